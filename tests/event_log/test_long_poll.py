@@ -37,7 +37,7 @@ class Number:
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     async def in_time() -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await work
 
     asyncio.run(in_time())

@@ -7,14 +7,22 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from openapi_schema_validator import OAS31Validator, oas31_format_checker
 
 from sealdesk.event_log import events
+from sealdesk.mail.mailboxes.rules import Failure
+from sealdesk.routes.documented_events import DOCUMENTED_EVENTS
+from tests.mail.mailboxes.stored import set_problem
 from tests.support.client import Key, Person
+from tests.support.closed_document import close
 from tests.support.feed import EVENTS, Feed, record
+from tests.support.mail_desk import Desk
+from tests.support.mail_server import mail_server
 from tests.support.receiver import LOOPBACK, receiving
 from tests.support.service import Service, Tenant, wait_until
 
@@ -34,15 +42,23 @@ def test_every_type_has_one_example_in_the_order_of_the_types() -> None:
     assert [example["type"] for example in EXAMPLES] == list(events.TYPES)
 
 
+def test_the_table_says_when_as_the_openapi_document_does() -> None:
+    rows = re.findall(r"^\| `(\w+\.\w+)` \| (.*?) \|", GUIDE, re.MULTILINE)
+    assert rows == [(event.type, event.when) for event in DOCUMENTED_EVENTS]
+
+
 @pytest.fixture
 def recorded_events(start: Callable[..., Service]) -> dict[str, Json]:
     """A real event of each type, caused as in the examples."""
-    service = start(**LOOPBACK)
+    service = start(**LOOPBACK, SEALDESK_MAIL_ALLOWED_CIDRS="127.0.0.0/8")
     tenant = service.tenant()
     admin, feed = tenant.admin(), Feed(tenant)
     _of_customers_and_tickets(tenant.key())
+    _of_deliveries(tenant, feed)
     _of_keys(admin)
     _of_webhooks(admin, tenant.key(), feed)
+    _of_erasure(tenant.key(), service, feed)
+    _of_mailboxes(admin, service, tenant)
     first = {row["type"]: row for row in reversed(feed.recorded())}
     return {kind: json.loads(events.payload(row)) for kind, row in first.items()}
 
@@ -57,6 +73,28 @@ def _of_customers_and_tickets(key: Key) -> None:
     key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "We have sent two."})
     key.patch(f"{TICKETS}/{ticket['id']}", {"status": "pending", "priority": "urgent"})
     key.patch(f"{CUSTOMERS}/{customer['id']}", {"name": "Maria Santos-Lima"})
+    other = key.customer("lima@example.com", name="L", company="S", external_id="L")
+    assert key.delete(f"{CUSTOMERS}/{other['id']}").status_code == 204
+
+
+def _of_erasure(key: Key, service: Service, feed: Feed) -> None:
+    customer = key.customer("lima@example.com", name="L", company="S", external_id="L")
+    assert key.post(f"{CUSTOMERS}/{customer['id']}/erase", None).status_code == 202
+    service.clock.advance(11)
+    wait_until(lambda: any(row["type"] == "customer.erased" for row in feed.recorded()))
+
+
+def _of_deliveries(tenant: Tenant, feed: Feed) -> None:
+    with mail_server() as server:
+        desk = Desk(tenant, server)
+        for kind, answers in (("reply.delivered", []), ("reply.bounced", ["550 No such user"])):
+            server.answers["maria.santos@example.com"] = answers
+            desk.reply(desk.ticket("maria.santos@example.com"), "We have sent two.")
+            wait_until(partial(_has, feed, kind))
+
+
+def _has(feed: Feed, kind: str) -> bool:
+    return any(row["type"] == kind for row in feed.recorded())
 
 
 def _of_keys(admin: Person) -> None:
@@ -80,12 +118,32 @@ def _of_webhooks(admin: Person, key: Key, feed: Feed) -> None:
         wait_until(lambda: any(row["type"] == "webhook.disabled" for row in feed.recorded()))
 
 
+def _of_mailboxes(admin: Person, service: Service, tenant: Tenant) -> None:
+    texts = dict.fromkeys(("address", "imap_username", "smtp_username"), "support@acme.test")
+    texts |= dict.fromkeys(("imap_host", "smtp_host"), "mail.acme.test")
+    texts |= dict.fromkeys(("imap_password", "smtp_password"), "correct")
+    new = {**texts, "receives": "imap", "language": "en"}
+    mailbox_id = admin.post("/api/v1/mailboxes", new).json()["data"]["id"]
+    for failure in (Failure("login_refused", "NO"), None):
+        set_problem(service, tenant, mailbox_id, "receiving", failure)
+
+
 def test_the_examples_have_the_form_of_real_events(recorded_events: dict[str, Json]) -> None:
     assert recorded_events.keys() == set(events.TYPES)
     for example in EXAMPLES:
         real = recorded_events[example["type"]]
         assert list(example) == list(real)
         assert _kinds(example) == _kinds(real), example["type"]
+
+
+def test_real_events_fit_the_schemas_of_the_openapi_document(
+    recorded_events: dict[str, Json], service: Service
+) -> None:
+    closed = close(Person(service, "").get("/openapi.json").json())
+    for kind, event in recorded_events.items():
+        content = closed["webhooks"][kind]["post"]["requestBody"]["content"]["application/json"]
+        root = {**content["schema"], "components": closed["components"]}
+        OAS31Validator(root, format_checker=oas31_format_checker).validate(event)
 
 
 def _kinds(value: Any, name: str = "") -> Any:

@@ -11,7 +11,7 @@ from sealdesk.db.postgres.database import connect
 from sealdesk.db.postgres.statements import with_values_within, within_tenant
 from sealdesk.feed import store
 from sealdesk.feed.rules import TYPES
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from tests.support.databases import Template
 from tests.support.plans import plan
 from tests.support.tenant_rows import run

@@ -12,7 +12,7 @@ from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import SUBSCRIBABLE
 from tests.support.client import Key, Person
 from tests.support.receiver import Receiver
-from tests.support.service import Service, Tenant
+from tests.support.service import Service, Tenant, wait_until
 from tests.webhooks.factories import UNKNOWN, WEBHOOKS, faults, made
 
 _LATER = 9_000_000_000_000_000
@@ -102,14 +102,19 @@ def test_all_event_types_may_be_subscribed(admin: Person, receiver: Receiver) ->
 def test_a_url_that_cannot_be_sent_to_is_refused_with_its_cause(
     admin: Person, receiver: Receiver, url: str, cause: str
 ) -> None:
-    before = admin.get(WEBHOOKS).json()["data"]
+    before = _urls(admin)
     refused = admin.post(WEBHOOKS, {"url": url, "events": ["ticket.created"]})
     assert faults(refused) == [("/url", cause)]
-    assert admin.get(WEBHOOKS).json()["data"] == before
+    assert _urls(admin) == before
     endpoint = made(admin, receiver)
     path = f"{WEBHOOKS}/{endpoint['id']}"
     assert faults(admin.patch(path, {"url": url, "description": "new"})) == [("/url", cause)]
     assert admin.get(path).json()["data"]["description"] is None
+
+
+def _urls(admin: Person) -> list[str]:
+    """Of all endpoints: their other fields change when the worker delivers."""
+    return [endpoint["url"] for endpoint in admin.get(WEBHOOKS).json()["data"]]
 
 
 def test_url_is_connected_to_before_it_is_stored_and_nothing_is_sent(
@@ -212,7 +217,8 @@ def test_another_tenants_endpoint_is_not_found(
 ) -> None:
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
     delivery_id = admin.post(f"{path}/test").json()["data"]["id"]
-    admin.post(f"{path}/replay", {"since": _ago(service, 60), "until": _ago(service, 1)})
+    past = {"since": _ago(service, 7200), "until": _ago(service, 3600)}  # without events
+    admin.post(f"{path}/replay", past)
     stranger = service.tenant("Strangers").admin()
     calls = [
         stranger.get(path),
@@ -223,7 +229,7 @@ def test_another_tenants_endpoint_is_not_found(
         stranger.get(f"{path}/deliveries"),
         stranger.get(f"{path}/deliveries/{delivery_id}"),
         stranger.post(f"{path}/deliveries/{delivery_id}/redeliver"),
-        stranger.post(f"{path}/replay", {"since": _ago(service, 60), "until": _ago(service, 1)}),
+        stranger.post(f"{path}/replay", past),
         stranger.get(f"{path}/replays"),
     ]
     assert {(answer.status_code, answer.json()["code"]) for answer in calls} == {(404, "not_found")}
@@ -347,3 +353,30 @@ def test_no_secret_is_stored_unencrypted(admin: Person, receiver: Receiver) -> N
         assert secret.encode() not in at_rest
         assert secret.removeprefix("whsec_").encode() not in at_rest
         assert webhook_signing.key_of(secret) not in at_rest
+
+
+def test_every_event_type_is_subscribed_to_by_an_asterisk(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    endpoint = made(admin, receiver, events=["*"])
+    assert endpoint["events"] == ["*"]
+    office.key().ticket()
+    wait_until(lambda: {"customer.created", "ticket.created"} <= _types(receiver))
+    assert admin.post(f"{WEBHOOKS}/{endpoint['id']}/test").status_code == 200
+    count = len([got for got in receiver.got if json.loads(got.body)["type"] == "webhook.test"])
+    assert count == 1, "a test is sent once, and is no event of a subscription"
+    mixed = admin.patch(f"{WEBHOOKS}/{endpoint['id']}", {"events": ["*", "ticket.created"]})
+    assert faults(mixed) == [("/events/0", "unknown_event_type")]
+
+
+def _types(receiver: Receiver) -> set[str]:
+    return {json.loads(got.body)["type"] for got in receiver.got}
+
+
+def test_a_subscription_to_tests_is_refused_with_the_reason(
+    admin: Person, receiver: Receiver
+) -> None:
+    answer = admin.post(WEBHOOKS, {"url": receiver.url, "events": ["webhook.test"]})
+    (fault,) = answer.json()["errors"]
+    assert (answer.status_code, fault["code"]) == (422, "unknown_event_type")
+    assert "/test sends it to that endpoint" in fault["message"]

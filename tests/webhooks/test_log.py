@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from sealdesk.crypto import webhook_signing
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.webhooks.rules import Attempt
+from sealdesk.webhooks.store import delivery_log
 from sealdesk.webhooks.store import endpoints as endpoint_store
+from sealdesk.webhooks.types import DeliveryFilter
 from tests.support.client import Person
 from tests.support.pages import logged_in
 from tests.support.plans import plan
@@ -215,7 +217,10 @@ def test_delivery_is_found_only_under_its_endpoint(
 def test_a_page_of_the_log_reads_its_own_index(
     template: Path, page: PageRequest, status: Any, index: str
 ) -> None:
-    steps = plan(template, lambda tx: endpoint_store.list_deliveries(tx, "t", "e", page, status))
+    steps = plan(
+        template,
+        lambda tx: delivery_log.list_deliveries(tx, "t", "e", page, DeliveryFilter(status)),
+    )
     last = "(tenant_id=? AND delivery_id=? AND number=?) LEFT-JOIN"
     assert [step for step in steps if step.startswith("SEARCH")] == [
         f"SEARCH d USING INDEX {index}",

@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 
+from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.webhooks.types import SUBSCRIBABLE
+from sealdesk.webhooks import redelivery
 from tests.support.client import Person
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.receiver import Receiver
 from tests.support.service import Service, Tenant, wait_until
+from tests.webhooks.factories import log_delivery, refused
 
 HOME = "/settings/webhooks"
 API = "/api/v1/webhooks"
@@ -85,7 +87,7 @@ def test_a_new_endpoint_shows_its_secret_once(
     (secret,) = _SECRET.findall(page.text)
     (webhook,) = admin.get(API).json()["data"]
     assert (webhook["url"], webhook["description"]) == (receiver.url, "The warehouse")
-    assert webhook["events"] == list(SUBSCRIBABLE)
+    assert webhook["events"] == ["*"]
     at = f"{HOME}/{webhook['id']}"
     for path in (HOME, at, f"{at}/edit", f"{at}/rotate", f"{at}/delete", f"{at}/replay"):
         page = visitor.get(path)
@@ -263,6 +265,64 @@ def test_log_page_is_filtered_and_paged(visitor: Visitor, receiver: Receiver) ->
     assert _log(visitor, f"{at}?status=pending") == []
     for odd in ("status=%3Cscript%3E", "before=,,nonsense", "before=%27%22%3E", "page=7"):
         assert len(_log(visitor, f"{at}?{odd}")) == 25
+
+
+def test_log_page_is_filtered_by_type_and_time(visitor: Visitor, receiver: Receiver) -> None:
+    at = _add(visitor, receiver)
+    _test(visitor, at)
+    assert len(_log(visitor, f"{at}?event_type=webhook.test")) == 1
+    assert _log(visitor, f"{at}?event_type=ticket.created") == []
+    assert len(_log(visitor, f"{at}?created_after=2020-01-01T00:00")) == 1
+    assert _log(visitor, f"{at}?created_before=2020-01-01T00:00") == []
+    page = visitor.get(f"{at}?event_type=webhook.test&created_after=2020-01-01T00:00")
+    assert_page_is_secure(page)
+    assert any("status=failed&event_type=webhook.test" in link for link in page.links)
+    for odd in ("event_type=%3Cscript%3E", "created_after=nonsense"):
+        assert len(_log(visitor, f"{at}?{odd}")) == 1
+
+
+def test_waiting_deliveries_are_retried_by_a_button(
+    visitor: Visitor, tenant: Tenant, receiver: Receiver
+) -> None:
+    at = _add(visitor, receiver, everything=[], events="ticket.created")
+    receiver.answers(500, b"no")
+    tenant.key().ticket()
+    wait_until(lambda: "retry-now" in visitor.get(at).answer.text)
+    receiver.answers(200, b"ok")
+    page = visitor.submit(visitor.get(at).form(f"{at}/retry-now"))
+    assert page.status == 200
+    wait_until(lambda: len(_log(visitor, f"{at}?status=succeeded")) == 1)
+
+
+def test_failed_deliveries_of_a_period_are_redelivered_by_a_form(
+    visitor: Visitor, tenant: Tenant, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = _add(visitor, receiver, everything=[], events="ticket.created")
+    action, endpoint_id = f"{at}/redeliver-failed", at.rpartition("/")[2]
+    now_us = tenant.service.clock.now_us()
+    for hours in (0, 2, 3, 24 * 8):
+        early_us = now_us - hours * 3_600_000_000
+        log_delivery(tenant, endpoint_id, refused(1), id=ids.mint(early_us), created_at=early_us)
+    log_delivery(tenant, endpoint_id, refused(1), event_type="webhook.test")
+    assert action in visitor.get(at).links
+    page = visitor.get(action)
+    assert_page_is_secure(page)
+    words = "The last hour (1) The last 24 hours (3) The last 7 days (3) The last 30 days (4)"
+    assert words in " ".join(page.text.split())
+    monkeypatch.setattr(redelivery, "MOST", 2)
+    page = visitor.submit(page.form(action), period="day")
+    assert "The last 24 hours (1) The last 7 days (1) The last 30 days (2)" in " ".join(
+        page.text.split()
+    )
+    page = visitor.submit(page.form(action), period="month")
+    page = visitor.submit(page.form(action), period="month")
+    assert (page.status, len(_log(visitor, at))) == (200, 5)
+    assert visitor.submit(visitor.get(action).form(action), period="year").status == 422
+    wait_until(lambda: len(_log(visitor, f"{at}?status=succeeded")) == 4)
+    _set(tenant.service, at, "is_active = :no", no=False)
+    refusal = visitor.submit(visitor.get(action).form(action), period="hour")
+    assert (refusal.status, "paused" in refusal.text) == (409, True)
+    assert action not in visitor.get(at).links
 
 
 def _leads(page: Page, where: str) -> str:

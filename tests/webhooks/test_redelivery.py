@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from sealdesk import clock, ids
 from sealdesk.webhooks.store import deliveries as delivery_store
 from tests.support.client import Person
 from tests.support.databases import POSTGRESQL_ONLY
@@ -154,3 +155,72 @@ def test_endpoint_is_left_alone_while_the_event_of_its_delivery_has_no_position(
         row = _endpoint(office, endpoint["id"])
     assert row["due_at"] is not None
     receiver.wait(2)
+
+
+def _log(admin: Person, endpoint_id: str, query: str) -> list[str]:
+    answer = admin.get(f"{WEBHOOKS}/{endpoint_id}/deliveries?{query}")
+    assert answer.status_code == 200, answer.text
+    return [row["id"] for row in answer.json()["data"]]
+
+
+def test_failed_deliveries_since_a_time_are_redelivered_together(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    endpoint_id = made(admin, receiver)["id"]
+    early_us = office.service.clock.now_us() - 86_400_000_000
+    old = log_delivery(office, endpoint_id, refused(1), id=ids.mint(early_us), created_at=early_us)
+    new = [log_delivery(office, endpoint_id, refused(1)) for _ in "12"]
+    log_delivery(office, endpoint_id, refused(1), status="succeeded")
+    log_delivery(office, endpoint_id, refused(1), event_type="webhook.test")
+    path = f"{WEBHOOKS}/{endpoint_id}/redeliver-failed"
+    since = clock.iso(early_us + 1_000_000)
+    answer = admin.post(path, {"since": since})
+    assert answer.status_code == 202
+    assert answer.json()["data"] == {"delivery_count": 2, "has_more": False}
+    assert old.id in _log(admin, endpoint_id, "status=failed")
+    wait_until(lambda: _attempts(admin, endpoint_id, [each.id for each in new]) == {2})
+    for invalid in ("2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z", "yesterday"):
+        assert admin.post(path, {"since": invalid}).status_code == 422
+
+
+def _attempts(admin: Person, endpoint_id: str, delivery_ids: list[str]) -> set[int]:
+    paths = (f"{WEBHOOKS}/{endpoint_id}/deliveries/{one}" for one in delivery_ids)
+    return {admin.get(path).json()["data"]["attempt_count"] for path in paths}
+
+
+def test_waiting_deliveries_are_retried_now(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    endpoint_id = made(admin, receiver)["id"]
+    waiting = log_delivery(
+        office, endpoint_id, refused(1), status="pending", due_at=_FAR, retry_count=3
+    )
+    failed = log_delivery(office, endpoint_id, refused(1))
+    answer = admin.post(f"{WEBHOOKS}/{endpoint_id}/retry-now")
+    assert (answer.status_code, answer.json()["data"]["delivery_count"]) == (202, 1)
+    wait_until(lambda: _log(admin, endpoint_id, "status=succeeded") == [waiting.id])
+    assert _log(admin, endpoint_id, "status=failed") == [failed.id]
+    admin.patch(f"{WEBHOOKS}/{endpoint_id}", {"is_active": False})
+    for action, body in (("retry-now", None), ("redeliver-failed", {"since": _now(office)})):
+        paused = admin.post(f"{WEBHOOKS}/{endpoint_id}/{action}", body)
+        assert (paused.status_code, paused.json()["code"]) == (409, "webhook_inactive")
+
+
+def _now(office: Tenant) -> str:
+    return clock.iso(office.service.clock.now_us() - 1_000_000)
+
+
+def test_deliveries_are_filtered_by_type_time_and_state(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    endpoint_id = made(admin, receiver)["id"]
+    early_us = office.service.clock.now_us() - 86_400_000_000
+    old = log_delivery(office, endpoint_id, refused(1), id=ids.mint(early_us), created_at=early_us)
+    new = log_delivery(office, endpoint_id, refused(1), event_type="ticket.created")
+    noon = clock.iso(early_us + 1_000_000).replace("+", "%2B")
+    assert _log(admin, endpoint_id, "event_type=ticket.created") == [new.id]
+    assert _log(admin, endpoint_id, f"created_after={noon}") == [new.id]
+    assert _log(admin, endpoint_id, f"created_before={noon}&status=failed") == [old.id]
+    assert _log(admin, endpoint_id, f"created_before={noon}&event_type=ticket.created") == []
+    unknown = admin.get(f"{WEBHOOKS}/{endpoint_id}/deliveries?event_type=unknown")
+    assert (unknown.status_code, unknown.json()["code"]) == (400, "invalid_parameter")

@@ -40,10 +40,24 @@ def test_the_tenth_failure_is_the_last() -> None:
 
 @pytest.mark.parametrize(
     ("wish", "seconds"),
-    [("0", 300), ("299", 300), ("300", 300), ("451", 451), ("601", 600), ("9" * 5000, 600)],
+    [
+        ("0", 1),
+        ("1", 1),
+        ("9", 9),
+        ("451", 451),
+        ("3600", 3600),
+        ("3601", 3600),
+        ("9" * 5000, 3600),
+    ],
 )
-def test_retry_after_is_clamped_from_once_to_twice_the_delay(wish: str, seconds: int) -> None:
-    assert {delay_s(2, drawn, wish) for drawn in DRAWN} == {seconds}
+def test_retry_after_is_honoured_from_a_second_to_an_hour(wish: str, seconds: int) -> None:
+    for failures in range(1, 6):
+        assert {delay_s(failures, drawn, wish) for drawn in DRAWN} == {seconds}
+
+
+def test_retry_after_does_not_use_up_all_attempts_at_once() -> None:
+    for failures in range(6, 10):
+        assert delay_s(failures, 0, "1") == delay_s(failures, 0) >= 8 * 3600
 
 
 def test_retry_after_may_be_a_date() -> None:

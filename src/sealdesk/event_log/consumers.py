@@ -13,7 +13,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log import positions
 
 _NEXT = """
-SELECT log_position, tenant_id, position, id, type FROM events
+SELECT log_position, tenant_id, position, id, type, created_at FROM events
 WHERE log_position > :position ORDER BY log_position LIMIT :limit
 """
 _NEXT_WITH_OBJECTS = _NEXT.replace(" FROM", ", object FROM")
@@ -27,6 +27,7 @@ SELECT id FROM events WHERE log_position > :position ORDER BY log_position LIMIT
 class LogEvent(NamedTuple):
     """A placed event. position: in the tenant's feed.
 
+    happened_at: before the time of its id if it was imported from e-mail.
     object: as the API shows it, as JSON; empty for consumers that do not read objects.
     """
 
@@ -35,6 +36,7 @@ class LogEvent(NamedTuple):
     position: int
     id: str
     type: str
+    happened_at: int
     object: bytes = b""
 
 

@@ -19,14 +19,20 @@ EventType = Literal[
     "ticket.updated",
     "ticket.status_changed",
     "reply.created",
+    "reply.delivered",
+    "reply.bounced",
     "customer.created",
     "customer.updated",
+    "customer.deleted",
+    "customer.erased",
     "api_key.created",
     "api_key.updated",
     "api_key.revoked",
     "api_key.rotated",
     "webhook.disabled",
     "webhook.test",
+    "mailbox.failing",
+    "mailbox.recovered",
 ]
 TYPES: tuple[str, ...] = get_args(EventType)
 KEPT_US = 30 * 24 * 3600 * 1_000_000
@@ -60,6 +66,28 @@ async def record(
 
     document: the object as the API shows it, as JSON. changes: field → (old, new).
     """
+    return await _record(tx, tenant_id, kind, document, changes, now_us, now_us)
+
+
+async def record_new(
+    tx: Tx, tenant_id: str, kind: EventType, document: bytes, happened_at: int, now_us: int
+) -> str:
+    """Record that something was created; the id of the event.
+
+    happened_at: before now for imported e-mail, which webhooks leave out.
+    """
+    return await _record(tx, tenant_id, kind, document, NO_CHANGES, happened_at, now_us)
+
+
+async def _record(
+    tx: Tx,
+    tenant_id: str,
+    kind: EventType,
+    document: bytes,
+    changes: Changes,
+    happened_at: int,
+    now_us: int,
+) -> str:
     event_id = ids.mint(now_us)
     event = {
         "tenant_id": tenant_id,
@@ -67,7 +95,7 @@ async def record(
         "type": kind,
         "object": document,
         "changes": msgspec.json.encode(changes).decode() if changes else "{}",
-        "created_at": now_us,
+        "created_at": happened_at,
     }
     if tx.dialect == "postgresql":
         await tx.execute_one(_ADD_TO_OUTBOX, event)
@@ -77,6 +105,11 @@ async def record(
     await tx.execute_one(_ADD_TO_LOG, event)
     tx.announce(tenant_id)
     return event_id
+
+
+def is_history(event_id: str, happened_at: int) -> bool:
+    """Whether an event was recorded later than it happened: it was imported from e-mail."""
+    return happened_at < ids.instant_of(event_id)
 
 
 def payload(row: Row) -> bytes:

@@ -13,7 +13,7 @@ from sealdesk.event_log import events, long_poll
 from sealdesk.feed import examples, rules, store
 from sealdesk.feed.errors import PRUNED_CURSOR, TOO_MANY_WAITING
 from sealdesk.feed.store import FeedPage
-from sealdesk.paging import seal_cursor, take_page
+from sealdesk.resources.paging import seal_cursor, take_page
 from sealdesk.web import envelope, query
 from sealdesk.web.envelope import FeedMeta
 from sealdesk.web.operation import operation

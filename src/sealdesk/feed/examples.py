@@ -1,7 +1,7 @@
 """Example values of the event feed for the API documentation."""
 
 from sealdesk.feed.rules import EventData, EventResponse
-from sealdesk.web.envelope import FeedMeta
+from sealdesk.web.envelope import EXAMPLE_CURSOR, FeedMeta
 
 EVENT = EventResponse(
     id="0199c0f2-6c3e-7a41-9d20-5b6c7d8e9f01",
@@ -23,4 +23,4 @@ EVENT = EventResponse(
         changes={"name": ("Maria Santos", "Maria Santos-Lima")},
     ),
 )
-META = FeedMeta(25, has_more=False, next_cursor=None, resume_cursor="5Jk0b2dWxq3n…")
+META = FeedMeta(25, has_more=False, next_cursor=None, resume_cursor=EXAMPLE_CURSOR)

@@ -17,8 +17,12 @@ NEEDS: dict[EventType, tuple[str, ...]] = {
     "ticket.updated": ("tickets:read",),
     "ticket.status_changed": ("tickets:read",),
     "reply.created": ("tickets:read", "replies:read"),
+    "reply.delivered": ("tickets:read", "replies:read"),
+    "reply.bounced": ("tickets:read", "replies:read"),
     "customer.created": ("customers:read",),
     "customer.updated": ("customers:read",),
+    "customer.deleted": ("customers:read",),
+    "customer.erased": ("customers:read",),
 }
 TYPES: tuple[EventType, ...] = tuple(NEEDS)
 MAX_WAIT_S = 30

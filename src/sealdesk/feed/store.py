@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sealdesk.db.engine import Row, Tx
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 
 _LAST_POSITION = """
 SELECT tenant_id, last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT :limit

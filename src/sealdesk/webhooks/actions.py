@@ -11,9 +11,9 @@ from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, NotFound, invalid
 from sealdesk.event_log import events
-from sealdesk.paging import PageRequest
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
+from sealdesk.resources.paging import PageRequest
 from sealdesk.webhooks import rules
 from sealdesk.webhooks.errors import (
     EVENT_DELETED,
@@ -64,7 +64,7 @@ async def create_webhook(
         key_ring,
     )
     await endpoint_store.add(tx, endpoint)
-    await _record_audit(tx, caller, "webhook.created", endpoint, now_us)
+    await record_audit(tx, caller, "webhook.created", endpoint, now_us)
     return WebhookWithSecret(**rules.endpoint_fields(endpoint, now_us), secret=secret)
 
 
@@ -83,7 +83,7 @@ async def change_webhook(
     elif endpoint.is_active and not changed.is_active:
         await endpoint_store.pause(tx, caller.tenant_id, endpoint_id)
     differences = rules.differences(endpoint, changed)
-    await _record_audit(tx, caller, "webhook.updated", changed, now_us, changes=differences)
+    await record_audit(tx, caller, "webhook.updated", changed, now_us, changes=differences)
     return rules.endpoint_response(changed, now_us)
 
 
@@ -92,7 +92,7 @@ async def delete_webhook(tx: Tx, caller: Caller, endpoint_id: str, *, now_us: in
     await _lock_endpoint(tx, endpoint_id)
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
     await endpoint_store.delete(tx, caller.tenant_id, endpoint_id, now_us)
-    await _record_audit(tx, caller, "webhook.deleted", endpoint, now_us)
+    await record_audit(tx, caller, "webhook.deleted", endpoint, now_us)
 
 
 async def rotate_secret(
@@ -110,7 +110,7 @@ async def rotate_secret(
     )
     rotated = _with_secret(rotated, secret, key_ring)
     await endpoint_store.store_secrets(tx, rotated)
-    await _record_audit(tx, caller, "webhook.rotated", rotated, now_us)
+    await record_audit(tx, caller, "webhook.rotated", rotated, now_us)
     return WebhookWithSecret(**rules.endpoint_fields(rotated, now_us), secret=secret)
 
 
@@ -137,7 +137,7 @@ async def redeliver(
     tx: Tx, caller: Caller, endpoint_id: str, delivery_id: str, *, now_us: int
 ) -> DeliveryResponse:
     """Send an event again, with a schedule of its own. Raises NotFound, Conflict."""
-    endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
+    endpoint = await get_active(tx, caller.tenant_id, endpoint_id)
     delivery = await _get_delivery(tx, caller.tenant_id, endpoint_id, delivery_id)
     if await endpoint_store.find_event(tx, caller.tenant_id, delivery.event_id) is None:
         raise NotFound(EVENT_DELETED)
@@ -145,7 +145,7 @@ async def redeliver(
     await endpoint_store.restart_delivery(tx, caller.tenant_id, delivery_id, now_us)
     await endpoint_store.wake(tx, caller.tenant_id, endpoint_id, now_us)
     details = {"delivery_id": delivery_id, "event_type": delivery.event_type}
-    await _record_audit(tx, caller, "webhook.redelivered", endpoint, now_us, **details)
+    await record_audit(tx, caller, "webhook.redelivered", endpoint, now_us, **details)
     restarted = msgspec.structs.replace(delivery, status="pending", retry_count=0, due_at=now_us)
     return rules.delivery_response(restarted, rules.attempt_summary(last[0]) if last else None)
 
@@ -156,7 +156,7 @@ async def replay(
     """Deliver the events of a time range again. Raises NotFound, Conflict, ValidationFailed."""
     since, until = _parse_range(new, now_us)
     await _lock_endpoint(tx, endpoint_id)
-    endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
+    endpoint = await get_active(tx, caller.tenant_id, endpoint_id)
     if await endpoint_store.find_open_replay(tx, caller.tenant_id, endpoint_id) is not None:
         raise Conflict(REPLAY_IN_PROGRESS)
     added = Replay(
@@ -173,7 +173,7 @@ async def replay(
     await endpoint_store.add_replay(tx, added)
     response = rules.replay_response(added)
     details = {"since": response.since, "until": response.until}
-    await _record_audit(tx, caller, "webhook.replayed", endpoint, now_us, **details)
+    await record_audit(tx, caller, "webhook.replayed", endpoint, now_us, **details)
     return response
 
 
@@ -189,7 +189,7 @@ async def begin_test(
     event_id = await events.record(
         tx, caller.tenant_id, "webhook.test", document, events.NO_CHANGES, now_us
     )
-    await _record_audit(tx, caller, "webhook.tested", endpoint, now_us)
+    await record_audit(tx, caller, "webhook.tested", endpoint, now_us)
     event = await endpoint_store.find_event(tx, caller.tenant_id, event_id)
     return endpoint, event_id, events.payload(event)
 
@@ -246,7 +246,8 @@ async def _check_limit(tx: Tx, tenant_id: str) -> None:
         raise Conflict(TOO_MANY_WEBHOOKS, limit=limit)
 
 
-async def _get_active(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
+async def get_active(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
+    """An endpoint that is neither paused nor disabled. Raises NotFound, Conflict."""
     endpoint = await get_webhook(tx, tenant_id, endpoint_id)
     if not endpoint.is_active:
         raise Conflict(WEBHOOK_INACTIVE if endpoint.disabled_reason is None else WEBHOOK_DISABLED)
@@ -281,9 +282,10 @@ def _parse_range(new: NewReplay, now_us: int) -> tuple[int, int]:
     return since, until
 
 
-async def _record_audit(
+async def record_audit(
     tx: Tx, caller: Caller, action: str, endpoint: Endpoint, now_us: int, **details: Any
 ) -> None:
+    """Record an action on an endpoint."""
     # The query of a URL may contain a token.
     public = {"url": rules.without_query(endpoint.url), **details}
     entry = AuditEntry(action, caller.actor, caller.address, endpoint.id, public)

@@ -6,17 +6,21 @@ from typing import TypeVar
 import msgspec
 
 from sealdesk.db.engine import Tx
+from sealdesk.event_log import events
 from sealdesk.web import body, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, ListRequest, page, read_list
 from sealdesk.web.request import Request, Response
-from sealdesk.webhooks import actions, endpoint_service, examples, rules
+from sealdesk.webhooks import actions, endpoint_service, examples, redelivery, rules
 from sealdesk.webhooks.errors import REPLAY_IN_PROGRESS, TOO_MANY_WEBHOOKS, WEBHOOK_INACTIVE
 from sealdesk.webhooks.rules import Endpoint
+from sealdesk.webhooks.store import delivery_log
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import (
     DELIVERY_STATUSES,
+    DeliveryFilter,
     DeliveryResponse,
+    NewRedelivery,
     NewReplay,
     NewWebhook,
     ReplayResponse,
@@ -25,9 +29,13 @@ from sealdesk.webhooks.types import (
 
 S = TypeVar("S", DeliveryResponse, ReplayResponse)
 _TAG = "Webhooks"
-_PATH = "/api/v1/webhooks"
 _encode = msgspec.json.encode
-_STATUS = query.one_of("status", DELIVERY_STATUSES, "Deliveries in this state.")
+_FILTERS = (
+    query.one_of("status", DELIVERY_STATUSES, "Deliveries in this state."),
+    query.one_of("event_type", events.TYPES, "Deliveries of events of this type."),
+    query.instant("created_after", "Deliveries created at this time or later."),
+    query.instant("created_before", "Deliveries created before this time."),
+)
 
 
 @operation("List webhook endpoints", tag=_TAG, gives=examples.WEBHOOK, is_list=True, params=PAGING)
@@ -61,7 +69,7 @@ async def create_webhook(request: Request) -> Response:
     """The URL must be reachable now; nothing is sent to it yet. The response contains `secret`,
     which signs the deliveries and is never shown again."""
     created = await endpoint_service.create_webhook(request, body.read(request, NewWebhook))
-    return envelope.one(created, 201, [(b"location", f"{_PATH}/{created.id}".encode())])
+    return envelope.one(created, 201, [(b"location", f"{request.path}/{created.id}".encode())])
 
 
 @operation("Get a webhook endpoint", tag=_TAG, gives=examples.WEBHOOK)
@@ -132,19 +140,19 @@ async def test_webhook(request: Request) -> Response:
     tag=_TAG,
     gives=examples.DELIVERY,
     is_list=True,
-    params=(_STATUS, *PAGING),
+    params=(*_FILTERS, *PAGING),
 )
 async def list_deliveries(request: Request) -> Response:
     """Newest first, of the last 30 days, each with the result of its last attempt."""
-    list_request = read_list(request, (_STATUS,))
-    status = list_request.values.get("status")
+    list_request = read_list(request, _FILTERS)
+    wanted = DeliveryFilter(**{each.name: list_request.values.get(each.name) for each in _FILTERS})
 
     async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[DeliveryResponse]:
-        return await endpoint_store.list_deliveries(
-            tx, tenant_id, endpoint_id, list_request.page, status
+        return await delivery_log.list_deliveries(
+            tx, tenant_id, endpoint_id, list_request.page, wanted
         )
 
-    return await _list_of_endpoint(request, list_request, work)
+    return await _list_of_endpoint(request, list_request, work, is_indexed=not wanted.event_type)
 
 
 @operation("Get a webhook delivery", tag=_TAG, gives=examples.DELIVERY_WITH_ATTEMPTS)
@@ -174,6 +182,51 @@ async def redeliver(request: Request) -> Response:
             tx, request.caller, endpoint_id, delivery_id, now_us=request.now_us
         )
         return envelope.one(delivery, 202)
+
+    return await request.write(work)
+
+
+@operation(
+    "Redeliver a webhook endpoint's failed deliveries",
+    tag=_TAG,
+    takes=NewRedelivery,
+    gives=examples.RESTARTED,
+    status=202,
+    fails=(WEBHOOK_INACTIVE,),
+    example=examples.NEW_REDELIVERY,
+)
+async def redeliver_failed(request: Request) -> Response:
+    """Sends up to 1000 failed deliveries since `since` again, oldest first, each on the full
+    schedule; tests are left out. While `has_more` is true, repeat it."""
+    (endpoint_id,) = request.params
+    new = body.read(request, NewRedelivery)
+
+    async def work(tx: Tx) -> Response:
+        restarted = await redelivery.redeliver_failed(
+            tx, request.caller, endpoint_id, new, now_us=request.now_us
+        )
+        return envelope.one(restarted, 202)
+
+    return await request.write(work)
+
+
+@operation(
+    "Retry a webhook endpoint's waiting deliveries now",
+    tag=_TAG,
+    gives=examples.RESTARTED,
+    status=202,
+    fails=(WEBHOOK_INACTIVE,),
+)
+async def retry_now(request: Request) -> Response:
+    """Makes the next attempt of up to 1000 deliveries that wait for it now. If it fails, the
+    schedule goes on."""
+    (endpoint_id,) = request.params
+
+    async def work(tx: Tx) -> Response:
+        restarted = await redelivery.retry_now(
+            tx, request.caller, endpoint_id, now_us=request.now_us
+        )
+        return envelope.one(restarted, 202)
 
     return await request.write(work)
 
@@ -222,6 +275,8 @@ async def _list_of_endpoint(
     request: Request,
     list_request: ListRequest,
     list_rows: Callable[[Tx, str, str], Awaitable[list[S]]],
+    *,
+    is_indexed: bool = True,
 ) -> Response:
     """The page of a list that belongs to the endpoint in the path."""
     tenant_id, endpoint_id = request.caller.tenant_id, request.params[0]
@@ -230,5 +285,5 @@ async def _list_of_endpoint(
         await actions.get_webhook(tx, tenant_id, endpoint_id)
         return await list_rows(tx, tenant_id, endpoint_id)
 
-    rows = await request.read(work)
+    rows = await (request.read(work) if is_indexed else request.read_unindexed(work))
     return page(request, list_request, rows, show=_encode, position=lambda row: [row.id])

@@ -27,7 +27,7 @@ async def create_webhook(request: Request, new: NewWebhook) -> WebhookWithSecret
     """Create an endpoint; its URL must be reachable. Raises ValidationFailed, Conflict."""
     await _check_url(request, new.url)
     caller, key_ring = request.caller, request.state.key_ring
-    return await request.write(
+    return await request.write_more(
         lambda tx: actions.create_webhook(tx, caller, new, key_ring=key_ring, now_us=request.now_us)
     )
 
@@ -38,9 +38,11 @@ async def change_webhook(
     """Change an endpoint; a new URL must be reachable. Raises NotFound, ValidationFailed."""
     caller = request.caller
     endpoint = await request.read(lambda tx: actions.get_webhook(tx, caller.tenant_id, endpoint_id))
+    write = request.write
     if isinstance(change.url, str) and change.url != endpoint.url:
         await _check_url(request, change.url)
-    return await request.write(
+        write = request.write_more
+    return await write(
         lambda tx: actions.change_webhook(tx, caller, endpoint_id, change, now_us=request.now_us)
     )
 
@@ -70,14 +72,27 @@ async def send_test(request: Request, endpoint_id: str) -> DeliveryWithAttempts:
             extra={"webhook_id": endpoint_id},
         )
         raise ServiceUnavailable(SECRET_UNREADABLE) from error
-    return await request.write(
+    return await request.write_more(
         lambda tx: actions.end_test(tx, endpoint, event_id, attempt, now_us=request.now_us)
     )
 
 
 async def _check_url(request: Request, url: str) -> None:
-    """Check that the URL is allowed and can be reached. Raises ValidationFailed."""
+    """Check that the URL is allowed and can be reached; `write_more` follows.
+
+    Raises Unauthorized, ValidationFailed.
+    """
+    await _use_up_signature(request)
     try:
         await request.state.http_client.check(url)
     except RequestFailed as error:
         raise invalid([Fault("/url", error.cause, "%(reason)s", {"reason": error.text})]) from error
+
+
+async def _use_up_signature(request: Request) -> None:
+    """Run the proof's part of the transaction, so that a replayed request connects nowhere."""
+    proof = request.proof
+    if proof.pending_refusal is not None:
+        raise proof.pending_refusal
+    if proof.in_transaction is not None:
+        await request.state.database.write(proof.in_transaction, request.caller.tenant_id)

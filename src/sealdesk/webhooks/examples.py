@@ -9,6 +9,7 @@ from sealdesk.webhooks.types import (
     DeliveryWithAttempts,
     ReceivedAnswer,
     ReplayResponse,
+    Restarted,
     SentRequest,
     WebhookResponse,
     WebhookWithSecret,
@@ -84,3 +85,5 @@ REPLAY = ReplayResponse(
     created_at="2026-03-02T10:30:00.000000Z",
     finished_at=None,
 )
+NEW_REDELIVERY = {"since": "2026-03-02T06:00:00Z"}
+RESTARTED = Restarted(delivery_count=42, has_more=False)

@@ -1,5 +1,6 @@
 """Webhook endpoints, deliveries, attempts and replays as values; no IO."""
 
+from collections.abc import Collection
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,7 +11,9 @@ from sealdesk import clock
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log import events
 from sealdesk.webhooks.types import (
+    EVERY_TYPE,
     SUBSCRIBABLE,
+    TEST,
     AttemptResponse,
     AttemptSummary,
     DeliveryResponse,
@@ -120,8 +123,15 @@ def seal_context(tenant_id: str, endpoint_id: str, secret_version: int) -> str:
 
 
 def sort_event_types(names: list[str]) -> tuple[str, ...]:
-    """Event types without duplicates, in the documented order."""
+    """Event types without duplicates, in the documented order; or `*` alone."""
+    if EVERY_TYPE in names:
+        return (EVERY_TYPE,)
     return tuple(name for name in SUBSCRIBABLE if name in names)
+
+
+def is_subscribed(types: Collection[str], event_type: str) -> bool:
+    """Whether an endpoint with these event types gets an event. Tests are sent otherwise."""
+    return event_type in types or (EVERY_TYPE in types and event_type != TEST)
 
 
 def without_query(url: str) -> str:
@@ -160,6 +170,15 @@ def find_range_faults(since: int, until: int, now_us: int) -> list[Fault]:
     if until > now_us:
         faults.append(Fault("/until", "in_future", _IN_FUTURE, {"now": clock.iso(now_us)}))
     return faults
+
+
+def find_since_faults(since: int, now_us: int) -> list[Fault]:
+    """The faults of a time since which deliveries are sent again."""
+    if since > now_us:
+        return [Fault("/since", "in_future", _IN_FUTURE, {"now": clock.iso(now_us)})]
+    return [
+        each for each in find_range_faults(since, now_us + 1, now_us) if each.pointer == "/since"
+    ]
 
 
 def is_success(status: int | None) -> bool:

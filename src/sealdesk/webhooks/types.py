@@ -12,28 +12,42 @@ from sealdesk.errors import Fault
 from sealdesk.event_log import events
 from sealdesk.ids import Id
 
-SUBSCRIBABLE = tuple(name for name in events.TYPES if name != "webhook.test")
+TEST = "webhook.test"
+EVERY_TYPE = "*"  # all event types, also those that a later version adds
+SUBSCRIBABLE = tuple(name for name in events.TYPES if name != TEST)
 URL_LENGTH = 2048
 
 DisabledReason = Literal["gone", "failing"]
 DeliveryStatus = Literal["pending", "succeeded", "failed"]
 DELIVERY_STATUSES: tuple[str, ...] = get_args(DeliveryStatus)
+_ONLY_AS_A_TEST = (
+    "webhook.test is no subscription: POST /api/v1/webhooks/{id}/test sends it to that endpoint,"
+    " whatever its events are."
+)
 _NOT_A_TIME = "This is not an ISO 8601 time, as in 2026-03-01T09:30:00Z."
 
 
 def _check_events(names: list[str]) -> list[Fault]:
     if not names:
         return [Fault("", "too_few", "Name at least one event type.")]
+    if names == [EVERY_TYPE]:
+        return []
     return [
-        Fault(
-            f"/{index}",
-            "unknown_event_type",
-            "%(name)s is not an event type. %(hint)s",
-            {"name": ascii(name[:64]), "hint": _hint(name)},
-        )
+        Fault(f"/{index}", "unknown_event_type", *_reason(name))
         for index, name in enumerate(names)
         if name not in SUBSCRIBABLE
     ]
+
+
+def _reason(name: str) -> tuple[str, dict[str, str]]:
+    if name == TEST:
+        return _ONLY_AS_A_TEST, {}
+    if name == EVERY_TYPE:
+        return "* means every event type, so it is the only item.", {}
+    return "%(name)s is not an event type. %(hint)s", {
+        "name": ascii(name[:64]),
+        "hint": _hint(name),
+    }
 
 
 def _hint(name: str) -> str:
@@ -49,7 +63,7 @@ def _check_instant(text: str) -> list[Fault]:
 
 
 Url = Annotated[str, Meta(min_length=1, max_length=URL_LENGTH, extra_json_schema={"format": "uri"})]
-EventName = Annotated[str, Meta(extra_json_schema={"enum": list(SUBSCRIBABLE)})]
+EventName = Annotated[str, Meta(extra_json_schema={"enum": [*SUBSCRIBABLE, EVERY_TYPE]})]
 EventNames = Annotated[
     list[EventName],
     Meta(max_length=100, extra={"check": _check_events}, extra_json_schema={"minItems": 1}),
@@ -94,11 +108,43 @@ class NewReplay(msgspec.Struct, frozen=True):
     until: Instant
 
 
+class NewRedelivery(msgspec.Struct, frozen=True):
+    """Which failed deliveries are sent again.
+
+    since: those of events since then, at most 30 days ago.
+    """
+
+    since: Instant
+
+
+class Restarted(msgspec.Struct, frozen=True):
+    """How many deliveries are sent again.
+
+    delivery_count: at most 1000 in one request.
+    has_more: whether another request finds more.
+    """
+
+    delivery_count: int
+    has_more: bool
+
+
+class DeliveryFilter(msgspec.Struct, frozen=True):
+    """Which deliveries of an endpoint are listed; None, all.
+
+    created_after: inclusive. created_before: exclusive.
+    """
+
+    status: DeliveryStatus | None = None
+    event_type: str | None = None
+    created_after: int | None = None
+    created_before: int | None = None
+
+
 class WebhookResponse(msgspec.Struct, frozen=True):
     """A webhook endpoint.
 
     url: the URL that receives the events.
-    events: the subscribed event types.
+    events: the subscribed event types; `*`, all of them, also those of later versions.
     description: a note for users.
     is_active: whether events are sent.
     disabled_reason: why Sealdesk disabled it: `gone` after a response with status 410, `failing`

@@ -10,6 +10,8 @@ from collections import Counter, deque
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.event_log import events
@@ -250,7 +252,7 @@ class _Session:
 
     async def _send(self, due: DueDelivery) -> None:
         attempt = await self._attempt(due)
-        now_us = self._state.clock.now_us()
+        now_us = self._state.clock.now_us() + due.clock_offset_us
         result = delivery_result(self._endpoint, self.failing_since, due, attempt, now_us)
         self.failing_since = result.failing_since
         self._is_over |= result.disabled_reason is not None
@@ -274,7 +276,7 @@ class _Session:
             return signed_post.expired_attempt(
                 self._endpoint, number=number, clock=self._state.clock
             )
-        return await signed_post.send(
+        attempt = await signed_post.send(
             self._state.http_client,
             self._state.key_ring,
             self._endpoint,
@@ -283,6 +285,8 @@ class _Session:
             number=number,
             clock=self._state.clock,
         )
+        # Its timestamp is the real one, because receivers compare it with their clocks.
+        return msgspec.structs.replace(attempt, sent_at=attempt.sent_at + due.clock_offset_us)
 
     async def _release(self) -> bool:
         if self._is_broken:

@@ -14,7 +14,9 @@ import msgspec
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import consumers
 from sealdesk.event_log.consumers import LogEvent
+from sealdesk.event_log.events import is_history
 from sealdesk.state import AppState
+from sealdesk.webhooks import rules
 from sealdesk.webhooks.store import fan_out as fan_out_store
 from sealdesk.webhooks.store.fan_out import Backlog, NewDelivery, Subscription, WaitingEvent
 
@@ -105,7 +107,9 @@ def _make_deliveries(
     return [
         NewDelivery(event.tenant_id, one.endpoint_id, event.id, event.type)
         for one in subscriptions
-        if event.position > one.starts_after and event.type in _decode_types(one.types)
+        if event.position > one.starts_after
+        and not is_history(event.id, event.happened_at)
+        and rules.is_subscribed(_decode_types(one.types), event.type)
     ]
 
 

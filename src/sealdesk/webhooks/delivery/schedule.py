@@ -18,6 +18,8 @@ DELAYS_S: tuple[int, ...] = (  # decisions 11
     20 * _HOUR_S,
     24 * _HOUR_S,
 )
+# Later ones follow the schedule, so that `Retry-After: 1` does not use up all attempts in seconds.
+_REQUESTED_RETRIES = 5
 # Decisions 11 allow 20; the rest is for the worker, which sends up to a tenth of a second late.
 _JITTER_PERCENT = 18
 FAILING_US = 5 * 24 * _HOUR_S * _SECOND_US
@@ -37,8 +39,8 @@ def next_due(
         return None
     base_us = DELAYS_S[failures - 1] * _SECOND_US
     requested_us = None if retry_after is None else _parse_retry_after(retry_after, now_us)
-    if requested_us is not None:
-        return now_us + min(max(requested_us, base_us), 2 * base_us)
+    if requested_us is not None and failures <= _REQUESTED_RETRIES:
+        return now_us + min(max(requested_us, _SECOND_US), _HOUR_S * _SECOND_US)
     jitter_us = base_us * _JITTER_PERCENT // 100
     return now_us + base_us - jitter_us + 2 * jitter_us * random_bits // (1 << RANDOM_BITS)
 

@@ -3,13 +3,13 @@
 from sealdesk import clock
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.request import Request, Response
-from sealdesk.webhooks import actions, endpoint_service, rules
+from sealdesk.webhooks import actions, endpoint_service, redelivery, rules
 from sealdesk.webhooks.rules import Endpoint, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import DeliveryWithAttempts, NewReplay
@@ -55,6 +55,16 @@ async def redeliver(request: Request) -> Response:
         )
     )
     return render.redirect(request, f"{_PATH}/{endpoint_id}/deliveries/{delivery_id}")
+
+
+@page
+async def retry_now(request: Request) -> Response:
+    """Make the next attempts of waiting deliveries now."""
+    (endpoint_id,) = request.params
+    await request.write(
+        lambda tx: redelivery.retry_now(tx, request.caller, endpoint_id, now_us=request.now_us)
+    )
+    return render.redirect(request, f"{_PATH}/{endpoint_id}")
 
 
 @page

@@ -4,9 +4,11 @@ from typing import Any, get_args
 
 import msgspec
 
+from sealdesk import clock
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
-from sealdesk.paging import PageRequest
+from sealdesk.event_log import events
+from sealdesk.resources.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
@@ -17,9 +19,12 @@ from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
 from sealdesk.webhooks import actions, endpoint_service, rules
 from sealdesk.webhooks.rules import Endpoint
+from sealdesk.webhooks.store import delivery_log
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import (
+    EVERY_TYPE,
     SUBSCRIBABLE,
+    DeliveryFilter,
     DeliveryResponse,
     DeliveryStatus,
     NewWebhook,
@@ -29,6 +34,7 @@ from sealdesk.webhooks.types import (
 _PATH = "/settings/webhooks"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Webhooks"))
 _PER_PAGE = 25
+_FILTERS = ("status", "event_type", "created_after", "created_before")
 _STATUSES: dict[str, DeliveryStatus] = {each: each for each in get_args(DeliveryStatus)}
 
 
@@ -40,7 +46,7 @@ async def list_webhooks(request: Request) -> Response:
     async def work(tx: Tx) -> tuple[list[Endpoint], dict[str, DeliveryResponse]]:
         page_request = PageRequest(rules.MAX_ENDPOINTS, None)
         endpoints = await endpoint_store.list_endpoints(tx, tenant_id, page_request)
-        return endpoints, await endpoint_store.last_deliveries(tx, tenant_id, rules.MAX_ENDPOINTS)
+        return endpoints, await delivery_log.last_deliveries(tx, tenant_id, rules.MAX_ENDPOINTS)
 
     endpoints, last = await request.read(work)
     rows = [
@@ -52,7 +58,7 @@ async def list_webhooks(request: Request) -> Response:
 @page
 async def new_webhook(request: Request) -> Response:
     """The form of a new endpoint; all event types are selected."""
-    return await _form(request, "new.html", {"url": "", "description": "", "events": SUBSCRIBABLE})
+    return await _form(request, "new.html", {"url": "", "description": "", "events": (EVERY_TYPE,)})
 
 
 @page
@@ -71,27 +77,48 @@ async def create_webhook(request: Request) -> Response:
 async def show_webhook(request: Request) -> Response:
     """One endpoint with its actions and its deliveries."""
     query = forms.read_query(request)
-    status = _STATUSES.get(query.text("status"))
+    typed = {name: query.text(name) for name in _FILTERS}
+    wanted = DeliveryFilter(
+        status=_STATUSES.get(typed["status"]),
+        event_type=typed["event_type"] if typed["event_type"] in events.TYPES else None,
+        created_after=clock.parse_instant(typed["created_after"]),
+        created_before=clock.parse_instant(typed["created_before"]),
+    )
     trail = cursor_trail.read(query)
     page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
     tenant_id, (endpoint_id,) = request.caller.tenant_id, request.params
 
     async def work(tx: Tx) -> tuple[Endpoint, list[DeliveryResponse]]:
         endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)
-        return endpoint, await endpoint_store.list_deliveries(
-            tx, tenant_id, endpoint_id, page_request, status
+        return endpoint, await delivery_log.list_deliveries(
+            tx, tenant_id, endpoint_id, page_request, wanted
         )
 
-    endpoint, rows = await request.read(work)
+    endpoint, rows = await (
+        request.read_unindexed(work) if wanted.event_type else request.read(work)
+    )
     deliveries = rows[:_PER_PAGE]
     return await render.page(
         request, "webhooks/webhook.html",
         webhook=rules.endpoint_response(endpoint, request.now_us),
         deliveries=deliveries,
-        filter=status,
+        filter=wanted.status,
+        filters=_shown_filters(wanted),
+        kinds=events.TYPES,
         older=cursor_trail.older(trail, deliveries[-1].id) if len(rows) > _PER_PAGE else None,
         newer=cursor_trail.newer(trail),
     )  # fmt: skip
+
+
+def _shown_filters(wanted: DeliveryFilter) -> dict[str, str]:
+    """The filters besides the status, as the form shows them and links carry them."""
+    after, before = wanted.created_after, wanted.created_before
+    shown = {
+        "event_type": wanted.event_type or "",
+        "created_after": "" if after is None else clock.iso(after)[:16],
+        "created_before": "" if before is None else clock.iso(before)[:16],
+    }
+    return {name: text for name, text in shown.items() if text}
 
 
 @page
@@ -198,7 +225,7 @@ def _read_fields(form: Form) -> dict[str, Any]:
     return {
         "url": form.text("url").strip(),
         "description": form.text("description").strip() or None,
-        "events": list(SUBSCRIBABLE) if is_everything else form.texts("events"),
+        "events": [EVERY_TYPE] if is_everything else form.texts("events"),
     }
 
 

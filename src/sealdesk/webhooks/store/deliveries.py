@@ -8,6 +8,7 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.db.engine import Params, Row, Tx
+from sealdesk.records.test_tenants import OFFSET
 from sealdesk.webhooks.rules import Attempt, Endpoint
 from sealdesk.webhooks.store.endpoints import COLUMNS, endpoint_of
 from sealdesk.webhooks.types import DeliveryStatus
@@ -30,7 +31,7 @@ _FIRST_DUE = """FROM deliveries d WHERE d.tenant_id = :tenant_id AND d.endpoint_
     AND d.due_at IS NOT NULL ORDER BY d.due_at, d.id LIMIT 1"""
 # is_waiting: whether the event of the first due delivery is in the outbox.
 _STATE = f"""
-SELECT e.wakes, e.leased_until, e.is_active, (SELECT d.due_at {_FIRST_DUE}) AS due_at,
+SELECT e.wakes, e.leased_until, e.is_active, (SELECT d.due_at {_FIRST_DUE}) - {OFFSET} AS due_at,
     EXISTS (SELECT 1 FROM event_outbox o WHERE o.tenant_id = :tenant_id
         AND o.id = (SELECT d.event_id {_FIRST_DUE})) AS is_waiting
 FROM endpoints e WHERE e.tenant_id = :tenant_id AND e.id = :id LIMIT 1
@@ -42,11 +43,11 @@ WHERE tenant_id = :tenant_id AND id = :id AND leased_until = :lease AND wakes = 
 _END_ALL_LEASES = "UPDATE endpoints SET leased_until = NULL WHERE leased_until IS NOT NULL"
 
 _ENDPOINT = f"SELECT {COLUMNS} FROM endpoints WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
-_DUE = """
+_DUE = f"""
 SELECT d.id AS delivery_id, d.event_id, d.attempt_count, d.retry_count, d.due_at,
-    e.id, e.type, e.object, e.changes, e.created_at
+    {OFFSET} AS clock_offset_us, e.id, e.type, e.object, e.changes, e.created_at
 FROM (SELECT id, event_id, attempt_count, retry_count, due_at FROM deliveries
-    WHERE tenant_id = :tenant_id AND endpoint_id = :id AND due_at <= :now
+    WHERE tenant_id = :tenant_id AND endpoint_id = :id AND due_at <= :now + {OFFSET}
         AND (due_at, id) > (:after_due_at, :after_id)
         AND NOT EXISTS (SELECT 1 FROM event_outbox o
             WHERE o.tenant_id = :tenant_id AND o.id = deliveries.event_id)
@@ -129,6 +130,7 @@ class DueDelivery(NamedTuple):
     retry_count: int
     position: DuePosition
     event: Row | None
+    clock_offset_us: int = 0  # of the test clock of its tenant
 
 
 class DeliveryResult(NamedTuple):
@@ -165,8 +167,9 @@ async def lease_endpoints(
     for sql, limit in ((_CLAIM_HEALTHY, healthy), (_CLAIM_FAILING, failing)):
         if limit:
             rows += await tx.select_for_update(sql, {"now": now_us, "limit": limit})
-    await tx.execute_many(_LEASE, [{**_key_of(row), "until": until_us} for row in rows])
-    return [endpoint_of(row) for row in rows]
+    endpoints = [endpoint_of(row) for row in rows]
+    await tx.execute_many(_LEASE, [{**_key(one), "until": until_us} for one in endpoints])
+    return endpoints
 
 
 async def renew(tx: Tx, endpoint: Endpoint, lease: int, until_us: int) -> Endpoint | None:
@@ -289,12 +292,9 @@ def _due_delivery(row: Row) -> DueDelivery:
         row["retry_count"],
         DuePosition(row["due_at"], row["delivery_id"]),
         None if row["id"] is None else row,
+        row["clock_offset_us"],
     )
 
 
 def _key(endpoint: Endpoint) -> dict[str, object]:
     return {"tenant_id": endpoint.tenant_id, "id": endpoint.id}
-
-
-def _key_of(row: Row) -> dict[str, object]:
-    return {"tenant_id": row["tenant_id"], "id": row["id"]}

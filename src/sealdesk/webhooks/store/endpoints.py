@@ -4,13 +4,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk import clock
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
-from sealdesk.paging import PageRequest, take_page
-from sealdesk.webhooks import rules
+from sealdesk.records import test_tenants
+from sealdesk.resources.paging import PageRequest, take_page
 from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
-from sealdesk.webhooks.types import AttemptSummary, DeliveryResponse, DeliveryStatus
 
 COLUMNS = column_list(Endpoint.__struct_fields__)
 _NEW_VALUES = parameter_list(Endpoint.__struct_fields__)
@@ -62,33 +60,9 @@ WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
 """
 
 _DELIVERY = column_list(Delivery.__struct_fields__, "d")
-_DELIVERY_COLUMNS = len(Delivery.__struct_fields__)
-_SUMMARY = "a.number, a.sent_at, a.duration_ms, a.status AS answer_status, a.error"
-_WITH_LAST_ATTEMPT = """d LEFT JOIN attempts a
-    ON a.tenant_id = d.tenant_id AND a.delivery_id = d.id AND a.number = d.attempt_count
-ORDER BY d.id DESC"""
 _FIND_DELIVERY = f"""
 SELECT {_DELIVERY} FROM deliveries d
 WHERE d.tenant_id = :tenant_id AND d.id = :id AND d.endpoint_id = :endpoint_id LIMIT 1
-"""
-_LIST_DELIVERIES = f"""
-SELECT {_DELIVERY}, {_SUMMARY} FROM (SELECT {_DELIVERY} FROM deliveries d
-    WHERE d.tenant_id = :tenant_id AND d.endpoint_id = :endpoint_id AND d.id < :before
-    ORDER BY d.id DESC LIMIT :limit) {_WITH_LAST_ATTEMPT}
-"""
-_LIST_DELIVERIES_IN = f"""
-SELECT {_DELIVERY}, {_SUMMARY} FROM (SELECT {_DELIVERY} FROM deliveries d
-    WHERE d.tenant_id = :tenant_id AND d.endpoint_id = :endpoint_id AND d.status = :status
-        AND d.id < :before
-    ORDER BY d.id DESC LIMIT :limit) {_WITH_LAST_ATTEMPT}
-"""
-_LAST_DELIVERIES = f"""
-SELECT {_DELIVERY}, {_SUMMARY} FROM endpoints e
-JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.id = (SELECT x.id FROM deliveries x
-    WHERE x.tenant_id = e.tenant_id AND x.endpoint_id = e.id ORDER BY x.id DESC LIMIT 1)
-LEFT JOIN attempts a
-    ON a.tenant_id = d.tenant_id AND a.delivery_id = d.id AND a.number = d.attempt_count
-WHERE e.tenant_id = :tenant_id AND e.deleted_at IS NULL ORDER BY e.id DESC LIMIT :limit
 """
 _ADD_DELIVERY = """
 INSERT INTO deliveries (tenant_id, id, endpoint_id, event_id, event_type, status, attempt_count,
@@ -173,13 +147,15 @@ async def pause(tx: Tx, tenant_id: str, endpoint_id: str) -> None:
 
 async def resume(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
     """Activate an inactive endpoint, and reset its failures."""
-    params = {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us}
+    real_us = now_us - await test_tenants.find_offset_us(tx, tenant_id)
+    params = {"tenant_id": tenant_id, "id": endpoint_id, "now": real_us}
     await _change_one(tx, _RESUME, params)
 
 
 async def wake(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
     """Make an active endpoint due now, so the background loop handles it."""
-    await tx.execute_one(WAKE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
+    real_us = now_us - await test_tenants.find_offset_us(tx, tenant_id)
+    await tx.execute_one(WAKE, {"tenant_id": tenant_id, "id": endpoint_id, "now": real_us})
 
 
 async def delete(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
@@ -193,26 +169,6 @@ async def find_delivery(
     params = {"tenant_id": tenant_id, "endpoint_id": endpoint_id, "id": delivery_id}
     row = await tx.fetch_one(_FIND_DELIVERY, params)
     return None if row is None else Delivery(*row)
-
-
-async def list_deliveries(
-    tx: Tx,
-    tenant_id: str,
-    endpoint_id: str,
-    page: PageRequest,
-    status: DeliveryStatus | None = None,
-) -> list[DeliveryResponse]:
-    """Newest first; one more than the page when there are more."""
-    sql = _LIST_DELIVERIES if status is None else _LIST_DELIVERIES_IN
-    params = {**_page_params(tenant_id, page), "endpoint_id": endpoint_id}
-    params = params if status is None else {**params, "status": status}
-    return [_delivery_response(row) for row in await tx.fetch_all(sql, params)]
-
-
-async def last_deliveries(tx: Tx, tenant_id: str, limit: int) -> dict[str, DeliveryResponse]:
-    """Endpoint id → its newest delivery, for the newest endpoints that have deliveries."""
-    rows = await tx.fetch_all(_LAST_DELIVERIES, {"tenant_id": tenant_id, "limit": limit})
-    return {row["endpoint_id"]: _delivery_response(row) for row in rows}
 
 
 async def add_delivery(tx: Tx, delivery: Delivery) -> None:
@@ -286,15 +242,3 @@ def _page_params(tenant_id: str, page: PageRequest) -> dict[str, object]:
 def _params(endpoint: Endpoint) -> dict[str, object]:
     names = msgspec.json.encode(endpoint.events).decode()
     return msgspec.structs.asdict(endpoint) | {"events": names}
-
-
-def _delivery_response(row: Row) -> DeliveryResponse:
-    return rules.delivery_response(Delivery(*tuple(row)[:_DELIVERY_COLUMNS]), _summary(row))
-
-
-def _summary(row: Row) -> AttemptSummary | None:
-    if row["number"] is None:
-        return None
-    sent_at = clock.iso(row["sent_at"])
-    result = (row["answer_status"], row["error"])
-    return AttemptSummary(row["number"], sent_at, row["duration_ms"], *result)
