@@ -15,6 +15,8 @@ from sealdesk.state import Lifetime
 from sealdesk.web.request import Header, Message, Receive, Scope, Send
 from tests.support.connection import Connection
 
+pytestmark = pytest.mark.any_database
+
 TWO: Header = (b"content-length", b"2")
 CHUNKED: Header = (b"transfer-encoding", b"chunked")
 

@@ -13,6 +13,8 @@ from tests.support.client import Person
 from tests.support.connection import Connection
 from tests.support.service import Service
 
+pytestmark = pytest.mark.any_database
+
 LOG_IN = "/api/v1/auth/login"
 GET = b"GET /healthz HTTP/1.1\r\nhost: t\r\n\r\n"
 MIB = 1024 * 1024
@@ -327,6 +329,15 @@ def test_malformed_request_gets_400_and_the_connection_closes(
     assert (connection.reply().code, connection.is_closed()) == ("malformed_request", True)
 
 
+@pytest.mark.parametrize("method", ["get", "Post", "patch"])
+def test_a_method_in_lower_case_is_named_in_a_problem(connect: Connect, method: str) -> None:
+    connection = connect()
+    connection.send(f"{method} /healthz HTTP/1.1\r\nhost: t\r\n\r\n".encode())
+    reply = connection.reply()
+    assert (reply.status, reply.code) == (400, "malformed_request")
+    assert f"The method {method} is not in upper case: send {method.upper()}." in str(reply)
+
+
 @pytest.mark.parametrize(
     "lines",
     [
@@ -361,14 +372,39 @@ def test_nothing_behind_a_request_of_faulty_framing_is_answered(connect: Connect
     assert (connection.reply().code, connection.is_closed()) == ("malformed_request", True)
 
 
-@pytest.mark.parametrize("upgrade", [b"websocket", b"h2c"])
-def test_upgrade_is_ignored(connect: Connect, upgrade: bytes) -> None:
+# Java's HttpClient sends these three by default.
+UPGRADE = ("connection: Upgrade, HTTP2-Settings", "http2-settings: AAEAAEAA", "upgrade: h2c")
+
+
+@pytest.mark.parametrize("pieces", [1, 7, 10_000])
+def test_upgrade_is_ignored_and_the_next_request_served(connect: Connect, pieces: int) -> None:
     connection = connect()
-    asked = b"connection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: AA==\r\n"
-    connection.send(
-        b"GET /healthz HTTP/1.1\r\nhost: t\r\nupgrade: " + upgrade + b"\r\n" + asked + b"\r\n"
-    )
-    assert (connection.reply().status, connection.is_closed()) == (200, True)
+    asked = _post(2, *UPGRADE) + b"{}" + _head("transfer-encoding: chunked", *UPGRADE)
+    sent = asked + _chunk(b"{}") + b"0\r\n\r\n" + _head(*UPGRADE).replace(b"POST", b"PUT") + GET
+    for start in range(0, len(sent), pieces):
+        connection.send(sent[start : start + pieces])
+    codes = [connection.reply().code for _ in range(3)]
+    assert codes == ["validation_failed", "validation_failed", "method_not_allowed"]
+    assert connection.reply().status == 200
+
+
+def test_upgrade_hides_no_fault_of_the_framing(connect: Connect) -> None:
+    for lines in (("content-length: 5", "transfer-encoding: chunked"), ("host: other",)):
+        connection = connect()
+        connection.send(_head(*lines, *UPGRADE) + b"0\r\n\r\n" + GET)
+        assert (connection.reply().code, connection.is_closed()) == ("malformed_request", True)
+
+
+def test_upgrade_counts_as_a_header(connect: Connect) -> None:
+    connection = connect()
+    connection.send(_head(*UPGRADE, *["upgrade: h2c"] * 98))
+    assert (connection.reply().code, connection.is_closed()) == ("headers_too_large", True)
+
+
+def test_connection_that_is_to_close_closes_after_an_upgrade(connect: Connect) -> None:
+    connection = connect()
+    connection.send(_post(2, "upgrade: websocket", "connection: close, upgrade") + b"{}")
+    assert (connection.reply().code, connection.is_closed()) == ("validation_failed", True)
 
 
 def test_http_1_0_is_answered_and_closed(connect: Connect) -> None:

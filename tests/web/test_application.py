@@ -18,6 +18,8 @@ from tests.support.client import Key, Person, send
 from tests.support.service import Service
 from tests.support.wire import Wire
 
+pytestmark = pytest.mark.any_database
+
 TICKETS = "/api/v1/external/tickets"
 LOG_IN = "/api/v1/auth/login"
 SECRET = "the text of an error that nobody outside may read"

@@ -94,8 +94,7 @@ def test_if_match_with_the_current_tag_allows_the_write(key: Key, header: str) -
     assert key.patch(path, {"subject": "other"}, if_match=header).status_code == 200
 
 
-# Entity tags compare strongly in If-Match (RFC 9110 section 13.1.1): a weak one never fits.
-@pytest.mark.parametrize("header", ['"1.2"', 'W/"1.1"', '"1"', '"0.1", "2.1"'])
+@pytest.mark.parametrize("header", ['"1.2"', 'W/"1.2"', '"1"', '"0.1", "2.1"'])
 def test_if_match_with_another_tag_is_412_and_changes_nothing(key: Key, header: str) -> None:
     ticket = key.ticket()
     path = f"{TICKETS}/{ticket['id']}"
@@ -104,6 +103,19 @@ def test_if_match_with_another_tag_is_412_and_changes_nothing(key: Key, header: 
     assert response.json()["code"] == "version_mismatch"
     assert response.json()["current"] == '"1.1"'
     assert key.get(path).json()["data"] == ticket
+
+
+@pytest.mark.parametrize("header", ['W/"1.1"', '"7.7", W/"1.1"'])
+def test_a_weak_tag_in_if_match_is_compared_weakly_which_the_response_says(
+    key: Key, header: str
+) -> None:
+    path = f"{TICKETS}/{key.ticket()['id']}"
+    response = key.patch(path, {"subject": "other"}, if_match=header)
+    assert response.status_code == 200
+    assert response.headers["x-warnings"].startswith("if-match: a weak ETag")
+    again = key.patch(path, {"subject": "third"}, if_match=header)
+    assert again.status_code == 412
+    assert "x-warnings" in again.headers
 
 
 def test_if_match_is_compared_even_when_nothing_would_change(key: Key) -> None:

@@ -11,9 +11,16 @@ from sealdesk.routes import ROUTES
 from sealdesk.web.faults import fields_of, find_faults
 from tests.support.examples import examples
 
+
+class _Example(msgspec.Struct):
+    description: str | None = None
+    size: dict[str, str] = {}
+
+
 _TAKEN = sorted(
     {row.operation.takes for row in ROUTES if row.operation.takes}, key=lambda each: each.__name__
 )
+_WORDS_OF_JSON = {"str": "string", "bool": "boolean", "int": "integer", "float": "number"}
 _WRONG_TYPE = re.compile(r"Expected `[a-z |]+`, got `(?!null)")
 _JSON = st.recursive(
     st.none()
@@ -28,7 +35,7 @@ _JSON = st.recursive(
 
 
 @pytest.mark.parametrize("struct", _TAKEN, ids=lambda each: each.__name__)
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(10))
 @given(data=st.data())
 def test_faults_are_found_exactly_where_msgspec_finds_one(
     struct: type[msgspec.Struct], data: st.DataObject
@@ -47,4 +54,14 @@ def test_faults_are_found_exactly_where_msgspec_finds_one(
 
 
 def _as_sentence(error: msgspec.ValidationError) -> str:
-    return str(error).partition(" - at")[0].replace("`", "") + "."
+    sentence = str(error).partition(" - at")[0].replace("`", "").replace(" | ", " or ") + "."
+    for name, word in _WORDS_OF_JSON.items():
+        sentence = re.sub(rf"\b{name}\b", word, sentence)
+    return sentence
+
+
+def test_a_wrong_type_is_named_in_the_words_of_json() -> None:
+    (fault,) = find_faults({"description": 1}, _Example)
+    assert fault.detail == "Expected string or null, got integer."
+    (fault,) = find_faults({"size": "1"}, _Example)
+    assert fault.detail == "Expected object, got string."

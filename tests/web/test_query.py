@@ -3,7 +3,11 @@
 import httpx
 import pytest
 
+from sealdesk.routes import ROUTES
 from tests.support.client import Key
+from tests.support.service import Tenant
+
+pytestmark = pytest.mark.any_database
 
 TICKETS = "/api/v1/external/tickets"
 CUSTOMERS = "/api/v1/external/customers"
@@ -35,8 +39,8 @@ def test_an_unknown_parameter_is_refused_with_the_nearest_name(
 
 
 def test_an_unknown_parameter_without_a_similar_name_lists_all_names(key: Key) -> None:
-    detail = refused(key.get(f"{CUSTOMERS}?q=x"), "unknown_parameter", "q")
-    assert "cursor, email, external_id, per_page, sort, sort_by, updated_after" in detail
+    detail = refused(key.get(f"{CUSTOMERS}?zz=x"), "unknown_parameter", "zz")
+    assert "cursor, email, external_id, per_page, q, sort, sort_by, updated_after" in detail
 
 
 @pytest.mark.parametrize(
@@ -52,12 +56,33 @@ def test_every_list_refuses_unknown_parameters(key: Key, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "twice", ["status=open&status=open", "per_page=1&status=open&per_page=1", "cursor=a&cursor=a"]
+    "twice", ["sort=asc&sort=asc", "per_page=1&status=open&per_page=1", "cursor=a&cursor=a"]
 )
 def test_a_repeated_parameter_is_refused(key: Key, twice: str) -> None:
     name = twice.partition("=")[0]
     detail = refused(key.get(f"{TICKETS}?{twice}"), "invalid_parameter", name)
     assert "more than once" in detail
+
+
+def test_a_repeated_list_means_its_values_with_commas(key: Key) -> None:
+    for status in ("open", "pending", "resolved"):
+        key.ticket(status=status)
+    repeated = key.get(f"{TICKETS}?status=open&per_page=1&status=pending").json()
+    cursor = repeated["meta"]["next_cursor"]
+    then = key.get(f"{TICKETS}?status=pending,open&cursor={cursor}").json()
+    assert [page["data"][0]["status"] for page in (repeated, then)] == ["pending", "open"]
+    refused(key.get(f"{TICKETS}?status=open&status=new"), "invalid_parameter", "status")
+
+
+def test_every_list_of_values_may_be_repeated(key: Key, tenant: Tenant) -> None:
+    admin, ticket_id = tenant.admin(), key.ticket()["id"]
+    for row in ROUTES:
+        path = row.path.replace("{id}", ticket_id)
+        for param in row.operation.params:
+            if param.schema["type"] == "array":
+                twice = f"{path}?{param.name}={param.example}&{param.name}={param.example}"
+                caller = key if row.guard.scheme == "hmac" else admin
+                assert caller.get(twice).status_code == 200, twice
 
 
 def test_a_repeated_name_is_found_in_any_encoding(key: Key) -> None:
@@ -182,3 +207,34 @@ def test_values_are_percent_decoded(key: Key) -> None:
 @pytest.mark.parametrize("query", ["&", "&&", "&per_page=25&"])
 def test_empty_pairs_of_a_query_are_ignored(key: Key, query: str) -> None:
     assert key.get(f"{TICKETS}?{query}").status_code == 200
+
+
+def test_a_parameter_of_several_values_is_sent_once_for_each(key: Key) -> None:
+    wanted = key.ticket(tags=["a", "b", "c"])
+    key.ticket(tags=["a"])
+    found = key.get(f"{TICKETS}?tag=b&tag=a&tag=b").json()["data"]
+    assert [each["id"] for each in found] == [wanted["id"]]
+    response = key.get(f"{TICKETS}?{'&'.join(f'tag=t{place}' for place in range(11))}")
+    assert (response.status_code, response.json()["code"]) == (400, "invalid_parameter")
+    assert "must be sent at most 10 times" in response.json()["detail"]
+
+
+def test_a_cursor_is_of_the_same_values_in_whatever_order(key: Key) -> None:
+    for _ in range(3):
+        key.ticket(tags=["a", "b"])
+    meta = key.get(f"{TICKETS}?tag=a&tag=b&per_page=1").json()["meta"]
+    cursor = meta["next_cursor"]
+    assert key.get(f"{TICKETS}?tag=b&tag=a&per_page=1&cursor={cursor}").status_code == 200
+    assert key.get(f"{TICKETS}?tag=a&per_page=1&cursor={cursor}").status_code == 400
+
+
+@pytest.mark.parametrize("sent", ["0", "-1", "1.5", "x", "%D9%A3", "1234567890123", ""])
+def test_a_ticket_number_is_a_whole_number_from_1(key: Key, sent: str) -> None:
+    response = key.get(f"{TICKETS}?number={sent}")
+    assert (response.status_code, response.json()["code"]) == (400, "invalid_parameter")
+
+
+def test_nobody_is_an_assignee_of_the_filter_and_no_customer(key: Key) -> None:
+    assert key.get(f"{TICKETS}?assignee_id=none").status_code == 200
+    assert "or none" in key.get(f"{TICKETS}?assignee_id=nobody").json()["detail"]
+    assert key.get(f"{TICKETS}?customer_id=none").status_code == 400

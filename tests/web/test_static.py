@@ -1,6 +1,7 @@
 """Style sheets, the script and templates contain nothing unused."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 from jinja2 import nodes
@@ -13,13 +14,21 @@ from tests.i18n import templates
 _SOURCE = Path(sealdesk.__file__).parent
 _STYLES = assets.content("desk.css").decode()
 _SCRIPT = assets.content("desk.js").decode()
-# The reference of the API has styles of its own.
-_PAGES = {
-    file: tree
-    for file, tree in templates.trees()
-    if not file.startswith("web/") or file.startswith("web/templates/pages/")
-}
-_HTML = "\n".join((_SOURCE / file).read_text() for file in _PAGES)
+
+
+@cache
+def _pages() -> dict[str, nodes.Template]:
+    """The templates, except those of the reference of the API, which has styles of its own."""
+    return {
+        file: tree
+        for file, tree in templates.trees()
+        if not file.startswith("web/") or file.startswith("web/templates/pages/")
+    }
+
+
+@cache
+def _html() -> str:
+    return "\n".join((_SOURCE / file).read_text() for file in _pages())
 
 
 def test_every_part_is_served() -> None:
@@ -32,7 +41,7 @@ def test_every_part_is_served() -> None:
 def test_every_css_class_is_used() -> None:
     selectors = re.sub(r"/\*.*?\*/|\{[^{}]*\}", "", _STYLES, flags=re.DOTALL)
     styled = {*re.findall(r"\.([a-z][\w-]*)", selectors)}
-    given = " ".join(line for line in _HTML.splitlines() if "class=" in line)
+    given = " ".join(line for line in _html().splitlines() if "class=" in line)
     given += " ".join(re.findall(r"class(?:Name|List).*", _SCRIPT))
     known = {*re.findall(r"[\w-]+", given), *plots.KINDS}
     assert styled - known == set()
@@ -40,7 +49,7 @@ def test_every_css_class_is_used() -> None:
 
 
 def test_every_data_attribute_is_used_by_script_or_styles() -> None:
-    marked = {*re.findall(r"\b(data-[a-z-]+)", _HTML)}
+    marked = {*re.findall(r"\b(data-[a-z-]+)", _html())}
     names = re.findall(r'dataset\.(\w+)|"(\w+)" in \w+\.dataset', _SCRIPT)
     sought = {f"data-{one or other}" for one, other in names}
     sought |= {*re.findall(r"\b(data-[a-z-]+)", _SCRIPT + _STYLES)}
@@ -51,7 +60,9 @@ def test_every_data_attribute_is_used_by_script_or_styles() -> None:
 
 def test_templates_use_what_they_import() -> None:
     unused = [
-        f"{file}: {name}" for file, tree in _PAGES.items() for name in _imported(tree) - _used(tree)
+        f"{file}: {name}"
+        for file, tree in _pages().items()
+        for name in _imported(tree) - _used(tree)
     ]
     assert unused == []
 

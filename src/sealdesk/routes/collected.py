@@ -15,6 +15,16 @@ from sealdesk.feed import errors as feed_errors
 from sealdesk.identity import errors as identity_errors
 from sealdesk.identity import labels as identity_labels
 from sealdesk.identity.pages import people as people_pages
+from sealdesk.mail.blocks import errors as block_errors
+from sealdesk.mail.blocks import labels as block_labels
+from sealdesk.mail.contact_form import labels as contact_form_labels
+from sealdesk.mail.mailboxes import errors as mailbox_errors
+from sealdesk.mail.mailboxes import labels as mailbox_labels
+from sealdesk.mail.mailboxes import pages as mailbox_pages
+from sealdesk.mail.received_messages import labels as received_labels
+from sealdesk.mail.received_messages import pages as held_pages
+from sealdesk.mail.receiving import errors as receiving_errors
+from sealdesk.mail.threads import errors as thread_errors
 from sealdesk.tickets import errors as ticket_errors
 from sealdesk.tickets import labels as tickets_labels
 from sealdesk.tickets.attachments import errors as attachment_errors
@@ -53,6 +63,10 @@ PROBLEM_TYPES = declared_in(
     customer_errors,
     feed_errors,
     webhook_errors,
+    mailbox_errors,
+    block_errors,
+    receiving_errors,
+    thread_errors,
 )
 
 AUDIT_PAGE = audit_pages.audit_page(
@@ -66,6 +80,10 @@ AUDIT_PAGE = audit_pages.audit_page(
         **tickets_labels.ACTION_LABELS,
         **customers_labels.ACTION_LABELS,
         **team_labels.ACTION_LABELS,
+        **mailbox_labels.ACTION_LABELS,
+        **block_labels.ACTION_LABELS,
+        **contact_form_labels.ACTION_LABELS,
+        **received_labels.ACTION_LABELS,
     },
     object_paths={
         "user": people_pages.NAV_ITEM.path,
@@ -74,12 +92,16 @@ AUDIT_PAGE = audit_pages.audit_page(
         "team": team_pages.NAV_ITEM.path,
         "custom_field": custom_field_pages.NAV_ITEM.path,
         "macro": macro_pages.NAV_ITEM.path,
+        "customer": customers_pages.NAV_ITEM.path,
+        "mailbox": mailbox_pages.NAV_ITEM.path,
+        "received_message": held_pages.PATH,
     },
 )
 
 # What every page may show of all rooms; the navigation bar is in this order.
 SITE = Site(
     count_unread=notification_pages.count_unread,
+    count_failing_mailboxes=mailbox_pages.count_failing,
     navigation=(
         inbox_pages.NAV_ITEM,
         customers_pages.NAV_ITEM,
@@ -90,16 +112,23 @@ SITE = Site(
         tag_pages.NAV_ITEM,
         key_pages.NAV_ITEM,
         webhook_pages.NAV_ITEM,
+        mailbox_pages.NAV_ITEM,
         audit_pages.NAV_ITEM,
     ),
-    other_pages=(notification_pages.PATH,),
+    other_pages=(notification_pages.PATH, held_pages.PATH),
     template_packages=(
         "sealdesk.api_keys",
         "sealdesk.audit_log",
         "sealdesk.customers",
         "sealdesk.identity",
+        "sealdesk.mail.contact_form",
+        "sealdesk.mail.customer_page",
+        "sealdesk.mail.mailboxes",
+        "sealdesk.mail.received_messages",
+        "sealdesk.mail.threads",
         "sealdesk.tickets",
         "sealdesk.tickets.custom_fields",
+        "sealdesk.tickets.erasing",
         "sealdesk.tickets.notifications",
         "sealdesk.tickets.macros",
         "sealdesk.tickets.merging",
@@ -117,6 +146,9 @@ SITE = Site(
         **custom_field_labels.FIELD_LABELS,
         **macros_labels.FIELD_LABELS,
         **team_labels.FIELD_LABELS,
+        **mailbox_labels.FIELD_LABELS,
+        **block_labels.FIELD_LABELS,
+        **contact_form_labels.FIELD_LABELS,
     },
     form_labels=tickets_labels.FORM_LABELS,
 )

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 
 from sealdesk.api_keys.usage import recorder as usage
@@ -20,21 +21,30 @@ from sealdesk.web.request import Receive, Scope, Send
 from sealdesk.worker import loop
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+Receiving = Callable[[AppState], AbstractAsyncContextManager[None]]
 
 
 def compose(
-    settings: Settings, clock: Clock | None = None, *, epoch: int = 0
+    settings: Settings,
+    clock: Clock | None = None,
+    *,
+    epoch: int = 0,
+    receiving: Receiving | None = None,
 ) -> tuple[Application, AppState]:
     """The application and its state. The database must have the current schema.
 
-    Raises sqlite3.Error.
+    receiving: receives e-mail meanwhile. Raises sqlite3.Error.
     """
     database = open_database(settings, name="sealdesk serve")
     state = make_state(settings, database, clock or Clock(), epoch=epoch)
-    return Application((*ROUTES, *PAGES), state, SITE, partial(_run_lifespan, state)), state
+    return Application(
+        (*ROUTES, *PAGES), state, SITE, partial(_run_lifespan, state, receiving)
+    ), state
 
 
-async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
+async def _run_lifespan(
+    state: AppState, receiving: Receiving | None, receive: Receive, send: Send
+) -> None:
     """Start the background tasks with the server, and stop them and close everything with it."""
     await receive()
     await state.limiter.start()
@@ -51,8 +61,9 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
         background.append(asyncio.create_task(loop.run(state)))
     background.append(asyncio.create_task(RoundRobin(state).run()))
     background.append(asyncio.create_task(usage.write_periodically(state)))
-    await send({"type": "lifespan.startup.complete"})
-    await receive()
+    async with contextlib.nullcontext() if receiving is None else receiving(state):
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
     for task in background:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -61,6 +72,7 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
     await state.streams.stop()
     await usage.write_remaining(state)
     await state.http_client.close()
+    state.mail_resolver.close()
     await state.limiter.stop()
     await state.database.close()
     await send({"type": "lifespan.shutdown.complete"})

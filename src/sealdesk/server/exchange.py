@@ -7,11 +7,13 @@ from typing import Literal, Protocol
 
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 
+from sealdesk import ids
+from sealdesk.clock import Clock
 from sealdesk.errors import InternalError
 from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES, Holding
 from sealdesk.server import response_head
 from sealdesk.server.app import Asgi
-from sealdesk.web.request import Header, Message, Scope, new_request_id
+from sealdesk.web.request import Header, Message, Scope
 
 # What ends a body: its length, its last chunk, or the end of the connection.
 Coding = Literal["length", "chunked", "close"]
@@ -65,7 +67,7 @@ class Exchange:
             if not self.is_answered and not self.is_abandoned:
                 raise RuntimeError("the application has ended without a whole response")
         except Exception:
-            request_id = new_request_id()
+            request_id = ids.mint_request_id(Clock().now_us())
             log.exception("a response failed", extra={"request_id": request_id})
             if not self.is_abandoned:
                 self._fail(request_id)

@@ -1,5 +1,6 @@
 """Refuses heads that are too large, or that a proxy in front could read otherwise (RFC 9112)."""
 
+import re
 from collections.abc import Sequence
 
 import httptools
@@ -7,6 +8,7 @@ import httptools
 from sealdesk.errors import ApiError, BadRequest, HeadersTooLarge, UnknownTransferCoding
 from sealdesk.errors.requests import (
     HEADERS_TOO_LARGE,
+    LOWER_CASE_METHOD,
     MALFORMED_REQUEST,
     NOT_ONE_HOST,
     UNKNOWN_TRANSFER_CODING,
@@ -15,6 +17,8 @@ from sealdesk.web.request import Header
 
 MAX_HEADER_BYTES = 16 * 1024
 MAX_HEADERS = 100
+_METHOD = re.compile(rb"([A-Za-z]{3,7}) ")
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _LENGTH_DIGITS = 19  # more than any length that fits into 64 bits
 
 
@@ -36,6 +40,15 @@ def find_fault(target: bytes, headers: Sequence[Header], version: str) -> ApiErr
 def headers_too_large() -> HeadersTooLarge:
     """The error of a head over one of the limits."""
     return HeadersTooLarge(HEADERS_TOO_LARGE, max_bytes=MAX_HEADER_BYTES, max_headers=MAX_HEADERS)
+
+
+def find_method_fault(data: bytes) -> ApiError | None:
+    """The error that names a method in lower case at the start of unreadable data."""
+    found = _METHOD.match(data)
+    method = found[1].decode() if found else ""
+    if method.upper() not in _METHODS or method == method.upper():
+        return None
+    return BadRequest(LOWER_CASE_METHOD, method=method, upper=method.upper())
 
 
 def split_target(target: bytes) -> tuple[bytes, bytes]:

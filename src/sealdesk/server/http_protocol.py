@@ -24,6 +24,7 @@ from sealdesk.server import framing, unsent
 from sealdesk.server.exchange import Exchange
 from sealdesk.server.last_response import LastResponse
 from sealdesk.server.received import ReceivedBytes
+from sealdesk.server.request_parser import RequestParser
 from sealdesk.web.request import MAX_BODY_BYTES, Header, Scope
 
 HEADER_TIMEOUT_S = 10.0
@@ -58,9 +59,7 @@ class Protocol(asyncio.Protocol):
         self._server_state = server_state
         self._received = received
         self._loop = _loop or asyncio.get_running_loop()
-        self._parser = httptools.HttpRequestParser(self)
-        # The data after a request with "connection: close" are ignored, as its response is sent.
-        self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self._parser = RequestParser(self)
         self.transport: asyncio.Transport
         self.flow: FlowControl
         self.exchange: Exchange | None = None
@@ -122,11 +121,11 @@ class Protocol(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            # The upgrade is ignored; after it the parser accepts no further request.
+            # CONNECT, which is refused; after it the parser accepts no further request.
             if self.exchange is not None:
                 self.exchange.keep_alive = False
         except httptools.HttpParserError:
-            self._reject(BadRequest(MALFORMED_REQUEST))
+            self._reject(framing.find_method_fault(data) or BadRequest(MALFORMED_REQUEST))
         if self._unparsed_bytes > framing.MAX_HEADER_BYTES:
             self._reject(framing.headers_too_large())
 
@@ -154,6 +153,8 @@ class Protocol(asyncio.Protocol):
         fault = framing.find_fault(self._url, self._headers, version)
         if fault is not None:
             self._reject(fault)
+            return
+        if self._parser.skip_upgrade(self._url, self._headers):
             return
         self._add_exchange(self._make_scope(version))
         self._headers = []  # trailers are collected here, apart from the request's headers
@@ -209,7 +210,7 @@ class Protocol(asyncio.Protocol):
             self._reject(ServiceUnavailable(TOO_MANY_BYTES))
 
     def on_message_complete(self) -> None:
-        if self._last_response is not None:
+        if self._last_response is not None or self._parser.is_parsing_again:
             return
         self._receiving = "nothing"
         self._unparsed_bytes = 0

@@ -2,9 +2,10 @@
 
 import asyncio
 
+from sealdesk import ids
+from sealdesk.clock import Clock
 from sealdesk.errors import ApiError
 from sealdesk.server import response_head
-from sealdesk.web.request import new_request_id
 
 CLOSE_DELAY_S = 0.2
 LINGER_S = 2.0
@@ -14,7 +15,7 @@ class LastResponse:
     """A response to an unreadable request, after which the connection is closed."""
 
     def __init__(self, error: ApiError) -> None:
-        self._response = response_head.encode_problem(error, new_request_id())
+        self._response = response_head.encode_problem(error, ids.mint_request_id(Clock().now_us()))
         self._discarded_at = 0.0
 
     def discard(self, now: float) -> None:

@@ -38,7 +38,7 @@ class StartRefused(ConfigurationError):
 def check(settings: Settings) -> None:
     """Raises StartRefused for several processes that would not share their rate limits."""
     expected = settings.expected_processes
-    if expected > 1 and not settings.redis_url and settings.per_process_limits != "accept":
+    if expected > 1 and not settings.redis_url and not settings.per_process_limits:
         raise StartRefused(
             f"{expected} processes without Redis would allow each key {expected} times its rate"
             " limit. Set SEALDESK_REDIS_URL, or SEALDESK_PER_PROCESS_LIMITS=accept"

@@ -14,11 +14,18 @@ from sealdesk.errors import (
     NotFound,
     ServiceUnavailable,
 )
-from sealdesk.errors.general import NO_SUCH_PATH, TENANT_RATE_LIMIT_EXCEEDED, TOO_MANY_BYTES
+from sealdesk.errors.general import (
+    NO_SUCH_PATH,
+    NOT_FOUND,
+    NOT_LOWER_CASE,
+    TENANT_RATE_LIMIT_EXCEEDED,
+    TOO_MANY_BYTES,
+)
 from sealdesk.errors.requests import METHOD_NOT_ALLOWED
 from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.rate_limits.limiter import check_tenant
 from sealdesk.state import AppState
+from sealdesk.telemetry.counters import KeyUse, LoggedRequest, describe_target
 from sealdesk.web import envelope, large_responses, streaming
 from sealdesk.web.operation import EVENT_STREAM, Route
 from sealdesk.web.pages import error_pages, language
@@ -69,6 +76,7 @@ class Application:
         self._state = state
         self._responses = state.metrics.responses
         self._usage = state.key_usage
+        self._request_log = state.request_log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond to one HTTP request, or run the lifespan (ASGI 3)."""
@@ -97,12 +105,26 @@ class Application:
             )
             response = await _error_response(request, route, InternalError())
         label = f"{route.method} {route.path}" if route else _UNROUTED
-        self._responses.count(label, response.status, time.perf_counter() - started)
+        duration_s = time.perf_counter() - started
+        self._responses.count(label, response.status, duration_s)
         _charge_work(request, response, waits.unindexed_reads)
         await _send(request, route, response, receive, send)
         key_use = request.proof.key_use
         if key_use is not None:
-            self._usage.note(key_use, request.now_us, response.status, label, request.address)
+            self._usage.note(key_use, request.real_now_us, response.status, label, request.address)
+            self._request_log.add(_logged(request, route, key_use, response, duration_s))
+
+
+def _logged(
+    request: Request, route: Route | None, key: KeyUse, response: Response, duration_s: float
+) -> LoggedRequest:
+    size = response.file.size if response.file else len(response.body)
+    has_ids = all(map(ids.is_canonical, request.params))  # a name may be an e-mail address
+    path = route.path if route and not has_ids else request.path
+    return LoggedRequest(
+        key.tenant_id, request.request_id, key.key_id, request.method,
+        describe_target(path, request.query), response.status, int(duration_s * 1_000_000), size,
+    )  # fmt: skip
 
 
 class _Node:
@@ -173,10 +195,11 @@ async def _handle(route: Route, request: Request) -> Response:
         await _wait_for_turn(route, request)
     if request.method not in _READS:  # later its response cannot be refused
         _check_budget(request, 0)
-    for identifier in request.params:
+    for identifier in () if route.takes_names else request.params:
         is_number = route.takes_numbers and identifier.isdigit()
         if not (is_number or ids.is_canonical(identifier)):
-            raise NotFound
+            is_upper_case = ids.is_canonical(identifier.lower())
+            raise NotFound(NOT_LOWER_CASE if is_upper_case else NOT_FOUND)
     response = await route.operation.handle(request)
     if request.method in _READS and len(response.body) > UNCOUNTED_BYTES:
         _check_budget(request, len(response.body))
@@ -218,6 +241,9 @@ def _charge_work(request: Request, response: Response, unindexed_reads: int) -> 
     units += streamed // _STREAMED_BYTES_PER_UNIT
     units += unindexed_reads * UNINDEXED_READ_UNITS
     units += request.rendered_steps // _STEPS_PER_UNIT
+    key_budget = request.proof.key_budget
+    if key_budget is not None and request.write_count > 1:  # each item counts as a request
+        state.limiter.charge(key_budget, request.write_count - 1)
     if request.reserved_units:
         state.tenant_pace.settle(budget.id, request.reserved_units, 1 + units)
     if units:
@@ -229,12 +255,14 @@ async def _error_response(request: Request, route: Route | None, error: ApiError
         log.warning(
             "unavailable", extra={"request_id": request.request_id, "cause": repr(error.__cause__)}
         )
-    if _is_page(route) if route else error_pages.prefers_html(request):
+    if _is_page(request, route):
         return await error_pages.error_page(request, error)
     return envelope.problem(error, request.path, request.request_id)
 
 
-def _is_page(route: Route) -> bool:
+def _is_page(request: Request, route: Route | None) -> bool:
+    if route is None or (route.takes_names and route.guard.scheme == "none"):
+        return error_pages.prefers_html(request)
     return route.guard.scheme == "session" and route.operation.produces != EVENT_STREAM
 
 

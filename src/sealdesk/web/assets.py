@@ -15,7 +15,7 @@ _CONTENT_TYPES = {
     "svg": "image/svg+xml",
     "woff2": "font/woff2",
 }
-_IMMUTABLE = b"public, max-age=31536000, immutable"
+IMMUTABLE = b"public, max-age=31536000, immutable"
 # Responses that hold a secret are never compressed (BREACH, breachattack.com); these hold none.
 _COMPRESSED = ("css", "js")
 _GZIP_WITH_WEIGHT = re.compile(r"gzip;q=(?:1(?:\.0*)?|0\.\d*[1-9]\d*)")
@@ -76,9 +76,7 @@ def _version(content: bytes) -> str:
 
 
 # Read at the start, as the templates are: files may be replaced while we serve.
-_FILES = {
-    name: _read(name) for name in (*_PARTS, _FONT, "icon.svg", "reference.css", "reference.js")
-}
+_FILES = {name: _read(name) for name in (*_PARTS, _FONT, "icon.svg")}
 # The styles name the font with its version, so that it is cached like them.
 _FILES["desk.css"] = _FILES["desk.css"].replace(
     f"url({_FONT})".encode(), f"url({_FONT}?{_version(_FILES[_FONT])})".encode()
@@ -108,11 +106,11 @@ def asset(name: str) -> Operation:
 
     @operation(name, tag="Pages", headers=("if-none-match",), produces=content_type)
     async def serve(request: Request) -> Response:
-        caching = _IMMUTABLE if request.query == version.encode() else b"no-cache"
+        caching = IMMUTABLE if request.query == version.encode() else b"no-cache"
         content, etag, headers = _FILES[name], version, [(b"cache-control", caching)]
         if compressed is not None:
             headers.append((b"vary", b"accept-encoding"))
-            if _accepts_gzip(request):
+            if accepts_gzip(request):
                 content, etag = compressed, f"{version}-gzip"
                 headers.append((b"content-encoding", b"gzip"))
         response = Response(200, content, headers, content_type.encode())
@@ -121,7 +119,7 @@ def asset(name: str) -> Operation:
     return serve
 
 
-def _accepts_gzip(request: Request) -> bool:
+def accepts_gzip(request: Request) -> bool:
     """Whether Accept-Encoding names gzip, and not to refuse it (RFC 9110 section 12.5.3)."""
     accepted = request.headers.get(b"accept-encoding", b"").decode("latin-1").lower()
     parts = [part.replace(" ", "") for part in accepted[:500].split(",")]

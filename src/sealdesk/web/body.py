@@ -46,6 +46,36 @@ def read(request: Request, struct: type[S]) -> S:
     return convert(document, struct)
 
 
+def read_items(
+    request: Request, name: str, struct: type[S], max_count: int
+) -> list[S | ValidationFailed]:
+    """The items of a body `{name: [item, …]}`, each as this struct or with its faults.
+
+    Unknown names are treated as in `read`. Raises BadRequest, ValidationFailed.
+    """
+    document = parse(request.body)
+    items = document.get(name) if isinstance(document, dict) else None
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise invalid([Fault(f"/{name}", "invalid_type", "This must be a list of JSON objects.")])
+    if not 1 <= len(items) <= max_count:
+        text = f"This must hold 1 to {max_count} items."
+        raise invalid([Fault(f"/{name}", "too_long" if items else "too_short", text)])
+    unknown = [_unknown_fields(item, struct, f"/{name}/{n}") for n, item in enumerate(items)]
+    pointers = [pointer for each in unknown for pointer in each]
+    if pointers and _is_strict(request):
+        raise _invalid(map(_unknown_field, pointers))
+    if pointers:
+        request.response_headers.append((b"x-warnings", _warnings(pointers)))
+    return [_convert_or_fault(item, struct) for item in items]
+
+
+def _convert_or_fault(item: dict[str, Any], struct: type[S]) -> S | ValidationFailed:
+    try:
+        return convert(item, struct)
+    except ValidationFailed as error:
+        return error
+
+
 def convert(document: dict[str, Any], struct: type[S]) -> S:
     """A JSON object as this struct. Raises ValidationFailed, which names every fault."""
     try:

@@ -8,12 +8,21 @@ from sealdesk.web.request import Request, Response
 
 _ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 _TAG_LIST = re.compile(rf"\*|{_ENTITY_TAG}\s*(?:,\s*{_ENTITY_TAG}\s*)*")
+_WEAK = b"if-match: a weak ETag was compared as if it were strong"
 _TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
 
 def if_match(request: Request) -> tuple[str, ...] | None:
-    """The entity tags of If-Match, None when it is absent. Raises BadRequest."""
-    return _read_tags(request, b"if-match")
+    """The entity tags of If-Match, None when it is absent. Raises BadRequest.
+
+    They are compared weakly, unlike in RFC 9110 section 13.1.1: a proxy that compresses a response
+    makes its ETag weak, and our versions are the same in either form. `x-warnings` says so.
+    """
+    tags = _read_tags(request, b"if-match")
+    if tags is None or not any(tag.startswith("W/") for tag in tags):
+        return tags
+    request.response_headers.append((b"x-warnings", _WEAK))
+    return tuple(tag.removeprefix("W/") for tag in tags)
 
 
 def unless_unchanged(request: Request, etag: str, response: Response) -> Response:
@@ -23,7 +32,8 @@ def unless_unchanged(request: Request, etag: str, response: Response) -> Respons
     if known_tags is not None and (
         "*" in known_tags or etag in [tag.removeprefix("W/") for tag in known_tags]
     ):
-        return Response(304, b"", [tagged])
+        vary = [header for header in response.headers if header[0] == b"vary"]
+        return Response(304, b"", [tagged, *vary])
     response.headers.append(tagged)
     return response
 

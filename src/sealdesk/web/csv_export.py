@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from sealdesk import clock, ids
 from sealdesk.db.deadline import UNINDEXED_READ_UNITS, Deadline, deadline
-from sealdesk.paging import PageRequest, Position
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 from sealdesk.resources import csv_file
+from sealdesk.resources.paging import PageRequest, Position
 from sealdesk.web.pages import forms, render
 from sealdesk.web.request import Request, Response
 

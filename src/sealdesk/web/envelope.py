@@ -14,6 +14,12 @@ from sealdesk.web.request import Header, Response
 _NO_STORE = (b"cache-control", b"private, no-store")
 _NO_CACHE = (b"cache-control", b"private, no-cache")
 
+# A cursor for the documentation: sealed as all are, with a key that no service has.
+EXAMPLE_CURSOR = (
+    "TpnDnC-6SKANMuOGbk_g5QAIUmJE_YAldvH1KHKvWuFkYVapw_a5l5wj"
+    "3fPbpCbwO9bW6p1Eu32XyrPt1_-9AUvDCO31U_yhnpJpYwUdIPzGwv7e"
+)
+
 _encode = msgspec.json.Encoder().encode
 
 

@@ -22,20 +22,21 @@ _TOO_MANY = gettext_noop("This must have at most %(limit)s items.")
 _TOO_SMALL = gettext_noop("This must be at least %(limit)s.")
 _TOO_GREAT = gettext_noop("This must be at most %(limit)s.")
 
+# The names of JSON Schema.
 _KIND_OF_VALUE = {
-    str: "str",
-    bool: "bool",
-    int: "int",
-    float: "float",
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
     list: "array",
     dict: "object",
     type(None): "null",
 }
 _KIND_OF_TYPE: dict[type[inspect.Type], str] = {
-    inspect.StrType: "str",
-    inspect.LiteralType: "str",
-    inspect.BoolType: "bool",
-    inspect.IntType: "int",
+    inspect.StrType: "string",
+    inspect.LiteralType: "string",
+    inspect.BoolType: "boolean",
+    inspect.IntType: "integer",
     inspect.ListType: "array",
     inspect.DictType: "object",
     inspect.StructType: "object",
@@ -142,7 +143,7 @@ def _faults_of_value(declared: FieldType, value: Any, at: str) -> Iterator[Fault
 def _wrong_kind(declared: FieldType, kind: str, at: str) -> Fault:
     if kind == "null":
         return Fault(at, "null_not_allowed", _NULL)
-    values = {"expected": " | ".join(declared.kinds), "got": kind}
+    values = {"expected": " or ".join(declared.kinds), "got": kind}
     return Fault(at, "invalid_type", _WRONG_TYPE, values)
 
 
@@ -173,7 +174,9 @@ def _broken_limit(declared: FieldType, value: Any, at: str) -> Fault | None:
     if declared.choices and value not in declared.choices:
         return Fault(at, "invalid_value", _WRONG_CHOICE, {"choices": ", ".join(declared.choices)})
     match declared.json_type:
-        case inspect.StrType(min_length=int(least)) if len(value) < least:
+        case inspect.StrType(min_length=int(least)) | inspect.ListType(min_length=int(least)) if (
+            len(value) < least
+        ):
             return Fault(at, "too_short", _EMPTY)
         case inspect.StrType(max_length=int(most)) if len(value) > most:
             return Fault(at, "too_long", _TOO_LONG, {"limit": most})

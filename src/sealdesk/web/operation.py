@@ -71,7 +71,7 @@ class Documentation(_Titled, frozen=True, kw_only=True):
     takes: the struct of the request body. example: an example of the body. receives: the media type
     of a body that is a file.
     gives: an example of `data`, or of one item when is_list is true; its type is documented.
-    meta: an example of the `meta` of a list.
+    meta: an example of the `meta` of a list. may_create: it may also respond with 201.
     fails: problem types besides those of the guard and those that follow from the other fields.
     headers, response_headers: names in `openapi.headers`, besides those that the guard implies.
     """
@@ -82,6 +82,7 @@ class Documentation(_Titled, frozen=True, kw_only=True):
     is_list: bool = False
     meta: msgspec.Struct = LAST_PAGE
     status: int = 200
+    may_create: bool = False
     params: tuple[Param, ...] = ()
     fails: tuple[ProblemType, ...] = ()
     headers: tuple[str, ...] = ()
@@ -120,6 +121,7 @@ class Route(msgspec.Struct, frozen=True):
     """A route: method, path template, guard, operation, and the limit of its body.
 
     takes_numbers: whether a number may stand in the place of an id.
+    takes_names: whether its parameters are names instead of ids, which its handler looks up.
     """
 
     method: str
@@ -128,3 +130,4 @@ class Route(msgspec.Struct, frozen=True):
     operation: Operation
     max_body_bytes: int = MAX_SHORT_BODY_BYTES
     takes_numbers: bool = False
+    takes_names: bool = False

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from sealdesk.paging import (
+from sealdesk.resources.paging import (
     DEFAULT_PER_PAGE,
+    MAX_CURSOR_LENGTH,
     MAX_PER_PAGE,
     Listing,
     PageRequest,
@@ -31,9 +32,9 @@ PAGING = (
         "cursor",
         "`meta.next_cursor` of the previous page; the rest of the query must be the same.",
         str,
-        {"type": "string"},
+        {"type": "string", "pattern": "^[A-Za-z0-9_-]+$", "maxLength": MAX_CURSOR_LENGTH},
         lambda _: None,
-        "5Jk0b2dWxq3n…",
+        envelope.EXAMPLE_CURSOR,
     ),
 )
 

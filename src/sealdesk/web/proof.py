@@ -8,6 +8,7 @@ import msgspec
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError
+from sealdesk.rate_limits.limiter import Budget
 from sealdesk.telemetry.counters import KeyUse
 
 
@@ -45,7 +46,7 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     A proof holds no request: together they would wait for the garbage collector.
     prove_body: a new proof once a streamed body has arrived; raises why it is refused.
     response_headers: added to every response.
-    key_use: the API key whose use is counted.
+    key_use: the API key whose use is counted. key_budget: what the key may use.
     visitor: the user who is logged in, on pages.
     """
 
@@ -57,6 +58,7 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     prove_body: Callable[[BodyDigest], Awaitable["Proof"]] | None = None
     response_headers: tuple[tuple[bytes, bytes], ...] = ()
     key_use: KeyUse | None = None
+    key_budget: Budget | None = None
     visitor: Visitor | None = None
 
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 import msgspec
 
 from sealdesk import clock, ids
-from sealdesk.errors import BadRequest
+from sealdesk.errors import BadRequest, NotFound
 from sealdesk.errors.requests import (
     INVALID_PARAMETER,
     NO_PARAMETERS,
@@ -18,6 +18,7 @@ from sealdesk.errors.requests import (
 )
 
 MAX_VALUE_LENGTH = 1024
+_MAX_SEGMENT_LENGTH = 255
 
 
 class BadValue(Exception):
@@ -28,7 +29,8 @@ class Param(msgspec.Struct, frozen=True):
     """A query parameter, with its documentation.
 
     read: converts its text; raises BadValue. cursor_text: its normalised text, which a cursor is
-    bound to; None when it equals the default.
+    bound to; None when it equals the default. most: how many values it may have; if more than one,
+    it may be repeated, and its value is a sorted list without duplicates.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Param(msgspec.Struct, frozen=True):
     schema: dict[str, Any]
     cursor_text: Callable[[Any], str | None]
     example: str
+    most: int = 1
 
 
 def parse(query: bytes, params: Sequence[Param]) -> dict[str, Any]:
@@ -52,10 +55,21 @@ def parse(query: bytes, params: Sequence[Param]) -> dict[str, Any]:
         name, value = _decode(raw_name), _decode(raw_value)
         if name not in known:
             raise _unknown(name, list(known))
-        if name in values:
+        if known[name].most > 1:
+            values[name] = _added(known[name], values.get(name, []), value)
+        elif name in values:
             raise _invalid(name, "was sent more than once; send it once")
-        values[name] = _read(known[name], value)
+        else:
+            values[name] = _read(known[name], value)
     return values
+
+
+def _added(param: Param, values: list[Any], text: str) -> list[Any]:
+    read = _read(param, text)
+    added = sorted({*values, *(read if isinstance(read, list) else [read])})
+    if len(added) > param.most:
+        raise _invalid(param.name, f"must be sent at most {param.most} times")
+    return added
 
 
 def _read(param: Param, text: str) -> Any:
@@ -74,6 +88,17 @@ def _decode(raw: bytes) -> str:
         raise BadRequest(UNREADABLE_QUERY) from None
     if "\0" in text:
         raise BadRequest(QUERY_HOLDS_NUL)
+    return text
+
+
+def read_segment(segment: str) -> str:
+    """The text of a percent-encoded segment of a path. Raises NotFound where it cannot be one."""
+    try:
+        text = unquote_to_bytes(segment.encode("latin-1")).decode()
+    except UnicodeDecodeError:
+        raise NotFound from None
+    if not text.strip() or "\0" in text or len(text) > _MAX_SEGMENT_LENGTH:
+        raise NotFound
     return text
 
 
@@ -111,19 +136,36 @@ def any_of(name: str, values: Sequence[str], about: str) -> Param:
             raise BadValue(f"one or more, comma-separated, of {', '.join(values)}")
         return sorted(set(parts))
 
-    # A list of strings, comma-separated: `style: form, explode: false` in OpenAPI.
-    schema = {"type": "array", "items": {"type": "string", "enum": list(values)}, "minItems": 1}
-    return Param(name, about, read, schema, ",".join, values[0])
+    schema = {"type": "array", "items": {"type": "string", "enum": list(values)}}
+    about = f"{about} Several are repeated or comma-separated."
+    return Param(name, about, read, schema, ",".join, values[0], most=max(2, len(values)))
 
 
-def identifier(name: str, about: str) -> Param:
+def identifier(name: str, about: str, *, besides: str = "") -> Param:
+    """An id. besides: a word that may stand in its place."""
+    other = f", or {besides}" if besides else ""
+
     def read(text: str) -> str:
-        if not ids.is_canonical(text):
-            raise BadValue("an id as the API returns it: a UUID in lower case")
+        if not ids.is_canonical(text) and (text != besides or not besides):
+            raise BadValue(f"an id as the API returns it: a UUID in lower case{other}")
         return text
 
-    schema = {"type": "string", "format": "uuid"}
+    schema: dict[str, Any] = {"type": "string", "format": "uuid"}
+    if besides:
+        schema = {"type": "string", "anyOf": [schema, {"type": "string", "enum": [besides]}]}
     return Param(name, about, read, schema, str, "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+
+
+def repeated(param: Param, about: str, *, most: int) -> Param:
+    """A parameter that may be sent several times."""
+
+    def cursor_text(values: list[Any]) -> str:
+        return msgspec.json.encode(values).decode()
+
+    schema = {"type": "array", "items": param.schema, "minItems": 1, "maxItems": most}
+    return msgspec.structs.replace(
+        param, about=about, schema=schema, cursor_text=cursor_text, most=most
+    )
 
 
 def text(name: str, about: str, *, max_length: int, example: str) -> Param:
@@ -157,6 +199,18 @@ def flag(name: str, about: str) -> Param:
         return value == "true"
 
     return Param(name, about, read, {"type": "boolean"}, lambda v: str(v).lower(), "false")
+
+
+def number(name: str, about: str) -> Param:
+    """A whole number from 1, of at most 12 digits."""
+
+    def read(value: str) -> int:
+        if not (value.isascii() and value.isdigit() and 0 < int(value[:13]) < 10**12):
+            raise BadValue("a whole number from 1, in at most 12 ASCII digits")
+        return int(value)
+
+    schema = {"type": "integer", "minimum": 1, "maximum": 10**12 - 1}
+    return Param(name, about, read, schema, str, "1042")
 
 
 def count(name: str, about: str, *, default: int, maximum: int, minimum: int = 1) -> Param:

@@ -57,7 +57,7 @@ class Request:
     """One request: what was received, and the proof of its guard.
 
     target: raw path and query as sent, behind the path prefix that a proxy may have stripped.
-    params: the ids in the path. body: empty until `read_body`.
+    params: the ids in the path. body: empty until `read_body`. real_now_us: without a test clock.
     peer: the address of the connection; address: the client's behind trusted proxies.
     max_body_bytes: the limit of the route. response_headers: what reading the request adds to the
     response. write_count: how many transactions it has written. reserved_units: see TenantPace.
@@ -78,6 +78,7 @@ class Request:
         "proof",
         "query",
         "raw_headers",
+        "real_now_us",
         "receive",
         "rendered_steps",
         "request_id",
@@ -111,8 +112,8 @@ class Request:
         is_forwarded = b"x-forwarded-for" in self.headers
         if is_forwarded and self.address == self.peer and not is_within(self.peer, trusted):
             state.metrics.untrusted_forwarders.note(self.peer, state.clock.monotonic_s())
-        self.now_us = state.clock.now_us()
-        self.request_id = new_request_id()
+        self.now_us = self.real_now_us = state.clock.now_us()
+        self.request_id = ids.mint_request_id(self.now_us)
         self.params: tuple[str, ...] = ()
         self.body = b""
         self.max_body_bytes = MAX_SHORT_BODY_BYTES
@@ -158,7 +159,7 @@ class Request:
     async def write(self, work: Work[T]) -> T:
         """Change the caller's tenant in one transaction, which begins with the proof's own part.
 
-        A signed request writes in one transaction: a second one would be refused as a replay.
+        A second call is refused as a replay; `write_more` is for what follows later.
         Raises ServiceUnavailable, and the proof's pending refusal.
         """
 
@@ -168,6 +169,10 @@ class Request:
             return await work(tx)
 
         return await self._write(guarded)
+
+    async def write_more(self, work: Work[T]) -> T:
+        """Change the caller's tenant once more, without the proof's part, which `write` has run."""
+        return await self._write(work)
 
     async def write_idempotently(self, work: Work[Response]) -> Response:
         """The response of `work`, or the stored one of a request with the same Idempotency-Key.
@@ -270,11 +275,6 @@ class Request:
             raise UnsupportedMediaType(UNSUPPORTED_MEDIA_TYPE)
 
 
-def new_request_id() -> str:
-    """24 random hex characters; no secret (see ids.mint)."""
-    return ids.random_bits(96).to_bytes(12).hex()
-
-
 async def _respond_once(
     tx: Tx, once: IdempotentRequest, work: Work[Response], request: Request
 ) -> Response:
@@ -287,7 +287,7 @@ async def _respond_once(
     except Unauthorized as error:
         refusal = error
     await idempotency.lock(tx, once)
-    stored = await idempotency.find(tx, once, request.now_us)
+    stored = await idempotency.find(tx, once, request.real_now_us)
     if stored is not None:
         headers = [(name.encode(), value.encode()) for name, value in stored.headers]
         return Response(stored.status, stored.body, [*headers, _REPLAYED])
@@ -296,5 +296,5 @@ async def _respond_once(
     response = await work(tx)
     kept = [(n.decode(), v.decode()) for n, v in response.headers if n in _STORED_HEADERS]
     record = StoredResponse(response.status, response.body, kept)
-    await idempotency.store(tx, once, record, request.now_us)
+    await idempotency.store(tx, once, record, request.real_now_us)
     return response

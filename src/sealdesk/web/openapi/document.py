@@ -16,11 +16,19 @@ from sealdesk.web.openapi.headers import (
     parameter,
     response_headers,
 )
+from sealdesk.web.openapi.links import links
 from sealdesk.web.openapi.schemas import Schema, components, ref
+from sealdesk.web.openapi.tags import TAGS, path_of_tag
+from sealdesk.web.openapi.webhooks import DocumentedEvent, webhooks
+from sealdesk.web.openapi.webhooks import schemas as event_schemas
 from sealdesk.web.operation import Operation, Route
 from sealdesk.web.query import Param
 
 _ID = "0199c0df-7b10-7d52-9c11-2f6e5d4c3b2a"
+_PLAIN_TEXT = {"schema": {"type": "string"}}
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+# Images that pages show have their own type, other files this one.
+_FILE = dict.fromkeys(("application/octet-stream", "image/*"), _BINARY)
 _ABOUT = """\
 Sealdesk is a multi-tenant customer-support ticketing service. Integrations call
 `/api/v1/external` with an API key and sign each request with HMAC-SHA256; people log in and manage
@@ -30,25 +38,12 @@ Every body is JSON in UTF-8. One resource comes as `{"data": {…}}`, a list as
 `{"data": […], "meta": {…}}`, and an error as a problem document (RFC 9457) with a stable `code`.
 Times are `YYYY-MM-DDTHH:MM:SS.ffffffZ`. HEAD works like GET.
 
-Within `/api/v1` members may be added to responses. `Deprecation` and `Sunset` headers announce what
-will be removed.
+Within `/api/v1` there may be new members, error codes, event types and values of
+`x-extensible-enum` at any time: accept the ones that you do not know. `Deprecation` and `Sunset`
+headers announce what will be removed.
 """
-_TAGS = {
-    "Tickets": "Support requests of customers, from open to closed.",
-    "Replies": "Public replies and internal notes on a ticket.",
-    "Attachments": "Files of tickets and replies.",
-    "Customers": "The people who open tickets; an e-mail address is unique within the tenant.",
-    "Events": "All changes in order, for integrations that follow them.",
-    "API keys": "For administrators: the keys of the external API, their permissions and limits.",
-    "Teams": "For administrators: teams, their members, and how their tickets are assigned.",
-    "Webhooks": "For administrators: the endpoints that receive events, and their deliveries.",
-    "Custom fields": "For administrators: the fields that tickets have besides the built-in ones.",
-    "Macros": "For administrators: canned replies, and what they set on a ticket.",
-    "Log-in": "Access tokens and passwords of users.",
-    "Basics": "The first requests to make, and monitoring for operators.",
-}
 _SCHEMES = {
-    "apiKey": ("x-api-key", "The API key: `tk_live_` and 40 hex characters."),
+    "apiKey": ("x-api-key", "The API key: `tk_live_` or `tk_test_`, and 40 hex characters."),
     "apiTimestamp": (
         "x-api-timestamp",
         "The Unix time in whole seconds, within 300 s of the server time.",
@@ -66,11 +61,19 @@ _SECURITY: dict[str, list[dict[str, list[str]]]] = {
 }
 
 
-def document(routes: Sequence[Route], problem_types: Sequence[ProblemType]) -> dict[str, Any]:
+def document(
+    routes: Sequence[Route],
+    problem_types: Sequence[ProblemType],
+    events: Sequence[DocumentedEvent],
+) -> dict[str, Any]:
     """The whole document as JSON values."""
+    examples = problem_documents.examples(routes, example_path)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+        responses = _success(route, links(route, routes)) | problem_documents.responses(
+            route, examples, example_path(route)
+        )
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, responses)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -80,15 +83,22 @@ def document(routes: Sequence[Route], problem_types: Sequence[ProblemType]) -> d
             "description": _ABOUT,
         },
         "servers": [{"url": "/"}],
-        "tags": [{"name": name, "description": about} for name, about in _TAGS.items()],
+        "tags": [_tag(name, about) for name, about in TAGS.items()],
         "paths": paths,
+        "webhooks": webhooks(events),
         "components": {
-            "schemas": _schemas([route.operation for route in routes])
-            | problem_documents.schemas(routes, problem_types),
+            "schemas": _schemas([route.operation for route in routes], events)
+            | problem_documents.schemas(problem_types),
+            "examples": examples,
             "headers": RESPONSE_HEADERS,
             "securitySchemes": _security_schemes(),
         },
     }
+
+
+def _tag(name: str, about: str) -> dict[str, Any]:
+    part = {"description": "This part as a document.", "url": path_of_tag(name)}
+    return {"name": name, "description": about, "externalDocs": part}
 
 
 def _security_schemes() -> dict[str, Any]:
@@ -101,11 +111,14 @@ def _security_schemes() -> dict[str, Any]:
     return {**signed, "accessToken": bearer}
 
 
-def _schemas(operations: Sequence[Operation]) -> dict[str, Schema]:
+def _schemas(
+    operations: Sequence[Operation], events: Sequence[DocumentedEvent]
+) -> dict[str, Schema]:
     requests = {operation.takes: operation for operation in operations if operation.takes}
     responses = dict.fromkeys(type(operation.gives) for operation in operations if operation.gives)
     metas = dict.fromkeys(type(operation.meta) for operation in operations if operation.is_list)
-    schemas = components(requests, [*responses, *metas])
+    objects = dict.fromkeys(type(event.gives) for event in events)
+    schemas = components(requests, [*responses, *metas, *objects]) | event_schemas(events)
     # A field without a description in the request has the description of the response.
     for struct, operation in requests.items():
         if operation.gives is not None:
@@ -120,7 +133,7 @@ def _name(reference: Schema) -> str:
     return str(reference["$ref"]).rpartition("/")[2]
 
 
-def _operation(route: Route) -> dict[str, Any]:
+def _operation(route: Route, responses: dict[str, Any]) -> dict[str, Any]:
     operation = route.operation
     described: dict[str, Any] = {
         "operationId": operation.name,
@@ -129,7 +142,7 @@ def _operation(route: Route) -> dict[str, Any]:
         "description": _description(route),
         "security": _SECURITY[route.guard.scheme],
         "parameters": list(_parameters(route)),
-        "responses": _success(route) | problem_documents.responses(route, example_path(route)),
+        "responses": responses,
     }
     if route.guard.needs:
         described["x-required-permissions"] = list(route.guard.needs)
@@ -139,8 +152,7 @@ def _operation(route: Route) -> dict[str, Any]:
         types = ("application/json", *(("application/merge-patch+json",) if is_patch else ()))
         described["requestBody"] = {"required": True, "content": dict.fromkeys(types, content)}
     if operation.receives:
-        binary = {"schema": {"type": "string"}}
-        described["requestBody"] = {"required": True, "content": {operation.receives: binary}}
+        described["requestBody"] = {"required": True, "content": {operation.receives: _BINARY}}
     return described
 
 
@@ -156,14 +168,9 @@ def _description(route: Route) -> str:
 
 def _parameters(route: Route) -> Iterator[dict[str, Any]]:
     for name in re.findall(r"\{(\w+)\}", route.path):
-        yield {
-            "name": name,
-            "in": "path",
-            "required": True,
-            "description": "The id, as the API returned it.",
-            "schema": {"type": "string", "format": "uuid"},
-            "example": _ID,
-        }
+        yield {"name": name, "in": "path", "required": True} | (
+            _NAMES.get(name, _NAME) if route.takes_names else _AN_ID
+        )
     for param in route.operation.params:
         yield _query_parameter(param)
     headers = [*route.operation.headers]
@@ -175,6 +182,25 @@ def _parameters(route: Route) -> Iterator[dict[str, Any]]:
         yield parameter(name)
 
 
+_AN_ID = {
+    "description": "The id, as the API returned it.",
+    "schema": {"type": "string", "format": "uuid"},
+    "example": _ID,
+}
+_NAME = {
+    "description": "Text, percent-encoded as UTF-8; a slash is %2F.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "example": "C-1042",
+}
+_NAMES: dict[str, dict[str, Any]] = {
+    "request_id": {
+        "description": "The `x-request-id` of a response.",
+        "schema": {"type": "string", "pattern": "^[0-9a-f]{24}$"},
+        "example": "0199c0f188aa7b3c9d4e5f60",
+    }
+}
+
+
 def _query_parameter(param: Param) -> dict[str, Any]:
     parameter_object: dict[str, Any] = {
         "name": param.name,
@@ -183,8 +209,8 @@ def _query_parameter(param: Param) -> dict[str, Any]:
         "description": param.about,
         "schema": param.schema,
     }
-    if param.schema["type"] == "array":
-        return parameter_object | {"style": "form", "explode": False, "example": [param.example]}
+    if param.most > 1:  # generators repeat the parameter, which all of them can do
+        return parameter_object | {"style": "form", "explode": True, "example": [param.example]}
     return parameter_object | {"example": _example_value(param)}
 
 
@@ -194,7 +220,7 @@ def _example_value(param: Param) -> Any:
     return param.example if is_text else msgspec.json.decode(param.example)
 
 
-def _success(route: Route) -> dict[str, Any]:
+def _success(route: Route, successors: dict[str, Any]) -> dict[str, Any]:
     operation = route.operation
     success: dict[str, Any] = {
         "description": "Done." if operation.status == 204 else f"{operation.summary}: done.",
@@ -203,8 +229,14 @@ def _success(route: Route) -> dict[str, Any]:
     if operation.gives is not None:
         success["content"] = {operation.produces: _envelope(operation, operation.gives)}
     elif operation.status != 204:
-        success["content"] = {operation.produces: {"schema": {"type": "string"}}}
+        success["content"] = (
+            _FILE if operation.produces in _FILE else {operation.produces: _PLAIN_TEXT}
+        )
+    if successors:
+        success["links"] = successors
     responses = {str(operation.status): success}
+    if operation.may_create:
+        responses["201"] = success
     if "if-none-match" in operation.headers:
         responses["304"] = {
             "description": "The resource has not changed.",
@@ -227,7 +259,7 @@ def _rate_limit(route: Route) -> tuple[str, ...]:
 
 
 def _envelope(operation: Operation, gives: msgspec.Struct) -> dict[str, Any]:
-    """The media type object of `data` in its closed envelope."""
+    """The media type object of `data` in its envelope."""
     schema, value = ref(type(gives)), msgspec.to_builtins(gives)
     if operation.is_list:
         meta = operation.meta
@@ -236,15 +268,15 @@ def _envelope(operation: Operation, gives: msgspec.Struct) -> dict[str, Any]:
     else:
         properties = {"data": schema}
         example = {"data": value}
-    envelope = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    envelope = {"type": "object", "properties": properties, "required": list(properties)}
     return {"schema": envelope, "example": example}
 
 
 def example_path(route: Route) -> str:
-    """The path of a route with an example id in it."""
-    return re.sub(r"\{\w+\}", _ID, route.path)
+    """The path of a route with an example id or text in it."""
+
+    def example(found: re.Match[str]) -> str:
+        named = _NAMES.get(found[1], _NAME) if route.takes_names else _AN_ID
+        return str(named["example"])
+
+    return re.sub(r"\{(\w+)\}", example, route.path)

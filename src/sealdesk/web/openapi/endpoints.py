@@ -1,86 +1,86 @@
-"""The API documentation that the service serves: the OpenAPI document and its pages."""
+"""The API documentation that the service serves: the OpenAPI document."""
 
 import asyncio
+import gzip
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import msgspec
 
 from sealdesk.errors import ProblemType
 from sealdesk.web import conditional
-from sealdesk.web.operation import Operation, Route, operation
+from sealdesk.web.assets import accepts_gzip
+from sealdesk.web.openapi import by_tag
+from sealdesk.web.openapi.tags import TAGS, path_of_tag
+from sealdesk.web.openapi.webhooks import DocumentedEvent
+from sealdesk.web.operation import Open, Operation, Route, operation
 from sealdesk.web.request import Header, Request, Response
 
 _TAG = "Documentation"
-_PAGE = "text/html; charset=utf-8"
-# Only files of this service: no inline style or script, no framing, no form.
-_POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;"
-    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_PAGE_HEADERS: list[Header] = [
-    (b"content-security-policy", _POLICY.encode()),
-    (b"referrer-policy", b"no-referrer"),
-]
+_CACHING: list[Header] = [(b"cache-control", b"no-cache"), (b"vary", b"accept-encoding")]
+_OPEN = Open()
+
+
+class _Content(NamedTuple):
+    """What is served: as it is and compressed, so that no request waits for the compression."""
+
+    plain: bytes
+    compressed: bytes
+    version: str
 
 
 class Reference:
-    """The documentation of these routes; each part is rendered when it is first requested.
+    """The OpenAPI document of these routes, rendered in a thread when it is first requested."""
 
-    Rendering takes tens of milliseconds, so it runs in a thread. The thread also imports
-    the renderer, which would add 40 ms to the start (measured 2026-11-22).
-    """
-
-    def __init__(self, routes: Sequence[Route], problem_types: Sequence[ProblemType]) -> None:
+    def __init__(
+        self,
+        routes: Sequence[Route],
+        problem_types: Sequence[ProblemType],
+        events: Sequence[DocumentedEvent],
+    ) -> None:
         self._routes = routes
         self._problem_types = problem_types
-        self._openapi = cache(self._render_openapi)
-        self._page = cache(self._render_page)
-        self._errors = cache(self._render_errors)
+        self._events = events
+        self._document = cache(self._make_document)
 
-    def openapi(self) -> Operation:
-        """The operation of `/openapi.json`."""
-        return _served("The OpenAPI document", "application/json", self._openapi)
+    def openapi_routes(self) -> tuple[Route, ...]:
+        """The routes of the OpenAPI document and of its parts by tag."""
+        whole = Route("GET", "/openapi.json", _OPEN, self._openapi(None))
+        return (whole, *(Route("GET", path_of_tag(tag), _OPEN, self._openapi(tag)) for tag in TAGS))
 
-    def page(self) -> Operation:
-        """The operation of `/docs`."""
-        return _served("The reference", _PAGE, self._page, _PAGE_HEADERS)
+    def _openapi(self, tag: str | None) -> Operation:
+        render = partial(self._render_openapi, tag)
+        return _served(f"The OpenAPI document: {tag or 'all'}", render)
 
-    def errors(self) -> Operation:
-        """The operation of `/docs/errors`: a section for each code."""
-        return _served("The error codes", _PAGE, self._errors, _PAGE_HEADERS)
+    def _render_openapi(self, tag: str | None) -> bytes:
+        document = self._document()
+        return msgspec.json.encode(document if tag is None else by_tag.of_tag(document, tag))
 
-    def _render_openapi(self) -> bytes:
+    def _make_document(self) -> dict[str, Any]:
         from sealdesk.web.openapi import document as openapi  # late: 5 ms (2026-11-22)
 
-        return msgspec.json.encode(openapi.document(self._routes, self._problem_types))
-
-    def _render_page(self) -> bytes:
-        from sealdesk.web.openapi import html as reference_page  # late: 27 ms (2026-11-22)
-
-        return reference_page.reference(msgspec.json.decode(self._openapi()))
-
-    def _render_errors(self) -> bytes:
-        from sealdesk.web.openapi import html as reference_page  # late: 27 ms (2026-11-22)
-
-        return reference_page.errors(self._problem_types)
+        return openapi.document(self._routes, self._problem_types, self._events)
 
 
-def _served(
-    summary: str,
-    content_type: str,
-    render: Callable[[], bytes],
-    headers: Sequence[Header] = (),
-) -> Operation:
-    """An operation that responds with the rendered bytes and their ETag."""
+def _served(summary: str, render: Callable[[], bytes]) -> Operation:
+    """An operation that responds with the rendered bytes, compressed where that is accepted."""
 
-    @operation(summary, tag=_TAG, headers=("if-none-match",), produces=content_type)
+    @cache
+    def find_content() -> _Content:
+        content = render()
+        version = hashlib.sha256(content).hexdigest()[:32]
+        return _Content(content, gzip.compress(content, mtime=0), version)
+
+    @operation(summary, tag=_TAG, headers=("if-none-match",))
     async def serve(request: Request) -> Response:
-        content = await asyncio.to_thread(render)
-        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-        all_headers = [*headers, (b"cache-control", b"no-cache")]
-        response = Response(200, content, all_headers, content_type.encode())
-        return conditional.unless_unchanged(request, etag, response)
+        found = await asyncio.to_thread(find_content)
+        content, etag, own = found.plain, found.version, [*_CACHING]
+        if accepts_gzip(request):
+            content, etag = found.compressed, f"{found.version}-gzip"
+            own.append((b"content-encoding", b"gzip"))
+        response = Response(200, content, own)
+        return conditional.unless_unchanged(request, f'"{etag}"', response)
 
     return serve

@@ -59,6 +59,15 @@ _REQUEST_HEADERS: dict[str, tuple[str, Header]] = {
 }
 
 _ALWAYS = {"required": True}
+# Of a delivery (standardwebhooks.com).
+_OF_DELIVERIES: dict[str, Header] = {
+    "webhook-id": _text("The id of the event.", "0199c0f2-6c3e-7a41-9d20-5b6c7d8e9f01"),
+    "webhook-timestamp": _text("The Unix time of this attempt.", "1772443872"),
+    "webhook-signature": _text(
+        "`v1,` and the signature of the delivery; two of them while a secret is rotated.",
+        "v1,3q2+7w1u0r4x8z6k5j9h7g6f5d4s3a2q1w0e9r8t7y8=",
+    ),
+}
 RESPONSE_HEADERS: dict[str, Header] = {
     "x-request-id": _ALWAYS
     | _text("Identifies this request in the service's log.", "9f1c2b3a4d5e6f7081920a1b"),
@@ -113,6 +122,14 @@ def parameter(name: str) -> Header:
     """The parameter object of a request header."""
     public_name, header = _REQUEST_HEADERS[name]
     return {"name": public_name, "in": "header", "required": False, **header}
+
+
+def signature_headers() -> list[Header]:
+    """The parameter objects of the headers of a delivery."""
+    return [
+        {"name": name, "in": "header", **_ALWAYS, **header}
+        for name, header in _OF_DELIVERIES.items()
+    ]
 
 
 def response_headers(

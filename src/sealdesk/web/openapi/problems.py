@@ -1,6 +1,6 @@
 """The problem documents of an operation, and the schema and an example of each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -28,7 +28,7 @@ from sealdesk.errors.requests import (
 )
 from sealdesk.web import body
 from sealdesk.web.openapi.headers import OF_ALL, RATE_LIMIT, RESPONSE_HEADERS, response_headers
-from sealdesk.web.openapi.schemas import Schema
+from sealdesk.web.openapi.schemas import KNOWN_VALUES, Schema
 from sealdesk.web.operation import Route
 
 _OF_EVERY_ROUTE = (MALFORMED_REQUEST, REQUEST_TIMEOUT, HEADERS_TOO_LARGE, INTERNAL_ERROR)
@@ -39,6 +39,11 @@ _OF_REQUEST_HEADERS: dict[str, tuple[ProblemType, ...]] = {
 }
 # These errors are found before the rate limit is checked.
 _WITHOUT_RATE_LIMIT = (401, 408, 413, 431)
+# Which schema has the members of a type. A `discriminator` would refuse types of later versions.
+MEMBERS_BY_TYPE = "x-members-by-type"
+_SCHEMAS = "#/components/schemas/"
+_ANY = "Problem"
+_TEXT: Schema = {"type": "string"}
 REQUEST_ID = "9f1c2b3a4d5e6f7081920a1b"
 
 
@@ -67,34 +72,56 @@ def _implied(route: Route) -> list[ProblemType]:
     return found
 
 
-def responses(route: Route, path: str) -> dict[str, Any]:
-    """The response objects of all errors of a route by status. path: of the examples."""
+def responses(route: Route, shared: Mapping[str, Schema], path: str) -> dict[str, Any]:
+    """The response objects of all errors of a route by status.
+
+    shared: the examples of the document. path: of an example that differs from them.
+    """
     by_status: dict[int, list[ProblemType]] = {}
     for problem_type in problem_types_of(route):
         by_status.setdefault(problem_type.status, []).append(problem_type)
     return {
-        str(status): _response(route, path, status, types) for status, types in by_status.items()
+        str(status): _response(route, shared, path, types) for status, types in by_status.items()
     }
 
 
 def _response(
-    route: Route, path: str, status: int, problem_types: list[ProblemType]
+    route: Route, shared: Mapping[str, Schema], path: str, problem_types: list[ProblemType]
 ) -> dict[str, Any]:
-    refs = [{"$ref": f"#/components/schemas/{problem_name(each.code)}"} for each in problem_types]
     description = "; ".join(f"`{each.code}`: {each.title}" for each in problem_types)
     return {
         "description": f"{description}.",
-        "headers": _headers(route, status, problem_types),
+        "headers": _headers(route, problem_types[0].status, problem_types),
         "content": {
             "application/problem+json": {
-                "schema": refs[0] if len(refs) == 1 else {"oneOf": refs},
+                "schema": {"$ref": f"{_SCHEMAS}{_ANY}"},
                 "examples": {
-                    each.code: {"summary": each.title, "value": example(each, route, path)}
-                    for each in problem_types
+                    each.code: _example(each, route, shared, path) for each in problem_types
                 },
             }
         },
     }
+
+
+def _example(
+    problem_type: ProblemType, route: Route, shared: Mapping[str, Schema], path: str
+) -> Schema:
+    """A reference to the shared example, unless this route's would differ in more than its path."""
+    own, common = example(problem_type, route, path), shared[problem_type.code]
+    if own | {"instance": ""} == common["value"] | {"instance": ""}:
+        return {"$ref": f"#/components/examples/{problem_type.code}"}
+    return {"summary": problem_type.title, "value": own}
+
+
+def examples(routes: Sequence[Route], path_of: Callable[[Route], str]) -> dict[str, Schema]:
+    """An example of each code that a route documents, as its first route responds."""
+    found: dict[str, Schema] = {}
+    for route in routes:
+        for each in problem_types_of(route):
+            if each.code not in found:
+                value = example(each, route, path_of(route))
+                found[each.code] = {"summary": each.title, "value": value}
+    return found
 
 
 def _headers(route: Route, status: int, problem_types: list[ProblemType]) -> dict[str, Any]:
@@ -106,64 +133,85 @@ def _headers(route: Route, status: int, problem_types: list[ProblemType]) -> dic
     return response_headers((*OF_ALL, *sorted(always)), (*sorted(sometimes), *rate_limit))
 
 
-def problem_name(code: str) -> str:
+def _name(code: str) -> str:
     """The name of a problem's schema: `not_found` is NotFoundProblem."""
-    return code.title().replace("_", "") + "Problem"
+    return code.title().replace("_", "") + _ANY
 
 
-def schemas(routes: Sequence[Route], problem_types: Sequence[ProblemType]) -> dict[str, Schema]:
-    """The closed schema of the problem document of each code, with its statuses."""
-    statuses = {each.code: {each.status} for each in problem_types}
-    for route in routes:
-        for each in problem_types_of(route):
-            statuses[each.code].add(each.status)
-    return {
-        problem_name(each.code): _schema(each, sorted(statuses[each.code]))
-        for each in problem_types
+def schemas(problem_types: Sequence[ProblemType]) -> dict[str, Schema]:
+    """The schema of every problem document, and those of codes with members of their own."""
+    special = [each for each in problem_types if _members(each)]
+    return {_ANY: _any_schema(problem_types, special)} | {
+        _name(each.code): _special_schema(each) for each in special
     }
 
 
-def _schema(problem_type: ProblemType, statuses: list[int]) -> Schema:
-    code, example_members = problem_type.code, problem_type.members_of(problem_type.example)
-    common: dict[str, Schema] = {
-        "type": {"const": f"/docs/errors#{code}"},
-        "title": {"const": problem_type.title},
-        "status": {"type": "integer", "enum": statuses},
-        "detail": {"type": "string"},
-        "instance": {"type": "string"},
-        "code": {"const": code},
-        "request_id": {"type": "string"},
+def _members(problem_type: ProblemType) -> dict[str, Any]:
+    return problem_type.members_of(problem_type.example)
+
+
+def _any_schema(
+    problem_types: Sequence[ProblemType], special: Sequence[ProblemType]
+) -> dict[str, Any]:
+    properties = {
+        "type": _TEXT | {"description": "A link to the section about this code; identifies it."},
+        "title": _TEXT | {"description": "The same for every problem of this type."},
+        "status": {"type": "integer", "description": "The status of the response."},
+        "detail": _TEXT | {"description": "What was wrong in this request, in English."},
+        "instance": _TEXT | {"description": "The path of the request."},
+        "code": _TEXT | {KNOWN_VALUES: list(dict.fromkeys(each.code for each in problem_types))},
+        "request_id": _TEXT | {"description": "Identifies this request in the service's log."},
     }
+    mapping = {_type(each): f"{_SCHEMAS}{_name(each.code)}" for each in special}
     return {
-        "title": problem_name(code),
-        "description": problem_type.meaning,
+        "title": _ANY,
+        "description": "An error (RFC 9457). Some types have further members.",
         "type": "object",
-        "properties": common | {name: _schema_of(value) for name, value in example_members.items()},
-        "required": [*common, *(["errors"] if "errors" in example_members else [])],
-        "additionalProperties": False,
+        "properties": properties,
+        "required": list(properties),
+        MEMBERS_BY_TYPE: mapping,
     }
 
 
-def _schema_of(value: Any) -> Schema:
-    """The closed schema of an example value."""
+def _special_schema(problem_type: ProblemType) -> Schema:
+    members = _members(problem_type)
+    own = {
+        "type": "object",
+        "properties": {"type": _TEXT | {"enum": [_type(problem_type)]}}
+        | {
+            name: _schema_of(value, problem_type.choices.get(name, ()))
+            for name, value in members.items()
+        },
+        "required": ["errors"] if "errors" in members else [],
+    }
+    return {
+        "title": _name(problem_type.code),
+        "description": problem_type.meaning,
+        "allOf": [{"$ref": f"{_SCHEMAS}{_ANY}"}, own],
+    }
+
+
+def _schema_of(value: Any, choices: Sequence[str] = ()) -> Schema:
+    """The schema of an example value."""
+    if choices:
+        return _TEXT | {KNOWN_VALUES: list(choices)}
     if isinstance(value, dict):
         properties = {name: _schema_of(member) for name, member in value.items()}
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
+        return {"type": "object", "properties": properties, "required": list(properties)}
     if isinstance(value, list):
         return {"type": "array", "items": _schema_of(value[0])}
     return {"type": "integer" if isinstance(value, int) else "string"}
+
+
+def _type(problem_type: ProblemType) -> str:
+    return f"/docs/errors#{problem_type.code}"
 
 
 def example(problem_type: ProblemType, route: Route | None, path: str) -> dict[str, Any]:
     """A problem document as this route would return it."""
     detail, members = _example_of(problem_type, route)
     return {
-        "type": f"/docs/errors#{problem_type.code}",
+        "type": _type(problem_type),
         "title": problem_type.title,
         "status": problem_type.status,
         "detail": detail,

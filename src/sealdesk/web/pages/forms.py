@@ -12,7 +12,7 @@ from sealdesk.web.request import Request
 
 TOKEN = "form_token"  # noqa: S105 - the name of a field
 _TOKEN_HEADER = b"x-form-token"
-_TYPE = b"application/x-www-form-urlencoded"
+MEDIA_TYPE = b"application/x-www-form-urlencoded"
 _SAME_SITE = (b"same-origin", b"none")
 
 
@@ -30,8 +30,8 @@ def check_sender(request: Request) -> None:
     """Raises Forbidden for a form of another site, UnsupportedMediaType for another type."""
     check_site(request)
     declared = request.headers.get(b"content-type", b"")
-    if declared.partition(b";")[0].strip().lower() != _TYPE:
-        raise UnsupportedMediaType(NOT_A_FORM, media_type=_TYPE.decode())
+    if declared.partition(b";")[0].strip().lower() != MEDIA_TYPE:
+        raise UnsupportedMediaType(NOT_A_FORM, media_type=MEDIA_TYPE.decode())
 
 
 def check_site(request: Request) -> None:

@@ -8,6 +8,7 @@ from sealdesk.errors import ServiceUnavailable
 from sealdesk.web.pages import environment, i18n
 from sealdesk.web.request import Header, Request, Response
 
+EMAIL_PATH = "/settings/email"
 _HTML = b"text/html; charset=utf-8"
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
 _HEADERS: tuple[Header, ...] = (
@@ -40,6 +41,7 @@ async def page(
         "root": request.state.settings.path_prefix,
         "visitor": request.visitor,
         "unread_count": await _count_unread(request),
+        "failing_count": await _count_failing(request),
         "nav_items": request.site.navigation,
         "path": request.path,
         "has_panes": _PANES in request.headers.get(b"cookie", b"").split(b"; "),
@@ -60,6 +62,19 @@ async def _count_unread(request: Request) -> int:
         return 0
     try:
         return await request.site.count_unread(request)
+    except ServiceUnavailable:
+        return 0
+
+
+async def _count_failing(request: Request) -> int:
+    """0 for those who cannot change it, and on the pages that say what is wrong."""
+    visitor = request.visitor
+    if request.proof.caller is None or visitor is None or not visitor.is_administrator:
+        return 0
+    if request.path.startswith(EMAIL_PATH):
+        return 0
+    try:
+        return await request.site.count_failing_mailboxes(request)
     except ServiceUnavailable:
         return 0
 

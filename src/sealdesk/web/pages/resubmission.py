@@ -14,7 +14,7 @@ from sealdesk.web.request import MAX_BODY_BYTES, Request
 _TO = "kept_to"
 _PREFIX = "kept."
 # Never written into a page.
-PASSWORDS = frozenset({"password", "current", "new"})
+PASSWORDS = frozenset({"password", "current", "new", "imap_password", "smtp_password"})
 # Hidden fields that pages add to their forms, besides was_*.
 _HIDDEN = frozenset({"etag", "seen", "seen_change", "submission", "undone", "was"})
 _ACCOUNT = gettext_noop("Your account")

@@ -1,0 +1,65 @@
+"""The event types as the OpenAPI document describes them; docs/api/events.md has the same table."""
+
+from sealdesk.api_keys.examples import KEY
+from sealdesk.customers.examples import CUSTOMER, ERASED_CUSTOMER
+from sealdesk.mail.mailboxes.examples import FAILING_MAILBOX, MAILBOX
+from sealdesk.tickets.examples import REPLY, TICKET
+from sealdesk.web.openapi.webhooks import DocumentedEvent
+from sealdesk.webhooks.examples import WEBHOOK
+
+_STATUS = {"status": ["pending", "open"]}
+
+DOCUMENTED_EVENTS = (
+    DocumentedEvent("ticket.created", "a ticket was opened", TICKET),
+    DocumentedEvent("ticket.updated", "any field of a ticket changed", TICKET, _STATUS),
+    DocumentedEvent(
+        "ticket.status_changed",
+        "the status of a ticket changed; in addition to `ticket.updated`",
+        TICKET,
+        _STATUS,
+    ),
+    DocumentedEvent("reply.created", "a reply or an internal note was written", REPLY),
+    DocumentedEvent("reply.delivered", "all e-mails of a reply were accepted", REPLY),
+    DocumentedEvent("reply.bounced", "an e-mail of a reply cannot be delivered", REPLY),
+    DocumentedEvent("customer.created", "a customer was added, also by a new ticket", CUSTOMER),
+    DocumentedEvent(
+        "customer.updated",
+        "any field of a customer changed",
+        CUSTOMER,
+        {"name": ["Maria", "Maria Santos"]},
+    ),
+    DocumentedEvent("customer.deleted", "a customer without tickets was deleted", CUSTOMER),
+    DocumentedEvent(
+        "customer.erased",
+        "a customer was erased, with all texts of their tickets",
+        ERASED_CUSTOMER,
+    ),
+    DocumentedEvent("api_key.created", "an API key was created", KEY),
+    DocumentedEvent(
+        "api_key.updated",
+        "the name, permissions, limit, expiry or allowed IP addresses of an API key changed",
+        KEY,
+        {"rate_limit": [1000, 600]},
+    ),
+    DocumentedEvent("api_key.revoked", "an API key was revoked", KEY, {"is_active": [True, False]}),
+    DocumentedEvent("api_key.rotated", "an API key got a new secret", KEY),
+    DocumentedEvent(
+        "webhook.disabled",
+        "Sealdesk disabled an endpoint",
+        WEBHOOK,
+        {"disabled_reason": [None, "gone"]},
+    ),
+    DocumentedEvent("webhook.test", "an administrator tested an endpoint", WEBHOOK),
+    DocumentedEvent(
+        "mailbox.failing",
+        "receiving or sending by a mailbox begins to fail, or fails for another reason",
+        FAILING_MAILBOX,
+        {"receiving_problem": [None, FAILING_MAILBOX.receiving_problem]},
+    ),
+    DocumentedEvent(
+        "mailbox.recovered",
+        "a mailbox works again",
+        MAILBOX,
+        {"receiving_problem": [FAILING_MAILBOX.receiving_problem, None]},
+    ),
+)
