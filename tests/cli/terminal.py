@@ -20,6 +20,8 @@ import httpx
 
 PROGRAM = Path(sys.executable).with_name("sealdesk")
 _FORK_SERVER_PROGRAM = Path(__file__).with_name("fork_server.py")
+# A command takes two seconds at most, but a machine may be busy or slow.
+_TIMEOUT_S = 300
 PASSWORD = "correct horse battery staple"
 _AT_START = ("PYTHON", "LANG", "LC_", "TZ")
 # Where nothing responds. The default is port 8000, where something of this machine might.
@@ -51,7 +53,7 @@ class Terminal:
             env=self.env,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=_TIMEOUT_S,
             check=False,
             **options,
         )
@@ -85,7 +87,7 @@ class ForkServer:
 
     def __init__(self) -> None:
         self._messages, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._messages.settimeout(60)
+        self._messages.settimeout(_TIMEOUT_S)
         self._one_at_a_time = threading.Lock()
         with theirs:
             self._process = subprocess.Popen(
@@ -158,7 +160,7 @@ class Served:
         """Wait for the next log line with this event."""
         while True:
             try:
-                line = self._lines.get(timeout=60)
+                line = self._lines.get(timeout=_TIMEOUT_S)
             except Empty:
                 raise AssertionError(f"{event!r} was not logged; the log is {self.log}") from None
             self.log.append(json.loads(line))
@@ -181,7 +183,7 @@ def serving(terminal: Terminal, *args: str, port: int = 0, **options: Any) -> It
         yield Served(process)
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(_TIMEOUT_S)
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             stream.close()

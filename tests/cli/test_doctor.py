@@ -58,6 +58,16 @@ def test_a_wrong_master_key_is_reported(terminal: Terminal) -> None:
     assert (failed.returncode, "cannot be opened" in failed.stdout) == (1, True)
 
 
+def test_a_password_of_a_mailbox_that_cannot_be_opened_is_reported(installed: Terminal) -> None:
+    tenant = installed.tenant("ada@acme.test")
+    options = ("--tenant", tenant, "--imap-host", "imap.acme.test", "--username", "desk")
+    installed.out("mailboxes", "add", "desk@acme.test", *options, stdin="secret\n")
+    assert "1 of mailboxes tried" in find_all(installed)["secrets"]["text"]
+    other = base64.b64encode(os.urandom(32)).decode()
+    failed = installed.with_env(SEALDESK_MASTER_KEY=other).run("doctor")
+    assert (failed.returncode, "password of mailbox" in failed.stdout) == (1, True)
+
+
 def _overwrite_last_page(terminal: Terminal) -> None:
     with (terminal.data_dir / "sealdesk.db").open("r+b") as file:
         file.seek(-4096, os.SEEK_END)

@@ -19,7 +19,7 @@ def commands(group: object, path: str = "") -> Iterator[tuple[str, set[str]]]:
     for name, command in getattr(group, "commands", {}).items():
         if hasattr(command, "commands"):
             yield from commands(command, f"{path}{name} ")
-        else:
+        if not hasattr(command, "commands") or command.invoke_without_command:
             options = {option for param in command.params for option in param.opts}
             yield f"{path}{name}", {option for option in options if option.startswith("--")}
 

@@ -21,7 +21,7 @@ class RawConnection:
 
     def __init__(self, served: Served) -> None:
         port = int(served.url.rpartition(":")[2])
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=15)
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=120)
 
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
@@ -50,7 +50,7 @@ def _running_server(terminal: Terminal) -> Iterator[tuple[Served, Connect]]:
 
 
 def _is_ready(served: Served) -> bool:
-    connection = HTTPConnection("127.0.0.1", int(served.url.rpartition(":")[2]), timeout=15)
+    connection = HTTPConnection("127.0.0.1", int(served.url.rpartition(":")[2]), timeout=120)
     connection.request("GET", "/readyz")
     status = connection.getresponse().status
     connection.close()
@@ -106,12 +106,11 @@ def test_no_accepted_or_queued_request_is_lost(installed: Terminal) -> None:
             connection.send(TIME)
         served.process.terminate()
         served.process.send_signal(signal.SIGCONT)
-        assert {connection.answer() for connection in (persistent, silent, *waiting)} == {
-            (200, "close")
-        }
+        # The server may read these before it learns of the signal.
+        assert {each.answer()[0] for each in (persistent, silent, *waiting)} == {200}
         incomplete.send(TIME[20:])
         assert incomplete.answer() == (200, "close")
-        assert served.process.wait(15) == 0
+        assert served.process.wait(120) == 0
 
 
 def test_a_second_ctrl_c_ends_the_server_at_once(installed: Terminal) -> None:

@@ -33,6 +33,16 @@ def test_a_new_key_signs_requests_at_once(terminal: Terminal, acme: str) -> None
     assert with_key(terminal, key).run("call", "GET", TICKETS).returncode == 0
 
 
+def test_a_test_key_is_made_beside_the_live_ones_and_listed(terminal: Terminal, acme: str) -> None:
+    key = create(terminal, acme, "--test")
+    assert key["api_key"].startswith("tk_test_")
+    assert with_key(terminal, key).run("call", "GET", TICKETS).returncode == 0
+    listed = terminal.json("keys", "list", "--tenant", acme)
+    assert [one["mode"] for one in listed if one["id"] == key["id"]] == ["test"]
+    terminal.out("keys", "revoke", key["id"])
+    assert with_key(terminal, key).run("call", "GET", TICKETS).returncode != 0
+
+
 def test_a_key_has_the_given_permissions_limit_and_expiry(terminal: Terminal, acme: str) -> None:
     permissions = ("--permission", "customers:read", "--permission", "tickets:read")
     limits = ("--rate-limit", "7", "--expires-at", "2099-01-31T00:00:00Z")

@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 
-from sealdesk.cli.webhooks.mistakes import MEANINGS
+from sealdesk.client.webhook_mistakes import MEANINGS
 from sealdesk.crypto import webhook_signing
 from sealdesk.crypto.webhook_signing import Mistake
 from tests.cli.terminal import PROGRAM, Terminal

@@ -7,32 +7,17 @@ import sys
 import typer
 
 from sealdesk import __version__
-from sealdesk.cli import (
-    attachments,
-    documents,
-    keys,
-    migrate,
-    requests,
-    serving,
-    tenants,
-    users,
-    webhooks,
-)
-from sealdesk.cli.backup import backup, restore
-from sealdesk.cli.demo import command as demo
-from sealdesk.cli.doctor import command as doctor
-from sealdesk.cli.move import command as move
+from sealdesk.cli import webhooks, without_server
+from sealdesk.cli.integration import customers, replies, signed_requests, tickets
+from sealdesk.cli.integration.connecting import CREDENTIALS
+from sealdesk.cli.mcp import command as mcp
+from sealdesk.client import SealdeskError
 from sealdesk.errors import ApiError, ConfigurationError
 
 INTERRUPTED = 130  # the exit code that shells report for a program ended by SIGINT: 128 + 2
 
-cli = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Sealdesk: a multi-tenant ticketing service with signed API requests.",
-    epilog="""\b
+_WITH_SERVER = without_server.is_server_installed()
+_SERVICE_STEPS = """\b
 First steps:
   sealdesk demo                    create an example tenant in a new installation
   sealdesk serve                   serve http://127.0.0.1:8000, with the API docs at /docs
@@ -43,25 +28,46 @@ Your own tenant:
   sealdesk tenants create --name Acme --admin-email ada@acme.test
   sealdesk keys create --tenant ID --name "Shop"
 
+"""
+_SETTINGS = """
+
 Settings are read from SEALDESK_* variables. The data directory is ./var, or SEALDESK_DATA_DIR.
-Every command except `move` and `restore` may run while the server is running.""",
+Every command except `move` and `restore` may run while the server is running."""
+_WITHOUT_SERVER = """
+
+These are the commands for integrators. The commands that run the service need more packages:
+pipx install 'sealdesk[server]'"""
+_API_STEPS = f"""\b
+With an API key:
+  sealdesk call GET /api/v1/external/whoami
+  sealdesk tickets list --status open
+  sealdesk tickets export tickets.ndjson
+
+{CREDENTIALS}"""
+
+cli = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Sealdesk: a multi-tenant ticketing service with signed API requests.",
+    epilog=_SERVICE_STEPS + _API_STEPS + _SETTINGS
+    if _WITH_SERVER
+    else _API_STEPS + _WITHOUT_SERVER,
 )
-cli.command()(serving.serve)
-cli.command()(serving.worker)
-cli.command()(demo.demo)
-cli.command()(migrate.migrate)
-cli.command()(documents.rewrite_documents)
-cli.command(epilog=move.EXAMPLES)(move.move)
-cli.command(epilog=backup.EXAMPLES)(backup.backup)
-cli.command(epilog=restore.EXAMPLES)(restore.restore)
-cli.add_typer(attachments.cli, name="attachments")
-cli.add_typer(tenants.cli, name="tenants")
-cli.add_typer(users.cli, name="users")
-cli.add_typer(keys.cli, name="keys")
-cli.command(epilog=requests.EXAMPLES)(requests.call)
-cli.command(epilog=requests.SIGN_EXAMPLES)(requests.sign)
+if _WITH_SERVER:
+    from sealdesk.cli import server_commands
+
+    server_commands.add_to(cli)
+else:
+    without_server.add_to(cli)
+cli.command(epilog=signed_requests.EXAMPLES)(signed_requests.call)
+cli.command(epilog=signed_requests.SIGN_EXAMPLES)(signed_requests.sign)
+cli.add_typer(tickets.cli, name="tickets")
+cli.add_typer(customers.cli, name="customers")
+cli.add_typer(replies.cli, name="replies")
 cli.add_typer(webhooks.cli, name="webhooks")
-cli.command()(doctor.doctor)
+cli.command(epilog=mcp.EXAMPLES)(mcp.mcp)
 
 
 @cli.callback(invoke_without_command=True)
@@ -111,7 +117,7 @@ def _report_usage_error(error: typer.TyperException) -> int:
 
 def _describe_error(error: Exception) -> str:
     match error:
-        case ConfigurationError():
+        case ConfigurationError() | SealdeskError():
             return str(error)
         case ApiError():
             return _describe_api_error(error)

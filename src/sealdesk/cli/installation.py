@@ -165,7 +165,7 @@ def ensure_single_process(settings: Settings) -> None:
     Waits for a process that is draining. Behind a pooler, processes cannot be told apart, so
     nothing is checked.
     """
-    is_shared = settings.redis_url or settings.per_process_limits == "accept"
+    is_shared = settings.redis_url or settings.per_process_limits
     if is_shared or not settings.database_url or settings.database_pooler != "none":
         return
     # As above: asyncpg, 22 ms.

@@ -8,10 +8,12 @@ from typing import Annotated, NamedTuple
 import typer
 
 from sealdesk.api_keys import actions, journal, rules, store
+from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS, PERMISSIONS
 from sealdesk.api_keys.rules import ApiKey, ApiKeyResponse, NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.cli.installation import Installation, open_installation
 from sealdesk.cli.output import JsonOption, print_json, print_table
+from sealdesk.cli.tenant_keys import iterate_keys, open_test_tenant
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx, Work
 from sealdesk.errors import ConfigurationError, NotFound
@@ -20,7 +22,8 @@ from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.identity.two_factor import actions as two_factor
 from sealdesk.identity.two_factor import store as two_factor_store
-from sealdesk.paging import PageRequest
+from sealdesk.mail.mailboxes import actions as mailboxes
+from sealdesk.mail.mailboxes import store as mailbox_store
 from sealdesk.webhooks import actions as webhooks
 from sealdesk.webhooks.store import endpoints as webhook_store
 
@@ -34,6 +37,10 @@ cli = typer.Typer(
     help="Create, list, revoke, rotate and confirm API keys.",
 )
 TenantId = Annotated[str, typer.Option("--tenant", metavar="ID", help="The tenant of the key.")]
+_DEFAULT = "those of tickets, replies, customers"
+TestOption = Annotated[
+    bool, typer.Option("--test", help="Create a test key, with data and a clock of its own.")
+]
 KeyId = Annotated[
     str, typer.Argument(metavar="KEY_ID", help="The key's ID; sealdesk keys list shows it.")
 ]
@@ -41,11 +48,12 @@ KeyId = Annotated[
 
 @cli.command(
     epilog=f"""\b
-Permissions: {", ".join(rules.PERMISSIONS)}
+Permissions: {", ".join(PERMISSIONS)}
 
 \b
 Examples:
   sealdesk keys create --tenant ID --name Shop
+  sealdesk keys create --tenant ID --name "Shop, trial" --test
   sealdesk keys create --tenant ID --name Reports --permission tickets:read \\
       --permission customers:read --expires-at 2027-01-31T00:00:00Z --json"""
 )
@@ -54,7 +62,7 @@ def create(
     name: Annotated[str, typer.Option(help="A name that says what the key is for.")],
     permission: Annotated[
         list[str] | None,
-        typer.Option(help="A permission of the key; repeat for several. [default: all]"),
+        typer.Option(help=f"A permission of the key; repeat for several. [default: {_DEFAULT}]"),
     ] = None,
     rate_limit: Annotated[
         int | None, typer.Option(help="Requests per minute. [default: 1000]")
@@ -62,29 +70,25 @@ def create(
     expires_at: Annotated[
         str | None, typer.Option(metavar="TIME", help="When the key expires, in ISO 8601.")
     ] = None,
+    test: TestOption = False,
     json: JsonOption = False,
 ) -> None:
     """Create an API key. Its secret is shown only once."""
     # 35 ms to import, with the metrics and the HTTP client, which other commands do not need.
     from sealdesk.web import body
 
-    fields = {
-        "name": name,
-        "permissions": permission or None,
-        "rate_limit": rate_limit,
-        "expires_at": expires_at,
-    }
-    new_key = body.convert(fields, NewApiKey)
+    fields = {"name": name, "permissions": permission or None, "rate_limit": rate_limit}
+    new_key = body.convert({**fields, "expires_at": expires_at}, NewApiKey)
     with open_installation() as installation:
         installation.get_tenant(tenant)
         now_us = installation.clock.now_us()
+        owner = open_test_tenant(installation, tenant) if test else tenant
+        caller, key_ring = _system_caller(owner), installation.key_ring
         created = installation.write(
-            lambda tx: actions.create_key(
-                tx, _system_caller(tenant), new_key, key_ring=installation.key_ring, now_us=now_us
-            ),
-            tenant,
+            lambda tx: actions.create_key(tx, caller, new_key, key_ring=key_ring, now_us=now_us),
+            owner,
         )
-        _journal(installation, "created", tenant, created.id)
+        _journal(installation, "created", owner, created.id)
     if json:
         return print_json(created)
     print(f"Created key {created.name} with the ID {created.id}. Its secret is shown only now:\n")
@@ -93,11 +97,11 @@ def create(
 
 @cli.command("list")
 def list_keys(tenant: TenantId, json: JsonOption = False) -> None:
-    """List a tenant's keys, newest first, with revoked and expired ones."""
+    """List a tenant's keys, newest first, with revoked, expired and test ones."""
     with open_installation() as installation:
         installation.get_tenant(tenant)
         now_us = installation.clock.now_us()
-        found = installation.iterate(lambda last: _list_page_after(tenant, last), tenant)
+        found = iterate_keys(installation, tenant)
         keys = [ApiKeyResponse(**rules.shown(key, now_us)) for key in found]
     if json:
         print_json(keys)
@@ -118,13 +122,10 @@ def list_keys(tenant: TenantId, json: JsonOption = False) -> None:
     print_table(columns, rows)
 
 
-def _list_page_after(tenant_id: str, last: ApiKey | None) -> Work[Sequence[ApiKey]]:
-    page = PageRequest(_PAGE_ROWS, [last.id] if last else None)
-    return lambda tx: store.list_keys(tx, tenant_id, page)
-
-
 def _format_permissions(key: ApiKeyResponse) -> str:
-    return "all" if key.permissions == rules.PERMISSIONS else ", ".join(key.permissions) or "none"
+    if key.permissions == DEFAULT_PERMISSIONS:
+        return "default"
+    return ", ".join(key.permissions) or "none"
 
 
 @cli.command(epilog="Example: sealdesk keys revoke KEY_ID")
@@ -204,8 +205,8 @@ def _confirm_all(installation: Installation) -> int:
 def reseal() -> None:
     """Seal every secret under the first master key.
 
-    Covers the secrets of API keys, webhook endpoints and authenticator apps. Afterwards the other
-    master keys can be removed.
+    Covers the secrets of API keys, webhook endpoints and authenticator apps, and the passwords of
+    mailboxes. Afterwards the other master keys can be removed.
     """
     # rich.progress takes 23 ms to import, which no other command of this module needs.
     from rich.progress import track
@@ -232,6 +233,7 @@ class _SecretOwner(NamedTuple):
 _SECRET_OWNERS = (
     _SecretOwner("key", store.list_sealed, actions.reseal_key),
     _SecretOwner("webhook", webhook_store.list_sealed, webhooks.reseal_webhook),
+    _SecretOwner("mailbox", mailbox_store.list_sealed, mailboxes.reseal_mailbox),
     _SecretOwner("two-factor user", two_factor_store.list_sealed, two_factor.reseal),
 )
 

@@ -9,7 +9,13 @@ from sealdesk.cli.installation import Installation, open_database_access
 from sealdesk.cli.keys import find_key, iterate_sealed
 from sealdesk.crypto import key_files
 from sealdesk.crypto.sealing import UnsealError
+from sealdesk.db.engine import Tx
 from sealdesk.errors import ConfigurationError
+from sealdesk.mail.connections import MailFailed
+from sealdesk.mail.mailboxes import passwords
+from sealdesk.mail.mailboxes import store as mailbox_store
+from sealdesk.mail.mailboxes.rules import PROTOCOLS
+from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.settings import Settings
 
 _TRIED_AT_START = 3
@@ -35,6 +41,21 @@ def try_secrets(installation: Installation, at_most: int) -> Trial:
     return Trial(len(sealed))
 
 
+def try_passwords(installation: Installation, at_most: int) -> Trial:
+    """Open the passwords of the first mailboxes that have any."""
+    sealed = list(islice(iterate_sealed(installation, mailbox_store.list_sealed), at_most))
+    for tenant_id, mailbox_id in sealed:
+        mailbox = installation.read(partial(_find_mailbox, tenant_id, mailbox_id), tenant_id)
+        try:
+            for protocol in PROTOCOLS:
+                if mailbox is not None:
+                    passwords.open_password(installation.key_ring, mailbox, protocol)
+        except MailFailed as error:
+            fault = f"the password of mailbox {mailbox_id} cannot be opened: {error.__cause__}"
+            return Trial(len(sealed), fault)
+    return Trial(len(sealed))
+
+
 def ensure_fits(settings: Settings) -> None:
     """Raises ConfigurationError when the master keys do not open the secrets of the database."""
     with open_database_access(settings) as access:
@@ -45,3 +66,7 @@ def ensure_fits(settings: Settings) -> None:
             f" {key_files.MASTER} in {settings.data_dir}, is the key of this database, and that"
             " after a rotation the old key still follows the new one"
         )
+
+
+async def _find_mailbox(tenant_id: str, mailbox_id: str, tx: Tx) -> Mailbox | None:
+    return await mailbox_store.find(tx, tenant_id, mailbox_id)

@@ -1,6 +1,7 @@
 """Output of commands: columns and colours for people, JSON for scripts."""
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,10 +15,19 @@ if TYPE_CHECKING:
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
+# Besides those that JSON escapes: terminals obey them, or show what follows in another order.
+_CONTROLS = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
 def print_json(value: Any) -> None:
     """Print a struct, a mapping or a list of them as JSON."""
-    plain = msgspec.to_builtins(value)
-    print(json.dumps(plain, indent=2, ensure_ascii=False))
+    print(format_json(msgspec.to_builtins(value)))
+
+
+def format_json(value: Any) -> str:
+    """Return indented JSON in which control characters are escaped."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def make_console(*, to_stderr: bool = False) -> "Console":

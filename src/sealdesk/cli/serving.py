@@ -6,13 +6,17 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env
+
+if TYPE_CHECKING:
+    from sealdesk.state import AppState
 
 HOST = "127.0.0.1"
 PORT = 8000
@@ -47,20 +51,42 @@ def serve(host: Host = HOST, port: Port = PORT) -> None:
             resources.enter_context(serve.lock(settings.database_path))
         sock = resources.enter_context(serve.bind(host, port))
         announce = partial(_announce, local_url(host, sock.getsockname()[1]))
+        receiving = _receiving(settings, resources)
         epoch = installation.read_epoch(settings)
-        code = _serve(settings, sock, announce, epoch)
+        code = _serve(settings, sock, announce, epoch, receiving)
     raise typer.Exit(code)
 
 
+def _receiving(
+    settings: Settings, resources: contextlib.ExitStack
+) -> "Callable[[AppState], AbstractAsyncContextManager[None]] | None":
+    """How SQLite's process receives e-mail; on PostgreSQL `sealdesk mail` does."""
+    if settings.database_url:
+        return None
+    # With the server, as above.
+    from sealdesk.mail.process import receiving
+
+    if not settings.mail.host:
+        return partial(receiving, sock=None)
+    # With aiosmtpd 40 ms to import, which few installations need.
+    from sealdesk.mail.receiving import listening
+
+    return partial(receiving, sock=resources.enter_context(listening.bind(settings.mail)))
+
+
 def _serve(
-    settings: Settings, sock: socket.socket, announce: Callable[[], None], epoch: int
+    settings: Settings,
+    sock: socket.socket,
+    announce: Callable[[], None],
+    epoch: int,
+    receiving: "Callable[[AppState], AbstractAsyncContextManager[None]] | None",
 ) -> int:
     # As above: 200 ms.
     from sealdesk.server import serve
     from sealdesk.server.app import compose
     from sealdesk.server.received import ReceivedBytes
 
-    app, state = compose(settings, epoch=epoch)
+    app, state = compose(settings, epoch=epoch, receiving=receiving)
     received = ReceivedBytes(state.received, settings.trusted_proxies)
     has_drained = serve.serve(
         app, state.lifetime, received, sock, announce, settings.drain_notice_s

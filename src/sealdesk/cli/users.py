@@ -10,13 +10,13 @@ from sealdesk.caller import SYSTEM, Caller
 from sealdesk.cli.installation import open_installation
 from sealdesk.cli.output import JsonOption, print_json, print_table
 from sealdesk.cli.passwords import ask_password_hash
-from sealdesk.cli.requests import api_url
+from sealdesk.client.credentials import read_url
 from sealdesk.db.engine import Tx, Work
 from sealdesk.identity import actions, rules, store
 from sealdesk.identity.people import actions as people
 from sealdesk.identity.rules import Role, User
 from sealdesk.identity.two_factor import actions as two_factor
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 
 _PAGE_ROWS = 500
 
@@ -153,7 +153,7 @@ def reset_link(email: Email, json: JsonOption = False) -> None:
         )
     expires_at = clock.iso(now_us + rules.RESET_LINK_LIFE_US)
     # In the fragment, which browsers do not send, so that no server or proxy logs the token.
-    url = f"{api_url()}/reset#{token}"
+    url = f"{read_url()}/reset#{token}"
     if json:
         print_json({"token": token, "url": url, "expires_at": expires_at})
     else:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from sealdesk.api_keys.rules import CreatedApiKey
 from sealdesk.cli.installation import open_installation
 from sealdesk.cli.output import make_console
-from sealdesk.cli.requests import DEFAULT_URL
 from sealdesk.cli.serving import HOST, PORT, Host, Port, local_url
+from sealdesk.client.credentials import DEFAULT_URL
 from sealdesk.identity.auth.passwords import hash_now
 
 if TYPE_CHECKING:

@@ -19,11 +19,12 @@ from sealdesk.db.engine import Tx
 from sealdesk.identity import actions as identity
 from sealdesk.identity import store as identity_store
 from sealdesk.identity.rules import Role, User
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions as tickets
+from sealdesk.tickets.new_replies import NewReply, NewReplyAuthor
 from sealdesk.tickets.notifications import store as notifications
 from sealdesk.tickets.store import reads
-from sealdesk.tickets.types import NewReply, NewReplyAuthor, TicketChange
+from sealdesk.tickets.types import TicketChange
 
 TENANT_NAME = "Acme Ceramics"
 ADMIN = ("Maya Lindgren", "maya@acme-ceramics.test")

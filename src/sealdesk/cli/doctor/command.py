@@ -1,24 +1,24 @@
 """The command `sealdesk doctor`, and its checks of an installation on SQLite."""
 
-import json as json_text
 import os
 import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from http.client import HTTPException
 from pathlib import Path
 from typing import Annotated
 
+import httpx
 import typer
 
 from sealdesk.cli.doctor import bucket, forwarding, sqlite_storage
 from sealdesk.cli.doctor.finding import Finding
 from sealdesk.cli.installation import Installation, SqliteAccess, open_database_access
-from sealdesk.cli.master_key import try_secrets
+from sealdesk.cli.master_key import try_passwords, try_secrets
 from sealdesk.cli.output import JsonOption, make_console, print_json
-from sealdesk.cli.requests import api_url, connect
+from sealdesk.client import InvalidConfiguration
+from sealdesk.client.credentials import read_url
 from sealdesk.db import first_start, schema_version
 from sealdesk.db.sqlite.connection import connect as connect_sqlite
 from sealdesk.errors import ConfigurationError
@@ -205,10 +205,12 @@ def _check_pragmas(path: Path, connection: sqlite3.Connection, schema: str) -> F
 
 def _check_secrets(installation: Installation) -> Finding:
     """Check that the master keys open the first sealed secrets."""
-    trial = try_secrets(installation, _SECRETS_TRIED)
-    if trial.fault:
-        return Finding("bad", "secrets", f"{trial.fault}; is a master key missing?")
-    return Finding("good", "secrets", f"the master key opens them ({trial.tried_count} tried)")
+    keys = try_secrets(installation, _SECRETS_TRIED)
+    mailboxes = try_passwords(installation, _SECRETS_TRIED)
+    if fault := keys.fault or mailboxes.fault:
+        return Finding("bad", "secrets", f"{fault}; is a master key missing?")
+    tried = f"{keys.tried_count} of API keys and {mailboxes.tried_count} of mailboxes tried"
+    return Finding("good", "secrets", f"the master key opens them ({tried})")
 
 
 def _check_server(settings: Settings) -> Finding:
@@ -222,15 +224,16 @@ def _check_server(settings: Settings) -> Finding:
 def _check_clock(max_skew_s: int) -> Finding:
     """Compare with the service at SEALDESK_API_URL, which may run on another machine."""
     try:
-        with closing(connect(_CLOCK_TIMEOUT_S)) as connection:
-            connection.request("GET", "/api/v1/time")
-            server_unix_s = json_text.loads(connection.getresponse().read())["data"]["unix"]
-    except (OSError, HTTPException, ValueError, KeyError, TypeError):
-        return Finding("good", "clock", f"not compared: no service responds at {api_url()}")
-    except ConfigurationError as error:
+        url = read_url()
+    except InvalidConfiguration as error:
         return Finding("bad", "clock", str(error))
+    try:
+        response = httpx.get(f"{url}/api/v1/time", timeout=_CLOCK_TIMEOUT_S)
+        server_unix_s = response.json()["data"]["unix"]
+    except (httpx.RequestError, ValueError, KeyError, TypeError):
+        return Finding("good", "clock", f"not compared: no service responds at {url}")
     skew_s = abs(int(time.time()) - server_unix_s)
-    text = f"differs by {skew_s} s from the clock at {api_url()}; the limit is {max_skew_s} s"
+    text = f"differs by {skew_s} s from the clock at {url}; the limit is {max_skew_s} s"
     if skew_s > max_skew_s:
         return Finding("bad", "clock", text)
     return Finding("good" if skew_s <= _GOOD_SKEW_S else "note", "clock", text)

@@ -2,12 +2,12 @@
 
 import ipaddress
 import re
-from contextlib import closing
-from http.client import HTTPException
+
+import httpx
 
 from sealdesk.cli.doctor.finding import Finding
-from sealdesk.cli.requests import connect
-from sealdesk.errors import ConfigurationError
+from sealdesk.client import InvalidConfiguration
+from sealdesk.client.credentials import read_url
 from sealdesk.settings import Settings
 
 _TIMEOUT_S = 2.0
@@ -35,10 +35,8 @@ def check(settings: Settings) -> Finding:
 def _read_metrics(token: str) -> str:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
-        with closing(connect(_TIMEOUT_S)) as connection:
-            connection.request("GET", "/metrics", headers=headers)
-            return connection.getresponse().read().decode(errors="replace")
-    except (OSError, HTTPException, ConfigurationError):
+        return httpx.get(f"{read_url()}/metrics", headers=headers, timeout=_TIMEOUT_S).text
+    except (httpx.RequestError, InvalidConfiguration):
         return ""
 
 

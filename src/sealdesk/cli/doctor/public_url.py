@@ -8,7 +8,7 @@ from sealdesk.cli.doctor.finding import Finding, State
 from sealdesk.cli.doctor.probes import Probe
 from sealdesk.cli.doctor.raw_http import NoResponse, Response, Site, parse_site
 from sealdesk.cli.doctor.remedies import remedy_for
-from sealdesk.cli.requests import get_credential
+from sealdesk.client.credentials import read_credentials
 
 _PROVEN_HEADERS = (
     "ratelimit-policy",
@@ -75,10 +75,12 @@ class _PublicSite:
 
 
 def check(url: str) -> Iterator[Finding]:
-    """Send every probe to the service at this URL. Raises ConfigurationError."""
-    site = _PublicSite(
-        parse_site(url), get_credential("SEALDESK_API_KEY"), get_credential("SEALDESK_API_SECRET")
-    )
+    """Send every probe to the service at this URL.
+
+    Raises ConfigurationError, InvalidConfiguration.
+    """
+    api_key, secret = read_credentials()
+    site = _PublicSite(parse_site(url), api_key, secret)
     for about, group in probes.GROUPS.items():
         finding = _check_group(site, about, group)
         yield finding

@@ -1,27 +1,39 @@
 """`sealdesk webhooks listen`: forwards a tenant's events to a program on this machine."""
 
 import time
-from contextlib import closing
-from http.client import HTTPException
-from typing import TYPE_CHECKING, Annotated, NamedTuple
-from urllib.parse import urlsplit
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
+import httpx
 import msgspec
 import typer
 
 from sealdesk import __version__
+from sealdesk.cli.integration.connecting import CREDENTIALS, open_desk
 from sealdesk.cli.output import make_console
-from sealdesk.cli.requests import CREDENTIALS, api_url, describe_failure, find_connection
 from sealdesk.cli.webhooks import secret as secret_source
-from sealdesk.cli.webhooks.feed import Feed, Start
-from sealdesk.cli.webhooks.mistakes import MEANINGS
+from sealdesk.client import ApiError, Desk, RetryPolicy, SealdeskError, operations
+from sealdesk.client.credentials import is_http_url
+from sealdesk.client.feed import Feed
+from sealdesk.client.operation import Operation
+from sealdesk.client.results import Page
+from sealdesk.client.webhook_mistakes import MEANINGS
 from sealdesk.crypto.webhook_signing import find_mistake_of_secret, key_of, mint_secret, sign
 from sealdesk.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+T = TypeVar("T")
 _TIMEOUT_S = 15  # the timeout of webhook deliveries
+_WAIT_S = 30  # the longest wait that the service accepts
+_ADVICE = {
+    "api_key_revoked": "Create another one: sealdesk keys create.",
+    "insufficient_permissions": "Use a key with tickets:read, replies:read or customers:read.",
+    "cursor_expired": "Omit --cursor to start at the next event, or use --since-beginning.",
+    "invalid_cursor": "Use a cursor that this command printed, with the same --events.",
+    "not_found": "Is SEALDESK_API_URL the URL of a Sealdesk service with an events feed?",
+}
 _EXAMPLE = "http://localhost:3000/hooks"
 EXAMPLES = f"""\b
 Examples:
@@ -81,16 +93,44 @@ def listen(
     secret = configured or mint_secret()
     key = _decode_secret(secret)
     screen = make_console()
-    start = Start(events.replace(" ", ""), cursor, since_beginning)
-    feed = Feed(start, lambda text: _print(screen, text, "yellow"))
-    _print(screen, f"Forwarding events of {api_url()} to {forward_to}. Ctrl-C stops it.")
-    source = f"of {secret_source.VARIABLE}" if configured else secret
-    _print(screen, f"Signing secret: {source}\n", "bold")
-    _forward_all(screen, feed, forward_to, key)
+    types = [name for name in events.replace(" ", "").split(",") if name]
+    with open_desk(retry=RetryPolicy(retries=0)) as desk:
+        feed = _open_feed(desk, screen, types, cursor, since_beginning)
+        _print(screen, f"Forwarding events of {desk.base_url} to {forward_to}. Ctrl-C stops it.")
+        source = f"of {secret_source.VARIABLE}" if configured else secret
+        _print(screen, f"Signing secret: {source}\n", "bold")
+        _forward_all(screen, feed, forward_to, key)
+
+
+def _open_feed(
+    desk: Desk, screen: "Console", types: list[str], cursor: str, since_beginning: bool
+) -> Feed[msgspec.Raw]:
+    """Return the feed, whose start is fixed now and not when the first event arrives."""
+    start = "oldest" if since_beginning else "latest"
+
+    def read_page(at: str | None, wait_s: int) -> Operation[Page[msgspec.Raw]]:
+        return operations.list_event_rows(types, at, start, wait_s)
+
+    def report(error: SealdeskError | None, pause_s: float) -> None:
+        text = f"Retrying in {pause_s:g} s: {error}" if error else None
+        _print(screen, text or f"{desk.base_url} responds again; no event was missed", "yellow")
+
+    first = _read_with_advice(lambda: desk.run(read_page(cursor or None, 0)))
+    begin = cursor or (None if since_beginning else first.resume_cursor)
+    return Feed(desk.run, read_page, cursor=begin, wait_s=_WAIT_S, on_failure=report)
+
+
+def _read_with_advice(read: Callable[[], T]) -> T:
+    """Raises ConfigurationError, which says what to do about the errors of the API."""
+    try:
+        return read()
+    except ApiError as error:
+        advice = _ADVICE.get(error.code, "")
+        raise ConfigurationError(f"{error} {advice}".strip()) from error
 
 
 def _check_options(forward_to: str, since_beginning: bool, cursor: str) -> None:
-    if find_connection(forward_to, _TIMEOUT_S) is None or not forward_to.isascii():
+    if not is_http_url(forward_to):
         raise ConfigurationError(
             f"--forward-to must be a URL such as {_EXAMPLE}, not {forward_to!r}"
         )
@@ -105,12 +145,12 @@ def _decode_secret(secret: str) -> bytes:
     return key_of(secret)
 
 
-def _forward_all(screen: "Console", feed: Feed, url: str, key: bytes) -> None:
-    count = 0
+def _forward_all(screen: "Console", feed: Feed[msgspec.Raw], url: str, key: bytes) -> None:
+    count, pages = 0, feed.pages()
     try:
-        for page in feed.pages():
-            for payload in page:
-                _forward(screen, url, key, payload)
+        while True:
+            for payload in _read_with_advice(lambda: next(pages)).data:
+                _forward(screen, url, key, bytes(payload))
                 count += 1
     except KeyboardInterrupt:
         _print(screen, f"\nStopped after {count} {'event' if count == 1 else 'events'}.")
@@ -132,13 +172,19 @@ def _forward(screen: "Console", url: str, key: bytes, payload: bytes) -> None:
 def _post_event(url: str, event: _Event, key: bytes, payload: bytes) -> _ForwardResult:
     started_s = time.monotonic()
     try:
-        status, location = _send(url, _headers(event, key, payload), payload)
-        problem = _explain_status(status, location)
-    except (OSError, HTTPException) as error:
-        status, problem = (
-            None,
-            f"no response from {url}: {describe_failure(error)}; is your program running?",
+        response = httpx.post(
+            url,
+            content=payload,
+            headers=_headers(event, key, payload),
+            timeout=_TIMEOUT_S,
+            follow_redirects=False,
+            trust_env=False,
         )
+    except httpx.RequestError as error:
+        status, problem = None, f"no response from {url}: {error}; is your program running?"
+    else:
+        status = response.status_code
+        problem = _explain_status(status, response.headers.get("location", ""))
     return _ForwardResult(status, round((time.monotonic() - started_s) * 1000), problem)
 
 
@@ -151,18 +197,6 @@ def _headers(event: _Event, key: bytes, payload: bytes) -> dict[str, str]:
         "webhook-timestamp": str(now_s),
         "webhook-signature": sign(key, event.id, now_s, payload),
     }
-
-
-def _send(url: str, headers: dict[str, str], payload: bytes) -> tuple[int, str]:
-    connection = find_connection(url, _TIMEOUT_S)
-    if connection is None:
-        raise OSError("no address")
-    parts = urlsplit(url)
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    with closing(connection):
-        connection.request("POST", target, payload, headers)
-        response = connection.getresponse()
-        return response.status, response.getheader("location", "")
 
 
 def _explain_status(status: int, location: str) -> str:

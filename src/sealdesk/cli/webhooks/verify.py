@@ -10,7 +10,7 @@ import typer
 
 from sealdesk.cli.output import JsonOption, make_console, print_json
 from sealdesk.cli.webhooks import secret as secret_source
-from sealdesk.cli.webhooks.mistakes import MEANINGS
+from sealdesk.client.webhook_mistakes import MEANINGS
 from sealdesk.crypto.webhook_signing import Captured, Mistake, find_mistake
 from sealdesk.errors import ConfigurationError
 

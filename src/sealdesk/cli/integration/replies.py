@@ -1,0 +1,90 @@
+"""`sealdesk replies`: the replies of a ticket over the API."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sealdesk.cli.integration import export as exporting
+from sealdesk.cli.integration.connecting import CREDENTIALS, open_desk
+from sealdesk.cli.integration.options import (
+    Data,
+    Filters,
+    IdempotencyKey,
+    Json,
+    Limit,
+    Ndjson,
+    print_list,
+    print_result,
+    read_fields,
+    read_filters,
+)
+from sealdesk.cli.integration.tables import Columns
+from sealdesk.client import operations
+
+_COLUMNS = Columns(
+    {
+        "Written": "created_at",
+        "Author": "author.type",
+        "Name": "author.name",
+        "Internal": "is_internal",
+        "Text": "body",
+    },
+    optional=("Name",),
+)
+_EXAMPLES = f"""\b
+Examples:
+  sealdesk replies create TICKET_ID --body 'We send a new one.'
+  sealdesk replies create TICKET_ID --internal --body 'Second time this month.'
+  sealdesk replies create TICKET_ID --data @reply.json
+
+{CREDENTIALS}"""
+
+TicketId = Annotated[str, typer.Argument(metavar="TICKET_ID", help="The id of the ticket.")]
+cli = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="List, write and export replies of a ticket."
+)
+
+
+@cli.command("list", epilog=CREDENTIALS)
+def list_replies(
+    ticket_id: TicketId,
+    filter: Filters = None,
+    limit: Limit = 25,
+    json: Json = False,
+    ndjson: Ndjson = False,
+) -> None:
+    """List the replies and notes of a ticket, newest first."""
+    path, query = operations.replies_path(ticket_id), read_filters(filter)
+    with open_desk() as desk:
+        print_list(desk, path, query, _COLUMNS, limit=limit, json=json, ndjson=ndjson)
+
+
+@cli.command(epilog=_EXAMPLES)
+def create(
+    ticket_id: TicketId,
+    body: Annotated[str | None, typer.Option(help="The text, as Markdown.")] = None,
+    internal: Annotated[
+        bool, typer.Option("--internal", help="A note that the customer must not see.")
+    ] = False,
+    data: Data = None,
+    idempotency_key: IdempotencyKey = None,
+    json: Json = False,
+) -> None:
+    """Write a reply."""
+    fields = read_fields(data, body=body, is_internal=internal or None)
+    with open_desk() as desk:
+        print_result(desk, operations.create_reply(ticket_id, fields, idempotency_key), json=json)
+
+
+@cli.command(epilog=CREDENTIALS)
+def export(
+    ticket_id: TicketId,
+    file: exporting.File,
+    filter: Filters = None,
+    restart: exporting.Restart = False,
+) -> None:
+    """Write all replies of a ticket into a file as NDJSON."""
+    path, query = operations.replies_path(ticket_id), read_filters(filter)
+    with open_desk(retry=exporting.POLICY) as desk:
+        exporting.export(desk, path, query, Path(file), noun="replies", restart=restart)

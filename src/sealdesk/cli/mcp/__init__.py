@@ -1,0 +1,1 @@
+"""`sealdesk mcp`: a server of the Model Context Protocol over stdin and stdout."""

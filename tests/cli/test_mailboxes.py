@@ -1,0 +1,36 @@
+"""`sealdesk mailboxes`."""
+
+from uuid import uuid4
+
+from tests.cli.terminal import Terminal
+
+_SECRET = "hunter2-mailbox"
+
+
+def test_a_mailbox_is_added_listed_paused_and_deleted(terminal: Terminal, acme: str) -> None:
+    address = f"{uuid4().hex[:20]}@acme.test"
+    servers = ("--imap-host", "imap.acme.test", "--smtp-host", "smtp.acme.test")
+    options = ("--tenant", acme, *servers, "--username", "desk", "--starttls")
+    added = terminal.out("mailboxes", "add", address, *options, stdin=f"{_SECRET}\n{_SECRET}\n")
+    assert address in added and _SECRET not in added
+    (shown,) = terminal.json("mailboxes", "list", "--tenant", acme)
+    assert (shown["imap_port"], shown["smtp_port"], shown["is_paused"]) == (143, 587, False)
+    assert shown["has_imap_password"] and shown["has_smtp_password"]
+    assert _SECRET not in str(shown)
+    terminal.out("mailboxes", "pause", address)
+    assert "paused" in terminal.out("mailboxes", "list", "--tenant", acme)
+    terminal.out("mailboxes", "resume", address.upper())
+    assert "paused" not in terminal.out("mailboxes", "list", "--tenant", acme)
+    terminal.out("mailboxes", "delete", address, "--yes")
+    assert terminal.json("mailboxes", "list", "--tenant", acme) == []
+    assert "no such mailbox" in terminal.refused("mailboxes", "pause", address)
+
+
+def test_a_test_names_the_step_that_fails(terminal: Terminal, acme: str) -> None:
+    address = f"{uuid4().hex[:20]}@acme.test"
+    terminal.out("mailboxes", "add", address, "--tenant", acme, "--smtp-host", "smtp.invalid")
+    tested = terminal.run("mailboxes", "test", address)
+    assert tested.returncode == 1
+    for words in ("SMTP", "FAILED", "smtp.invalid has no address", "Check the name of the server"):
+        assert words in tested.stdout
+    terminal.out("mailboxes", "delete", address, "--yes")
