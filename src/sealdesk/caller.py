@@ -4,7 +4,11 @@ from typing import Literal
 
 import msgspec
 
-ActorKind = Literal["api_key", "user", "system"]
+# The permission to choose the time and the author of what is written.
+IMPORT = "import:write"
+
+# customer: somebody who has written an e-mail.
+ActorKind = Literal["api_key", "user", "system", "customer"]
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -21,6 +25,7 @@ class Caller(msgspec.Struct, frozen=True):
     may: the permissions of a key, or the role of a user.
     address: the client's IP address, for the audit.
     has_custom_fields: False if the tenant is known to define none, so that nothing reads them.
+    is_worker: whether it is the worker, whose database role cannot read users.
     """
 
     tenant_id: str
@@ -28,6 +33,7 @@ class Caller(msgspec.Struct, frozen=True):
     may: frozenset[str]
     address: str
     has_custom_fields: bool = True
+    is_worker: bool = False
 
 
 SYSTEM = Actor("system", "", "sealdesk")

@@ -13,6 +13,7 @@ from typing import Annotated
 from msgspec import Meta
 
 _CANONICAL = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
+_REQUEST_ID = re.compile(r"[0-9a-f]{24}", re.ASCII)
 # The type of ids in structs: it validates nothing and adds the format to the OpenAPI schema.
 Id = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
 _random = random.Random()  # noqa: S311 - not for secrets
@@ -55,6 +56,28 @@ def lowest(at_us: int) -> str:
 def instant_of(identifier: str) -> int:
     """The creation time of an id, in microseconds since the epoch."""
     return int(identifier[:8] + identifier[9:13], 16) * 1000 + int(identifier[15:18], 16)
+
+
+def mint_request_id(at_us: int) -> str:
+    """A new request id: 12 hex characters of the time in milliseconds, and 12 random ones.
+
+    So request ids sort by time, and one index of the request log serves its list and its look-up.
+    """
+    return f"{at_us // 1000:012x}{_random.getrandbits(48):012x}"
+
+
+def lowest_request_id(at_us: int) -> str:
+    """The smallest request id of a time."""
+    return f"{max(at_us, 0) // 1000:012x}{0:012x}"
+
+
+def instant_of_request(request_id: str) -> int:
+    """The time of a request id, in microseconds since the epoch."""
+    return int(request_id[:12], 16) * 1000
+
+
+def is_request_id(text: str) -> bool:
+    return _REQUEST_ID.fullmatch(text) is not None
 
 
 def is_canonical(text: str) -> bool:

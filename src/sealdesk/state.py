@@ -20,12 +20,13 @@ from sealdesk.event_log.long_poll import LongPoll
 from sealdesk.event_log.seen_users import SeenUsers
 from sealdesk.event_log.streams import Streams
 from sealdesk.http_client import HttpClient
+from sealdesk.http_client.resolver import Resolver
 from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.rate_limits.failures import FailureCounter
 from sealdesk.rate_limits.limiter import RateLimiter, TenantBudgets, TenantPace
 from sealdesk.rate_limits.protocol import Limiter
 from sealdesk.settings import Settings
-from sealdesk.telemetry.counters import Usage
+from sealdesk.telemetry.counters import RequestBuffer, Usage
 from sealdesk.telemetry.metrics import Metrics
 
 MAX_FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401
@@ -69,11 +70,12 @@ class AppState(msgspec.Struct, frozen=True):
     failure_counter: counts failed authentications per address.
     password_checks: limits how many passwords are hashed at the same time; networks of clients take
         turns, as the tenant is not known yet.
-    http_client: reaches the addresses that tenants choose.
+    http_client: reaches the addresses that tenants choose. mail_resolver: finds those of their
+        mail servers.
     long_poll: requests that wait for new events of a feed. streams: open pages that do.
     seen_users: who uses pages of this process.
     known_keys: API keys that were looked up, made by their guard.
-    key_usage: use of API keys that is not written to the database yet.
+    key_usage, request_log: use of API keys that is not written to the database yet.
     background_tasks: work that starts after a response is sent.
     write_probe: tries whether the storage takes writes.
     uploading: limits the bytes of attachments that are being received.
@@ -95,11 +97,13 @@ class AppState(msgspec.Struct, frozen=True):
     metrics: Metrics
     password_checks: TenantSlots
     http_client: HttpClient
+    mail_resolver: Resolver
     long_poll: LongPoll
     streams: Streams
     seen_users: SeenUsers
     known_keys: KnownRows[Any]
     key_usage: Usage
+    request_log: RequestBuffer
     background_tasks: BackgroundTasks
     write_probe: WriteProbe
     uploading: ByteBudget
@@ -133,11 +137,13 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
             refusal=lambda: ServiceUnavailable(TOO_MANY_LOG_INS),
         ),
         HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
+        Resolver(settings.mail_allowed_cidrs),
         LongPoll(lambda: lifetime.is_draining),
         Streams(database, clock, is_told=not settings.has_worker_process),
         SeenUsers(),
         KnownRows(MAX_KNOWN_KEYS),
         Usage(),
+        RequestBuffer(),
         BackgroundTasks(),
         WriteProbe(database),
         ByteBudget(MAX_UPLOADING_BYTES),

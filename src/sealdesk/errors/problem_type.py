@@ -18,6 +18,7 @@ class ProblemType(msgspec.Struct, frozen=True, kw_only=True):
     message: the template of `detail`, with named values as in `%(limit)s`.
     meaning, remedy: the documentation of the code. example: values for its example response.
     members: the values that are members of the problem document besides `detail`.
+    choices: the possible values of members that are one of a few.
     headers: templates of response headers. page_title, page_advice: what a page shows instead of
     title and message.
     """
@@ -30,6 +31,7 @@ class ProblemType(msgspec.Struct, frozen=True, kw_only=True):
     remedy: str
     example: dict[str, Any] = {}
     members: tuple[str, ...] = ()
+    choices: dict[str, tuple[str, ...]] = {}
     headers: dict[str, str] = {}
     page_title: str = ""
     page_advice: str = ""

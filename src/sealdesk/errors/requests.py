@@ -13,6 +13,9 @@ MALFORMED_REQUEST = ProblemType(
     page_advice=gettext_noop("Go back, reload the page, and send its form again."),
 )
 UNREADABLE_FORM = MALFORMED_REQUEST.variant("The form or the address cannot be read.")
+LOWER_CASE_METHOD = MALFORMED_REQUEST.variant(
+    "The method %(method)s is not in upper case: send %(upper)s."
+)
 NOT_ONE_HOST = MALFORMED_REQUEST.variant("A request of HTTP/1.1 has exactly one Host header.")
 FORM_HOLDS_NUL = MALFORMED_REQUEST.variant("The form or the address holds U+0000.")
 

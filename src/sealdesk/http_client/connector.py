@@ -11,7 +11,7 @@ from sealdesk.http_client.urls import Destination
 _TLS_SHUTDOWN_S = 1.0
 _MAX_ADDRESSES = 4  # of a name with more addresses, only these are tried
 # By OpenSSL's X509_V_ERR codes; other codes are reported with OpenSSL's message.
-_CERTIFICATE_ERRORS = {
+CERTIFICATE_ERRORS = {
     9: "The certificate is not valid yet.",
     10: "The certificate has expired.",
     18: "The certificate is self-signed.",
@@ -73,7 +73,7 @@ def _explain(error: Exception) -> str:
         return "No connection was made in time."
     if isinstance(error, ssl.SSLCertVerificationError):
         generic = f"The certificate is invalid: {error.verify_message}."
-        return _CERTIFICATE_ERRORS.get(error.verify_code, generic)
+        return CERTIFICATE_ERRORS.get(error.verify_code, generic)
     if isinstance(error, ssl.SSLError):
         return "TLS failed: the receiver does not speak TLS 1.2 or newer there."
     if isinstance(error, ConnectionRefusedError):

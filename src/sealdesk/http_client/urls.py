@@ -70,10 +70,11 @@ def _parse_authority(text: str, usual_port: int) -> tuple[Address | str, int]:
     port = int(parts[2] or usual_port)
     if not 1 <= port <= 65535:
         raise _invalid("A port is a number from 1 to 65535.")
-    return _parse_host(parts[1]), port
+    return parse_host(parts[1]), port
 
 
-def _parse_host(text: str) -> Address | str:
+def parse_host(text: str) -> Address | str:
+    """An address, or a name in ASCII and lower case. Raises RequestFailed (url_invalid)."""
     if text.startswith("["):
         return _parse_ipv6(text[1:-1])
     host = text.lower() if text.isascii() else _encode_idna(text)

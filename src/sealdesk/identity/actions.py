@@ -25,7 +25,7 @@ from sealdesk.identity.errors import (
 )
 from sealdesk.identity.rules import FailureLimit, Role, Token, User
 from sealdesk.identity.store import Tenant
-from sealdesk.records import audit
+from sealdesk.records import audit, test_tenants
 from sealdesk.records.audit import AuditEntry
 from sealdesk.resources import representation
 from sealdesk.web.client_address import networks_of
@@ -67,9 +67,10 @@ async def create_user(
 ) -> User:
     """A user; without a password one who is invited, who takes the address by accepting.
 
-    Raises NotFound for an unknown tenant, ValidationFailed, Conflict for a taken address.
+    Raises NotFound for an unknown or a test tenant, ValidationFailed, Conflict for a taken address.
     """
-    if await store.find_tenant(tx, tenant_id) is None:
+    is_test = await test_tenants.find(tx, tenant_id) is not None
+    if is_test or await store.find_tenant(tx, tenant_id) is None:
         raise NotFound(NO_SUCH_TENANT)
     faults = representation.check_email(email)
     if faults:

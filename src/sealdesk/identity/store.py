@@ -12,8 +12,8 @@ from sealdesk.identity.rules import (
     FailureLimit,
     User,
 )
-from sealdesk.paging import PageRequest
 from sealdesk.resources import representation
+from sealdesk.resources.paging import PageRequest
 
 _COLUMNS = """u.tenant_id, u.id, u.email, u.name, u.role, u.password_hash, u.is_active,
     u.token_version, u.created_at"""

@@ -14,12 +14,14 @@ from sealdesk.settings.env_reader import (
     Network,
     make_private_dir,
 )
+from sealdesk.settings.mail import MailSettings, read_mail
 
 __all__ = [
     "NAMES",
     "BadSettings",
     "BucketSettings",
     "FileTypes",
+    "MailSettings",
     "Network",
     "Settings",
     "from_env",
@@ -47,6 +49,14 @@ NAMES: dict[str, str] = {
     "SEALDESK_TRUSTED_PROXIES": "addresses or networks whose X-Forwarded-For is believed",
     "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "networks of your own that webhooks may be sent to",
     "SEALDESK_WEBHOOK_ALLOW_HTTP": "refuse or accept: webhooks to http:// addresses",
+    "SEALDESK_MAIL_ALLOWED_CIDRS": "networks of your own in which mail servers may be",
+    "SEALDESK_MAIL_LISTEN": "host:port where e-mail is received, as in 127.0.0.1:2525",
+    "SEALDESK_MAIL_PROTOCOL": "smtp or lmtp: what the mail server in front speaks",
+    "SEALDESK_MAIL_TLS_CERT": "certificate for STARTTLS, a file in PEM form",
+    "SEALDESK_MAIL_TLS_KEY": "its private key, a file in PEM form",
+    "SEALDESK_MAIL_MAX_MIB": "size of a received message, 1 to 25",
+    "SEALDESK_MAIL_AUTHSERV_IDS": "mail servers whose Authentication-Results are believed",
+    "SEALDESK_MAIL_SEAL_MESSAGES": "accept to store raw messages encrypted",
     "SEALDESK_ATTACHMENT_MAX_MIB": "size of an attachment, 1 to 25",
     "SEALDESK_ATTACHMENT_QUOTA_MIB": "size of all attachments of one tenant",
     "SEALDESK_ATTACHMENT_TYPES": "allow:pdf,png or deny:exe,js: endings of the names of files",
@@ -85,7 +95,7 @@ class Settings(msgspec.Struct, frozen=True):
     database_pooler: str
     redis_url: str
     expected_processes: int
-    per_process_limits: str
+    per_process_limits: bool
     tenant_limit: int
     drain_notice_s: int
     budget_mib: int
@@ -96,10 +106,12 @@ class Settings(msgspec.Struct, frozen=True):
     trusted_proxies: tuple[Network, ...]
     webhook_allowed_cidrs: tuple[Network, ...]
     webhook_allow_http: bool
+    mail_allowed_cidrs: tuple[Network, ...]
     attachment_max_bytes: int
     attachment_quota_bytes: int
     attachment_types: FileTypes
     attachment_bucket: BucketSettings | None
+    mail: MailSettings
     metrics_token: str
     log_level: str
 
@@ -139,7 +151,7 @@ def _read_settings(read: EnvReader, data_dir: Path) -> Settings:
         database_pooler=read.choice("SEALDESK_DATABASE_POOLER", "none", "transaction"),
         redis_url=read.server_url("SEALDESK_REDIS_URL", _REDIS),
         expected_processes=read.whole("SEALDESK_EXPECTED_PROCESSES", default=1, low=1, high=1000),
-        per_process_limits=read.choice("SEALDESK_PER_PROCESS_LIMITS", "refuse", "accept"),
+        per_process_limits=read.is_accepted("SEALDESK_PER_PROCESS_LIMITS"),
         tenant_limit=read.whole("SEALDESK_TENANT_LIMIT", default=30_000, low=6_000, high=10**8),
         drain_notice_s=read.whole("SEALDESK_DRAIN_NOTICE_S", default=0, low=0, high=8),
         budget_mib=read.whole("SEALDESK_BYTES_IN_FLIGHT_MIB", default=64, low=8, high=4096),
@@ -150,12 +162,14 @@ def _read_settings(read: EnvReader, data_dir: Path) -> Settings:
         trusted_proxies=read.networks("SEALDESK_TRUSTED_PROXIES"),
         webhook_allowed_cidrs=read.networks("SEALDESK_WEBHOOK_ALLOWED_CIDRS"),
         webhook_allow_http=read.is_accepted("SEALDESK_WEBHOOK_ALLOW_HTTP"),
+        mail_allowed_cidrs=read.networks("SEALDESK_MAIL_ALLOWED_CIDRS"),
         attachment_max_bytes=_MIB
         * read.whole("SEALDESK_ATTACHMENT_MAX_MIB", default=25, low=1, high=25),
         attachment_quota_bytes=_MIB
         * read.whole("SEALDESK_ATTACHMENT_QUOTA_MIB", default=10_240, low=1, high=10**9),
         attachment_types=read.file_types("SEALDESK_ATTACHMENT_TYPES"),
         attachment_bucket=read_bucket(read, data_dir),
+        mail=read_mail(read),
         metrics_token=read.metrics_token(),
         log_level=read.choice("SEALDESK_LOG_LEVEL", *_LEVELS, default="info"),
     )

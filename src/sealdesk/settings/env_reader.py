@@ -28,6 +28,8 @@ _DENIED_BY_DEFAULT = (
     "deny:bat,cmd,com,cpl,dll,exe,hta,jar,js,jse,lnk,msi,ps1,reg,scr,vbe,vbs,wsf,wsh"
 )
 _ENDINGS = re.compile(r"(allow|deny):([a-z0-9]{1,16}(?:,[a-z0-9]{1,16}){0,199})")
+_ACCEPTED = ("accept", "true", "1", "yes")
+_REFUSED = ("refuse", "false", "0", "no")
 _PLACEHOLDER_KEY = bytes(KEY_BYTES)  # replaces an invalid key until all faults are collected
 
 
@@ -118,7 +120,10 @@ class EnvReader:
         self._faults.append(fault)
 
     def is_accepted(self, name: str) -> bool:
-        return self.choice(name, "refuse", "accept") == "accept"
+        text = self._env.get(name, "").lower() or "refuse"
+        if text not in (*_ACCEPTED, *_REFUSED):
+            self.refuse(f"{name} must be accept or refuse; true, 1, yes and false, 0, no also work")
+        return text in _ACCEPTED
 
     def database_path(self, data_dir: Path) -> Path:
         path = self._file_path()

@@ -1,7 +1,8 @@
-"""Counts each response: by route for the metrics, and by API key for the usage pages."""
+"""Notes each response: by route for the metrics, by API key for its usage and the request log."""
 
+import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,6 +16,13 @@ _MAX_USES = 20_000
 _BATCH = 1_000  # about 5 ms of the event loop's time
 _MAX_LATE_ROWS = 100_000
 _UNAUTHORIZED = 401
+# Between two writes of a process: of one tenant, and of all.
+MAX_OF_TENANT = 2_000
+MAX_HELD = 20_000
+_MAX_TARGET = 512
+_HIDDEN = "*"
+# Also of parameters that do not exist, but shorter than a key or a secret that was pasted there.
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}", re.ASCII)
 
 
 class Durations(msgspec.Struct):
@@ -127,3 +135,66 @@ class Usage:
             return OTHER
         known.add(address)
         return address
+
+
+class LoggedRequest(NamedTuple):
+    """A request and its response. id: the request id, which begins with the time of the request.
+
+    target: path and query without the values of the query.
+    """
+
+    tenant_id: str
+    id: str
+    key_id: str
+    method: str
+    target: str
+    status: int
+    duration_us: int
+    response_bytes: int
+
+
+class RequestBuffer:
+    """Requests that wait to be written. Of a tenant the newest stay when there are too many.
+
+    dropped: how many are missing in the log.
+    """
+
+    def __init__(self) -> None:
+        self._by_tenant: dict[str, deque[LoggedRequest]] = {}
+        self._held = 0
+        self.dropped = 0
+
+    def add(self, request: LoggedRequest) -> None:
+        held = self._by_tenant.get(request.tenant_id)
+        if held is None:
+            held = self._by_tenant[request.tenant_id] = deque()
+        if len(held) >= MAX_OF_TENANT or (held and self._held >= MAX_HELD):
+            held.popleft()
+            self.dropped += 1
+        elif self._held >= MAX_HELD:
+            del self._by_tenant[request.tenant_id]
+            self.dropped += 1
+            return
+        else:
+            self._held += 1
+        held.append(request)
+
+    def take(self) -> Iterator[tuple[str, list[LoggedRequest]]]:
+        """(tenant id, its requests) since the last call, the oldest first."""
+        taken, self._by_tenant, self._held = self._by_tenant, {}, 0
+        for tenant_id, requests in taken.items():
+            yield tenant_id, list(requests)
+
+
+def describe_target(path: str, query: bytes) -> str:
+    """Path and query without the values of the query, which may be e-mail addresses."""
+    if not query:
+        return path[:_MAX_TARGET]
+    pairs = query[:_MAX_TARGET].decode("latin-1").split("&")
+    return f"{path}?{'&'.join(map(_hide_value, pairs))}"[:_MAX_TARGET]
+
+
+def _hide_value(pair: str) -> str:
+    name, sign, _ = pair.partition("=")
+    shown = name if _NAME.fullmatch(name) else _HIDDEN
+    return f"{shown}{sign}{_HIDDEN}" if sign else shown

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import uvloop
@@ -18,12 +18,14 @@ from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
 from sealdesk.telemetry import descriptors
 from sealdesk.tickets.snoozing import waking
+from sealdesk.tickets.snoozing.store import DueTicket
 from sealdesk.webhooks.delivery.deliverer import Deliverer
 from sealdesk.webhooks.delivery.fan_out import FanOut, continue_backlogs
 from sealdesk.webhooks.delivery.replays import continue_replays
 from sealdesk.webhooks.store import deliveries as delivery_store
-from sealdesk.worker import log_tasks
+from sealdesk.worker import log_tasks, mail
 from sealdesk.worker.attempts import attempt
+from sealdesk.worker.eraser import keep_erasing
 from sealdesk.worker.indexer import IndexerLoop
 from sealdesk.worker.log_tasks import ConsumerTask
 from sealdesk.worker.renamer import keep_renaming
@@ -58,13 +60,18 @@ async def _run_until_signal(settings: Settings, on_ready: Callable[[], None]) ->
     with contextlib.suppress(asyncio.CancelledError):
         await running
     await state.http_client.close()
+    state.mail_resolver.close()
     await state.database.close()
 
 
 async def run(state: AppState) -> None:
     """Run all tasks until cancelled; the failure of a step ends none of them."""
     delivery = _Delivery(state)
-    consumer_tasks = [ConsumerTask(FanOut(), on_progress=delivery.wakeup.set)]
+    mail_wakeup = asyncio.Event()
+    consumer_tasks = [
+        ConsumerTask(FanOut(), on_progress=delivery.wakeup.set),
+        mail.MailQueueTask(on_progress=mail_wakeup.set),
+    ]
     async with asyncio.TaskGroup() as group:
         group.create_task(delivery.run())
         for task in consumer_tasks:
@@ -73,7 +80,9 @@ async def run(state: AppState) -> None:
         group.create_task(IndexerLoop(state).run())
         group.create_task(_keep_pruning(state))
         group.create_task(keep_renaming(state))
+        group.create_task(keep_erasing(state))
         group.create_task(_keep_waking(state))
+        group.create_task(mail.keep_sending(state, mail_wakeup))
         if state.settings.has_worker_process:
             group.create_task(log_tasks.run_sequencer(state, consumer_tasks))
             group.create_task(_keep_reporting(state))
@@ -123,15 +132,26 @@ async def _keep_pruning(state: AppState) -> None:
 
 
 async def _keep_waking(state: AppState) -> None:
+    test_clocks = waking.TestClocks()
     while True:
-        if await attempt(wake_snoozed, state) < waking.MAX_STEP:
+        woken = await attempt(wake_snoozed, state)
+        woken += await attempt(partial(wake_ahead, test_clocks), state, "wake test tenants")
+        if woken < waking.MAX_STEP:
             await asyncio.sleep(WAKE_EVERY_S)
 
 
 async def wake_snoozed(state: AppState) -> int:
     """Wake some tickets whose snooze has ended; how many."""
+    return await _wake(await waking.list_due(state), state)
+
+
+async def wake_ahead(test_clocks: waking.TestClocks, state: AppState) -> int:
+    """The same for tenants whose clock is ahead."""
+    return await _wake(await test_clocks.list_due(state), state)
+
+
+async def _wake(due: Sequence[DueTicket], state: AppState) -> int:
     # The failure of one keeps none of the others asleep.
-    due = await waking.list_due(state)
     return sum([await attempt(partial(waking.wake_due, each), state, "wake") for each in due])
 
 

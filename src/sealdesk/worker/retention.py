@@ -3,11 +3,15 @@
 import asyncio
 
 from sealdesk.api_keys import store as api_keys
+from sealdesk.api_keys.request_log import recorder as request_log
 from sealdesk.db.engine import Tx, Work
 from sealdesk.event_log import events, presence
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
-from sealdesk.records import idempotency
+from sealdesk.mail.contact_form import rules as contact_form
+from sealdesk.mail.contact_form import store as submissions
+from sealdesk.mail.receiving import retention as raw_messages
+from sealdesk.records import idempotency, test_tenants
 from sealdesk.state import AppState
 from sealdesk.telemetry.counters import HOUR_US
 from sealdesk.tickets.attachments import pruning as attachments
@@ -31,6 +35,7 @@ async def prune(state: AppState) -> int:
     now_us = state.clock.now_us()
     total = await _in_steps(state, lambda tx: _prune_directories(tx, now_us))
     total += await attachments.prune(state)
+    total += await raw_messages.prune(state)
     deleted_before = now_us - _DELETED_US
     total += await _in_steps(
         state, lambda tx: delivery_store.prune_deleted(tx, deleted_before, _STEP_ROWS)
@@ -39,7 +44,7 @@ async def prune(state: AppState) -> int:
     while True:
         tenants = await state.database.read(_tenants_after(after))
         for tenant in tenants:
-            total += await _prune_tenant(state, tenant.id, now_us - events.KEPT_US)
+            total += await _prune_tenant(state, tenant.id, now_us)
         if len(tenants) < _TENANTS_AT_ONCE:
             return total
         after = tenants[-1].id
@@ -49,10 +54,14 @@ def _tenants_after(after: str) -> Work[list[Tenant]]:
     return lambda tx: identity.list_tenants(tx, after, _TENANTS_AT_ONCE)
 
 
-async def _prune_tenant(state: AppState, tenant_id: str, before_us: int) -> int:
+async def _prune_tenant(state: AppState, tenant_id: str, now_us: int) -> int:
+    offset_us = await state.database.read(lambda tx: test_tenants.find_offset_us(tx, tenant_id))
+    before_us = now_us + offset_us - events.KEPT_US
+
     async def step(tx: Tx) -> int:
         # Deliveries first: they refer to their events.
         deleted = await delivery_store.prune(tx, tenant_id, before_us, _STEP_ROWS)
+        deleted += await request_log.prune_step(tx, tenant_id, now_us, _STEP_ROWS)
         return deleted + await events.prune(tx, tenant_id, before_us, _STEP_ROWS)
 
     return await _in_steps(state, step)
@@ -68,6 +77,7 @@ async def _prune_directories(tx: Tx, now_us: int) -> int:
         + await presence.prune(tx, now_us, _STEP_ROWS)
         + await merges.prune(tx, now_us - merging.UNDO_US, _STEP_ROWS)
         + await renamings.prune(tx, now_us - tags.KEPT_US, _STEP_ROWS)
+        + await submissions.prune(tx, now_us - contact_form.WAITS_US, _STEP_ROWS)
     )
 
 

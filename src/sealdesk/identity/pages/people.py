@@ -7,7 +7,7 @@ from sealdesk.identity import rules, store
 from sealdesk.identity.people import actions
 from sealdesk.identity.rules import Invitation, NameChange, RoleChange, User
 from sealdesk.identity.two_factor import actions as two_factor
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
