@@ -17,6 +17,7 @@ class Plan(msgspec.Struct, frozen=True):
     recording_s: the length of a round that measures the cost of recording an event.
     events: deliveries that wait when a webhook round starts. paced_s: how long each webhook round
     then creates tickets at a fixed rate. dead_deliveries: deliveries to each dead endpoint.
+    mail_messages: received, and sent, in each round.
     hanging_rounds: beside endpoints that never respond, whose requests delay the end by seconds.
     """
 
@@ -43,6 +44,7 @@ class Plan(msgspec.Struct, frozen=True):
     events: int
     paced_s: float
     dead_deliveries: int
+    mail_messages: int
 
 
 FULL = Plan(
@@ -69,6 +71,7 @@ FULL = Plan(
     events=5_000,
     paced_s=2.5,
     dead_deliveries=1_000_000,
+    mail_messages=3_000,
 )
 QUICK = Plan(
     name="quick",
@@ -94,6 +97,7 @@ QUICK = Plan(
     events=2_000,
     paced_s=1.5,
     dead_deliveries=100_000,
+    mail_messages=1_000,
 )
 TINY = Plan(
     name="tiny",
@@ -119,4 +123,5 @@ TINY = Plan(
     events=60,
     paced_s=0.2,
     dead_deliveries=300,
+    mail_messages=20,
 )

@@ -20,8 +20,8 @@ from sealdesk import ids
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
-from sealdesk.paging import DEFAULT_PER_PAGE as PER_PAGE
-from sealdesk.paging import Listing, seal_cursor
+from sealdesk.resources.paging import DEFAULT_PER_PAGE as PER_PAGE
+from sealdesk.resources.paging import Listing, seal_cursor
 from sealdesk.tickets import actions
 from sealdesk.tickets.types import TicketResponse
 

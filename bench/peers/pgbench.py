@@ -15,9 +15,9 @@ from bench.load.rounds import Round, RunRound
 from bench.plan import Plan
 from sealdesk.db.engine import Params, Row, Tx
 from sealdesk.db.sqlite.transaction import drive
-from sealdesk.paging import DEFAULT_PER_PAGE, PageRequest
+from sealdesk.resources.paging import DEFAULT_PER_PAGE, PageRequest
 from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.selection import Filter
+from sealdesk.tickets.store.filters import Filter
 
 _CLIENTS = 8
 _TPS = re.compile(r"^tps = ([0-9.]+)", re.MULTILINE)

@@ -53,13 +53,25 @@ class Process:
 
     def rss_mib(self) -> float:
         """Resident memory."""
+        return self._memory_mib("VmRSS:")
+
+    def peak_rss_mib(self) -> float:
+        """The most resident memory that it has had."""
+        return self._memory_mib("VmHWM:")
+
+    def _memory_mib(self, name: str) -> float:
         text = Path(f"/proc/{self.pid}/status").read_text()
-        line = next(line for line in text.splitlines() if line.startswith("VmRSS:"))
+        line = next(line for line in text.splitlines() if line.startswith(name))
         return int(line.split()[1]) / 1024
 
     def cpu_s(self) -> float:
         """The CPU time of all its threads and child processes."""
         return sum(read_cpu_s(pid) for pid in (self.pid, *list_child_pids(self.pid)))
+
+    def precise_cpu_s(self) -> float:
+        """The CPU time of its threads that run, in nanoseconds instead of steps of 10 ms."""
+        tasks = Path(f"/proc/{self.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
 class Server(Process):

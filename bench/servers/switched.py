@@ -28,7 +28,7 @@ class Mode(IntEnum):
     SEQUENCED = signal.SIGRTMIN + 2
 
 
-_record = events.record
+_record = vars(events)["_record"]
 _sequence = vars(log_tasks)["sequence"]
 _run_step, _find_lags = consumers.run_step, consumers.find_lags
 
@@ -38,7 +38,7 @@ def switch(pid: int, mode: Mode) -> None:
     os.kill(pid, mode)
 
 
-async def _record_nothing(*_: Any) -> str:
+async def _record_nothing(*_: Any, **__: Any) -> str:
     return ""
 
 
@@ -55,7 +55,7 @@ async def _consume_nothing(*_: Any) -> Step:
 
 
 def _apply_mode(number: int, _: types.FrameType | None) -> None:
-    vars(events)["record"] = _record_nothing if number == Mode.UNRECORDED else _record
+    vars(events)["_record"] = _record_nothing if number == Mode.UNRECORDED else _record
     is_sequenced = number == Mode.SEQUENCED
     vars(log_tasks)["sequence"] = _sequence if is_sequenced else _sequence_nothing
     vars(consumers)["run_step"] = _run_step if is_sequenced else _consume_nothing

@@ -10,7 +10,17 @@ import msgspec
 import pytest
 from bench.databases.sqlite_data import Data, prepare
 from bench.databases.webhook_databases import DirectSqlite
-from bench.figures import consumers, events, pages, screen, storage
+from bench.figures import (
+    client,
+    consumers,
+    diagnosis,
+    events,
+    pages,
+    receiving,
+    screen,
+    sending,
+    storage,
+)
 from bench.figures.on_sqlite import measure
 from bench.load import clients
 from bench.load.requests import CREATED, Workload
@@ -223,3 +233,30 @@ def _tags(connection: sqlite3.Connection, ticket_id: object) -> list[str]:
         "SELECT tag FROM ticket_tags WHERE ticket_id = ? ORDER BY tag", (ticket_id,)
     )
     return [row["tag"] for row in rows]
+
+
+def test_bench_measures_an_export_through_the_client(data: Data) -> None:
+    plan = msgspec.structs.replace(TINY, big_tickets=TINY.big_tickets - 100)
+    figures = client.on_sqlite(plan, data, lambda _: None).figures
+    values = {figure.name: figure.value or 0 for figure in figures}
+    assert len(values) == 6
+    assert values.pop("growth of that after the first tenth") >= 0
+    assert min(values.values()) > 0
+
+
+def test_bench_measures_a_diagnosis_alone_and_in_the_server(data: Data) -> None:
+    figures = diagnosis.measure(TINY, data, lambda _: None).figures
+    assert [figure.unit for figure in figures] == ["ms"] * 5
+    assert all(value > 0 for figure in figures for value in figure.values)
+
+
+def test_bench_measures_the_receiver_of_e_mail(data: Data) -> None:
+    figures = receiving.on_sqlite(TINY, data, lambda _: None).figures
+    assert [figure.unit for figure in figures] == ["/s", "ms", "MiB"]
+    assert all(value > 0 for figure in figures for value in figure.values)
+
+
+def test_bench_measures_sending(data: Data) -> None:
+    figures = sending.on_sqlite(TINY, data, lambda _: None).figures
+    assert [figure.unit for figure in figures] == ["/s", "ms"]
+    assert all(value > 0 for figure in figures for value in figure.values)
