@@ -1,9 +1,11 @@
 """Fixtures: one service for a whole run, a tenant of its own for each test."""
 
+import gc
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
@@ -34,6 +36,37 @@ sys.dont_write_bytecode = False
 # A shell starts background jobs with SIGINT ignored, and so would be every command of the tests.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`make prove` alone runs on PostgreSQL what no database has a part in."""
+    for item in items:
+        given = item.callspec.params if hasattr(item, "callspec") else {}
+        if given.get("kind") == "postgresql" and item.get_closest_marker("any_database"):
+            item.add_marker("prove")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage: what collecting makes stays, half a million objects."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()  # nor do the tests look through it again and again
+        gc.enable()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Build the documentation that the service serves, when its sources have changed."""
+    root = Path(__file__).parents[1]
+    is_worker = hasattr(session.config, "workerinput")
+    # The copies of mutants have what was built before.
+    if (root / "docs_builder").exists() and not (is_worker or session.config.option.collectonly):
+        # tests/docs_builder names its faults.
+        build = [sys.executable, "-m", "docs_builder", "--if-changed"]
+        subprocess.run(build, cwd=root, check=False)
 
 
 @pytest.fixture(scope="session")

@@ -73,3 +73,11 @@ def test_ids_of_one_instant_rise_in_the_order_of_minting() -> None:
 )
 def test_other_spellings_are_not_canonical(text: str) -> None:
     assert not ids.is_canonical(text)
+
+
+@given(at_us=st.integers(0, 2**47 * 1000))
+def test_a_request_id_begins_with_the_time_of_the_request(at_us: int) -> None:
+    request_id = ids.mint_request_id(at_us)
+    assert ids.is_request_id(request_id) and request_id != ids.mint_request_id(at_us)
+    assert ids.instant_of_request(request_id) == at_us // 1000 * 1000
+    assert ids.lowest_request_id(at_us) <= request_id < ids.lowest_request_id(at_us + 1000)

@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,13 @@ def _modules() -> Iterator[tuple[Any, ast.Module]]:
             yield module, ast.parse(Path(module.__file__).read_text())
 
 
-def _raised() -> Iterator[tuple[str, type[ApiError], ProblemType, set[str]]]:
+@cache
+def _raised() -> tuple[tuple[str, type[ApiError], ProblemType, set[str]], ...]:
     """(place, class, problem type, names of values) of every error that the source creates."""
+    return tuple(_found())
+
+
+def _found() -> Iterator[tuple[str, type[ApiError], ProblemType, set[str]]]:
     for module, tree in _modules():
         for call in ast.walk(tree):
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
@@ -56,9 +62,6 @@ def _value_of(node: ast.AST, module: Any) -> Any:
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return getattr(getattr(module, node.value.id, None), node.attr, None)
     return getattr(module, node.id, None) if isinstance(node, ast.Name) else None
-
-
-RAISED = list(_raised())
 
 
 def test_every_code_is_declared_once_in_snake_case() -> None:
@@ -88,14 +91,14 @@ def test_every_declared_code_is_collected_for_the_documentation() -> None:
 
 
 def test_an_error_is_raised_with_the_class_of_its_status() -> None:
-    wrong = [place for place, error, raised, _ in RAISED if error.status != raised.status]
+    wrong = [place for place, error, raised, _ in _raised() if error.status != raised.status]
     assert wrong == []
-    assert len(RAISED) > 60
+    assert len(_raised()) > 60
 
 
 def test_an_error_is_raised_with_the_values_that_its_texts_name() -> None:
     wrong = []
-    for place, _, raised, given in RAISED:
+    for place, _, raised, given in _raised():
         texts = " ".join((raised.message, *raised.headers.values()))
         if not {*_NAMED_VALUE.findall(texts)} <= given:
             wrong.append(place)
@@ -105,9 +108,13 @@ def test_an_error_is_raised_with_the_values_that_its_texts_name() -> None:
 def test_every_code_is_raised() -> None:
     by_default = {errors.NotFound().code, errors.ServiceUnavailable().code}
     always = {errors.InternalError().code, errors.invalid([Fault("", "required", "")]).code}
-    raised = {raised.code for _, _, raised, _ in RAISED}
+    raised = {raised.code for _, _, raised, _ in _raised()}
     assert raised | by_default | always == {each.code for each in PROBLEM_TYPES}
 
 
 def test_the_guide_to_errors_lists_the_declared_codes() -> None:
     assert error_table.in_guide() == error_table.declared(), error_table.REMEDY
+
+
+def test_the_guide_to_signing_lists_the_declared_mistakes() -> None:
+    assert error_table.mistakes_in_guide() == error_table.declared_mistakes(), error_table.REMEDY

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sealdesk.settings import NAMES, BadSettings, Settings, from_env, make_private_dir
+from sealdesk.settings.env_reader import EnvReader
 from tests.support.service import random_key
 
 DOCS = Path("docs/settings.md")
@@ -118,7 +119,7 @@ def test_several_master_keys_are_read_in_their_order(tmp_path: Path) -> None:
         ("SEALDESK_DATABASE_POOLER", "session"),
         ("SEALDESK_REDIS_URL", "localhost:6379"),
         ("SEALDESK_EXPECTED_PROCESSES", "1001"),
-        ("SEALDESK_PER_PROCESS_LIMITS", "yes"),
+        ("SEALDESK_PER_PROCESS_LIMITS", "on"),
         ("SEALDESK_TENANT_LIMIT", "5999"),
         ("SEALDESK_DRAIN_NOTICE_S", "9"),
         ("SEALDESK_MAX_SKEW_S", "29"),
@@ -132,7 +133,16 @@ def test_several_master_keys_are_read_in_their_order(tmp_path: Path) -> None:
         ("SEALDESK_WEBHOOK_ALLOWED_CIDRS", "receiver.internal"),
         ("SEALDESK_WEBHOOK_ALLOWED_CIDRS", "::/0"),
         ("SEALDESK_WEBHOOK_ALLOWED_CIDRS", "10.0.0.0/8;10.1.0.0/16"),
-        ("SEALDESK_WEBHOOK_ALLOW_HTTP", "true"),
+        ("SEALDESK_WEBHOOK_ALLOW_HTTP", "on"),
+        ("SEALDESK_MAIL_LISTEN", "2525"),
+        ("SEALDESK_MAIL_LISTEN", "localhost:99999"),
+        ("SEALDESK_MAIL_LISTEN", "local host:2525"),
+        ("SEALDESK_MAIL_PROTOCOL", "pop3"),
+        ("SEALDESK_MAIL_TLS_CERT", "/without/a/key.pem"),
+        ("SEALDESK_MAIL_TLS_KEY", "/without/a/certificate.pem"),
+        ("SEALDESK_MAIL_MAX_MIB", "26"),
+        ("SEALDESK_MAIL_AUTHSERV_IDS", "mx.example.com; mx2.example.com"),
+        ("SEALDESK_MAIL_SEAL_MESSAGES", "sometimes"),
         ("SEALDESK_METRICS_TOKEN", "short"),
         ("SEALDESK_LOG_LEVEL", "verbose"),
     ],
@@ -250,3 +260,35 @@ def test_a_bucket_needs_a_key(tmp_path: Path, name: str) -> None:
 def test_a_bucket_needs_its_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert "needs the package obstore" in faults(tmp_path, **BUCKET)
+
+
+@pytest.mark.parametrize("text", ["accept", "true", "TRUE", "1", "yes"])
+def test_a_setting_is_accepted_by_each_word_for_yes(text: str) -> None:
+    faults: list[str] = []
+    read = EnvReader({"SEALDESK_X": text, "SEALDESK_Y": ""}, faults, needs_keys=False)
+    assert read.is_accepted("SEALDESK_X")
+    assert not read.is_accepted("SEALDESK_Y")
+    assert faults == []
+
+
+@pytest.mark.parametrize("text", ["refuse", "false", "False", "0", "no"])
+def test_a_setting_is_refused_by_each_word_for_no(text: str) -> None:
+    faults: list[str] = []
+    assert not EnvReader({"SEALDESK_X": text}, faults, needs_keys=False).is_accepted("SEALDESK_X")
+    assert faults == []
+
+
+def test_mail_is_received_where_the_settings_say(tmp_path: Path) -> None:
+    assert read(tmp_path).mail.host == ""
+    named = {
+        "SEALDESK_MAIL_LISTEN": "[::1]:2525",
+        "SEALDESK_MAIL_PROTOCOL": "lmtp",
+        "SEALDESK_MAIL_TLS_CERT": "/a/cert.pem",
+        "SEALDESK_MAIL_TLS_KEY": "/a/key.pem",
+        "SEALDESK_MAIL_MAX_MIB": "1",
+        "SEALDESK_MAIL_AUTHSERV_IDS": "MX.example.com,mx2.example.com",
+        "SEALDESK_MAIL_SEAL_MESSAGES": "accept",
+    }
+    files = Path("/a/cert.pem"), Path("/a/key.pem")
+    servers = frozenset({"mx.example.com", "mx2.example.com"})
+    assert read(tmp_path, **named).mail == ("::1", 2525, True, *files, 2**20, servers, True)

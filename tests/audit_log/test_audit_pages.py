@@ -15,6 +15,10 @@ from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.identity import labels as identity
+from sealdesk.mail.blocks import labels as mail_blocks
+from sealdesk.mail.contact_form import labels as contact_form
+from sealdesk.mail.mailboxes import labels as mailboxes
+from sealdesk.mail.received_messages import labels as received
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 from sealdesk.tickets.macros import labels as macros
@@ -29,7 +33,10 @@ EXPORT = f"{HOME}/export"
 ADA = Actor("user", ids.mint(1), "Ada")
 BO = Actor("api_key", ids.mint(2), "Bo's key")
 KEY_ID = ids.mint(3)
-_ACTION = re.compile(r"\"((?:tenant|user|super_admin|api_key|webhook|macro|audit)\.[a-z_]+)\"")
+_ACTION = re.compile(
+    r"\"((?:tenant|user|super_admin|api_key|test_clock|webhook|macro|audit|mailbox|mail_block"
+    r"|contact_form|received_message)\.[a-z_]+)\""
+)
 
 
 @pytest.fixture
@@ -86,8 +93,12 @@ def test_every_audit_action_of_the_source_has_a_label() -> None:
         if path.name != "labels.py"
         for action in _ACTION.findall(path.read_text())
     }
-    rooms = (identity, api_keys, webhooks, macros, audit_log)
+    rooms = (
+        identity, api_keys, webhooks, macros, audit_log, mailboxes, mail_blocks, contact_form,
+        received,
+    )  # fmt: skip
     found -= {"webhook.test", "webhook.disabled"}  # types of events
+    found -= {"mailbox.failing", "mailbox.recovered"}
     assert found == {action for room in rooms for action in room.ACTION_LABELS}
 
 

@@ -103,8 +103,7 @@ class Window:
         """Log out and clear the storage, which is faster than a new window."""
         if self.page.url.startswith(self._base_url):
             self.page.evaluate("localStorage.clear(), sessionStorage.clear()")
-        else:
-            self.page.goto("about:blank")
+        self.page.goto("about:blank")  # a page that stays open goes on asking the service
         self.page.unroute_all()
         if self.page.viewport_size != self._how["viewport"]:
             self.page.set_viewport_size(self._how["viewport"])

@@ -31,8 +31,9 @@ def spare_windows(browser: Browser) -> dict[tuple[object, ...], list[Window]]:
 
 @pytest.fixture(scope="session")
 def desk(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service that may send webhooks to loopback."""
-    with on_sqlite(template)(tmp_path_factory.mktemp("desk"), **LOOPBACK) as service:
+    """A service that may send webhooks and e-mail to loopback."""
+    settings = LOOPBACK | {"SEALDESK_MAIL_ALLOWED_CIDRS": "127.0.0.0/8"}
+    with on_sqlite(template)(tmp_path_factory.mktemp("desk"), **settings) as service:
         yield service
 
 

@@ -17,6 +17,7 @@ _ANONYMOUS = ("/reset", "/?next=/tickets", "/nowhere", "/docs/errors")
 _EMPTY = (
     "/tickets", "/customers", "/settings/api-keys", "/settings/api-keys/debug",
     "/settings/webhooks", "/settings/custom-fields", "/settings/macros", "/settings/teams",
+    "/settings/email",
 )  # fmt: skip
 # Refused forms whose accessibility is checked in `make test`, one of each layout. The page of every
 # form is checked there too, and every refused form in `make prove`.

@@ -27,6 +27,11 @@ _UNSEEN = {
     "/settings/people/{id}/two-factor-off",
     "/settings/people/{id}/reactivate",
     "/settings/webhooks/{id}/activate",
+    "/settings/webhooks/{id}/retry-now",
+    "/settings/email/{id}/pause",
+    "/held-messages/{id}/block",
+    "/held-messages/{id}/add-sender",
+    "/held-messages/{id}/open-ticket",
 }
 _NO_POLICY = "default-src * 'unsafe-inline'"
 _AROUND = (

@@ -1,4 +1,4 @@
-"""Settings → API Keys in a real browser: a key's life, how it is used, and what was refused."""
+"""Settings → API keys in a real browser: a key's life, how it is used, and what was refused."""
 
 import re
 import subprocess
@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from sealdesk.api_keys.usage import recorder as usage
 from tests.browser.chromium import Window
+from tests.browser.page_checks import Looker
 from tests.support.client import Key, send
 from tests.support.service import Service, Tenant
 
@@ -34,7 +35,8 @@ def test_a_new_key_is_shown_and_copied_once(window: Window) -> None:
     window.press("Create the key")
     secret = page.locator("#secret").inner_text()
     assert re.fullmatch("[0-9a-f]{64}", secret)
-    for name in ("key", "secret", "curl"):
+    window.touch(page.locator("#label-ruby"))
+    for name in ("key", "secret", "curl", "program-ruby", "run-ruby"):
         assert window.copy(name) == page.locator(f"#{name}").text_content()
         assert page.get_by_role("status").filter(has_text="Copied").count() == 1
     # On plain http, elsewhere than on this machine, browsers have no such clipboard.
@@ -51,10 +53,12 @@ def test_a_new_key_is_shown_and_copied_once(window: Window) -> None:
 def test_the_command_for_a_first_ticket_works_as_it_is_pasted(
     window: Window, desk: Service
 ) -> None:
-    page = window.page
+    page, looker = window.page, Looker(window)
     page.goto(f"{HOME}/new")
     page.get_by_label("Name").fill("Shop")
     window.press("Create the key")
+    window.touch(page.locator("#label-ruby"))
+    assert looker.look("the new key, with the program in Ruby") == []
     command = page.locator("#ticket-curl").text_content() or ""
     done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=True)
     assert b'"subject":"Hello"' in done.stdout
@@ -81,7 +85,7 @@ def test_a_key_is_used_edited_rotated_and_revoked(
     window.press("Save")
     window.sees_heading("Shop of Vera")
     assert key.post(TICKETS, {}).status_code == 403
-    window.go_by(page.locator(".breadcrumb").get_by_role("link", name="API Keys"))
+    window.go_by(page.locator(".breadcrumb").get_by_role("link", name="API keys"))
     window.sees("read only")
     window.sees("Expires in 9 days")
     window.follow("Shop of Vera")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from tests.browser.chromium import Window
 from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Service, Tenant
+from tests.webhooks.factories import log_delivery, refused
 
 HOME = "/settings/webhooks"
 
@@ -25,8 +26,8 @@ def test_a_secret_is_shown_and_copied_once(window: Window, receiver: Receiver) -
     page.reload()
     page.get_by_role("heading", name="Deliveries", exact=True).wait_for()
     assert secret not in page.content()
-    assert page.get_by_text("ticket.created").is_visible()
-    assert page.get_by_text("reply.created").count() == 0
+    assert page.get_by_role("code").filter(has_text="ticket.created").is_visible()
+    assert page.get_by_role("code").filter(has_text="reply.created").count() == 0
     page.goto(HOME)
     assert page.locator(".list > li").count() == 1
 
@@ -37,9 +38,9 @@ def test_a_delivery_is_shown_with_its_response(
     page, at = window.page, window.add_endpoint(receiver.url)
     receiver.answers(200, b"thank you")
     tenant.key()
-    receiver.wait(1, 30)
+    receiver.wait(1)
     row = page.get_by_role("link", name="api_key.created")
-    for _ in range(100):
+    for _ in range(600):
         page.goto(at)
         if row.count() and page.get_by_text("answered 200").count():
             break
@@ -93,3 +94,18 @@ def test_webhooks_are_managed_without_scripts(
     page.goto(f"{at}/delete")
     window.press("Delete the endpoint")
     window.sees("No endpoints yet")
+
+
+def test_failed_deliveries_are_redelivered_from_the_page_of_their_endpoint(
+    window: Window, tenant: Tenant, receiver: Receiver
+) -> None:
+    at = window.add_endpoint(receiver.url)
+    log_delivery(tenant, at.rpartition("/")[2], refused(1))
+    window.follow("Redeliver failed")
+    window.sees_heading("Redeliver failed deliveries")
+    window.page.get_by_label("Period").select_option("The last hour (1)")
+    window.press("Redeliver")
+    window.sees_heading("Deliveries")
+    receiver.wait(1, 30)
+    window.page.goto(f"{at}/redeliver-failed")
+    window.page.get_by_role("option", name="The last hour (0)").wait_for(state="attached")

@@ -7,9 +7,15 @@ from urllib.parse import quote
 import msgspec
 
 from sealdesk import ids
+from sealdesk.api_keys.request_log.recorder import write_requests
 from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.caller import SYSTEM, Actor, Caller
 from sealdesk.db.engine import Tx
+from sealdesk.mail.contact_form import actions as contact_form
+from sealdesk.mail.contact_form import ticket_links, tokens
+from sealdesk.mail.contact_form.types import FormRequest, FormSettings
+from sealdesk.mail.mailboxes.rules import Failure
+from sealdesk.mail.threads import actions as threads
 from sealdesk.routes import PAGES
 from sealdesk.tickets.macros import actions as macros
 from sealdesk.tickets.macros.types import NewMacro
@@ -19,6 +25,8 @@ from sealdesk.tickets.views import actions as views
 from sealdesk.tickets.views.actions import Editor
 from tests.browser.xss_stored import force
 from tests.browser.xss_texts import BREAKOUT, SUM, Texts
+from tests.mail.mailboxes.stored import MAILBOXES, made, set_problem
+from tests.mail.receiving.stored import received
 from tests.support.client import Key, Person
 from tests.support.receiver import Receiver
 from tests.support.service import Tenant
@@ -39,6 +47,8 @@ PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | 
     "/tickets/{id}/macro/{macro_id}",
     "/attachments/{id}/content",
     "/settings/audit/export",
+    "/{desk}/ticket/{token}/files/{id}",
+    "/held-messages/{id}/raw",
 }
 _TICKETS = "/api/v1/external/tickets"
 
@@ -61,6 +71,10 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     field = _field(admin, texts)
     service.settle()
     service.write(lambda tx: _answering(tx, tenant, ticket["id"], texts))
+    mailbox = _mailbox(tenant, admin, texts)
+    desk, token = _contact_form(tenant, mailbox)
+    page_token = _page_token(tenant, mailbox, ticket["id"])
+    held = _held(tenant, texts)
     view = service.write(lambda tx: _view(tx, tenant, texts))
     macro = service.write(lambda tx: _macro(tx, tenant, texts))
     (reply,) = service.rows(
@@ -68,6 +82,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     )
     service.write(lambda tx: _renaming(tx, tenant, texts))
     service.in_serving(usage.write_counts)
+    service.in_serving(write_requests)
     service.write(lambda tx: force(tx, tenant.id, texts))
     tag = texts.fit(64)
     service.write(lambda tx: _tag(tx, tenant, ticket["id"], tag))
@@ -83,6 +98,11 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
         "/settings/webhooks": webhook,
         "/settings/custom-fields": field,
         "/settings/macros": macro,
+        "/settings/email": mailbox,
+        "desk": desk,
+        "/confirm": token,
+        "/ticket": page_token,
+        "/held-messages": held,
         "delivery": delivery,
         "reply": reply[0],
     }
@@ -94,6 +114,9 @@ def address(path: str, places: dict[str, str]) -> str:
         path = path.replace(f"{start}/{{id}}", f"{start}/{found}")
     path = path.replace("{user_id}", places["/settings/people"])
     path = path.replace("{delivery_id}", places["delivery"])
+    path = path.replace("{desk}", places.get("desk", ""))
+    for start in ("/confirm", "/ticket"):
+        path = path.replace(f"{start}/{{token}}", f"{start}/{places.get(start, '')}")
     assert "{" not in path, "a page without an id for it"
     return path
 
@@ -115,6 +138,7 @@ def page_paths(places: dict[str, str], asked: Iterable[str]) -> list[str]:
             f"/tickets?q={text}", f"/customers?email={text}",
             f"/settings/audit?action={text}&actor={text}&since={text}",
             f"/settings/webhooks/{webhook}?status={text}",
+            f"/settings/api-keys/requests?key={text}&status={text}&request_id={text}",
         ]  # fmt: skip
     return paths
 
@@ -128,10 +152,63 @@ async def _view(tx: Tx, tenant: Tenant, texts: Texts) -> str:
     return saved.id
 
 
+def _mailbox(tenant: Tenant, admin: Person, texts: Texts) -> str:
+    """A mailbox that fails with a server's words, and a blocked sender."""
+    new = {"signature": texts.fit(100), "receives": "imap"}
+    for protocol in ("imap", "smtp"):
+        new |= {f"{protocol}_host": "mail.acme.test"}
+        new |= {f"{protocol}_{name}": "correct" for name in ("username", "password")}
+    mailbox_id = made(admin, f"{ids.mint(1)[-31:]}@acme.test", **new)["id"]
+    # Otherwise its servers would be tried, which have another problem.
+    admin.patch(f"{MAILBOXES}/{mailbox_id}", {"is_paused": True}).raise_for_status()
+    admin.post("/api/v1/mail-blocks", {"pattern": "@spam.test"})
+    set_problem(tenant.service, tenant, mailbox_id, "sending", Failure("closed", SUM))
+    return str(mailbox_id)
+
+
+def _contact_form(tenant: Tenant, mailbox: str) -> tuple[str, str]:
+    """The name of a form with a custom field, and the token that confirms what it has sent."""
+    name, caller = f"desk-{tenant.id[-12:]}", Caller(tenant.id, SYSTEM, frozenset(), "")
+    now_us = tenant.service.clock.now_us()
+    wanted = FormSettings(name, mailbox, "https://help.example", ["hostile"], True, True)
+
+    async def work(tx: Tx) -> None:
+        form = await contact_form.save_form(tx, caller, wanted, now_us=now_us)
+        request = FormRequest(SUM, SUM, "form@customer.example")
+        await contact_form.submit(tx, form, request, language="en", now_us=now_us)
+
+    tenant.service.write(work)
+    sql = "SELECT id FROM form_submissions WHERE tenant_id = :id LIMIT 1"
+    (row,) = tenant.service.rows(sql, id=tenant.id)
+    key_ring = tenant.service.state.key_ring
+    return name, tokens.confirmation_token(key_ring, tenant.id, row[0])
+
+
+def _page_token(tenant: Tenant, mailbox: str, ticket_id: str) -> str:
+    """What the link to the page of a ticket contains."""
+    people = [("form@customer.example", SUM)]
+    added = tenant.service.write(
+        lambda tx: threads.add_people(tx, tenant.id, ticket_id, mailbox, people, 0)
+    )
+    return ticket_links.token_of(tenant.service.state.key_ring, added[0])
+
+
+def _held(tenant: Tenant, texts: Texts) -> str:
+    """A message that waits, with hostile texts in each field that is shown."""
+    text = texts.whole().encode("utf-8", "replace")
+    files = b"\n".join(
+        b'--x\nContent-Disposition: attachment; filename="' + BREAKOUT.encode() + b'"\n\nfile\n'
+        for _ in range(2)
+    )
+    head = b"From: " + BREAKOUT.encode() + b" <eve@evil.test>\nX-Spam-Flag: YES\nSubject: " + text
+    kind = b"\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n"
+    return received(tenant, head + kind + b"--x\n\n" + text + b"\n" + files + b"--x--\n")
+
+
 async def _macro(tx: Tx, tenant: Tenant, texts: Texts) -> str:
     """A macro, past the check of its variables."""
     caller, fit = Caller(tenant.id, SYSTEM, frozenset(), ""), texts.fit
-    new = NewMacro(fit(100), SUM, texts.whole(), "pending", "high", "me", [fit(64)])
+    new = NewMacro(fit(100), SUM, texts.whole(), "pending", "high", "me", tags=[fit(64)])
     made = await macros.create_macro(tx, caller, new, now_us=tenant.service.clock.now_us())
     return made.id
 

@@ -18,16 +18,29 @@ _FORCED = {
     "tenants": "name = :text",
     "customers": "email = :text || id",
     "users": "name = :text, email = :text || id",
+    "replies": "delivery_reason = :text",
     "endpoints": "url = :text",
+    "mailboxes": "address = :text || id, display_name = :text, signature = :text,"
+    " imap_host = :text, imap_username = :text, imap_folder = :text, smtp_host = :text,"
+    " smtp_username = :text, acknowledgement = :text",
+    "received_messages": "from_identity = :text, reason = :text, subject = :text,"
+    " outcome = 'blocked'",
+    "ticket_participants": "address = :text, name = :text",
+    "mail_blocks": "pattern = :text, actor_name = :text",
     "audit": "actor_name = :text, address = :text, details = :json",
+    "request_log": "method = :text, target = :text",
     "refusals": "method = :text, target = :text, timestamp = :text",
     "attempts": "url = :text, answer_body = :text, error = :text, status = NULL,"
     " request_headers = :json, answer_headers = :json",
 }
 # Texts that nobody types and no program sends: what the service calls and counts things by.
 _OURS = {
-    "action", "actor_kind", "allowed_ips", "assignment", "author_type", "body_sha256", "code",
-    "content_type",
+    "envelope", "message_key", "outcome", "raw_sha256",
+    "token",
+    "action", "actor_kind", "address_identity", "imap_security", "language", "receives",
+    "sealed_imap_password", "sealed_smtp_password", "smtp_security",
+    "allowed_ips", "assignment", "author_type", "body_sha256", "code",
+    "content_type", "delivery",
     "diagnosis", "disabled_reason", "email_identity", "event_type", "events", "key_prefix",
     "key", "kind",
     "measure", "name_identity", "password_hash", "permissions", "query", "reference",
@@ -38,7 +51,8 @@ _OURS = {
 # On no page: stored API responses, addresses of log-ins, hashes of recovery codes, events of
 # PostgreSQL that wait for their position, and what is needed to undo a merge.
 _UNSHOWN = {"idempotency", "user_addresses", "second_factors", "event_outbox", "reads",
-            "ticket_merges", "ticket_followers"}  # fmt: skip
+            "ticket_merges", "ticket_followers", "erasures",
+            "ticket_message_ids", "outgoing_messages", "form_submissions"}  # fmt: skip
 
 
 async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:

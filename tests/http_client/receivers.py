@@ -117,6 +117,11 @@ class Authority:
         context.load_cert_chain(file)
         return context
 
+    def certificate(self, *names: str, days: tuple[int, int] = (-1, 1)) -> bytes:
+        """A certificate and its key in PEM form, for servers of another process."""
+        self.context(*names, days=days)
+        return (self._directory / "receiver.pem").read_bytes()
+
     def _signed(
         self,
         subject: x509.Name,

@@ -10,6 +10,7 @@ from sealdesk.identity import actions
 from sealdesk.routes import PAGES
 from sealdesk.webhooks import actions as webhooks
 from sealdesk.webhooks.types import NewWebhook
+from tests.mail.mailboxes.stored import made
 from tests.support.client import Person
 from tests.support.databases import Begin
 from tests.support.page_security import assert_page_is_secure
@@ -18,13 +19,17 @@ from tests.support.service import Service, Tenant
 from tests.support.two_factor import turn_on
 
 KEYS, PEOPLE, HOOKS = "/settings/api-keys", "/settings/people", "/settings/webhooks"
+EMAIL = "/settings/email"
 NEW_KEY = f"{KEYS}/new"
+ERASE = "/customers/{id}/erase"
 _RECENT_LOGIN_S = 15 * 60
 # Changes that end with the session or give no access need no password.
 _WITHOUT_PASSWORD = {
     f"{KEYS}/debug", f"{PEOPLE}/{{id}}/name", f"{HOOKS}/{{id}}/pause", f"{HOOKS}/{{id}}/activate",
-    f"{HOOKS}/{{id}}/test", f"{HOOKS}/{{id}}/replay",
-    f"{HOOKS}/{{id}}/deliveries/{{delivery_id}}/redeliver",
+    f"{HOOKS}/{{id}}/test", f"{HOOKS}/{{id}}/replay", f"{HOOKS}/{{id}}/retry-now",
+    f"{HOOKS}/{{id}}/deliveries/{{delivery_id}}/redeliver", f"{HOOKS}/{{id}}/redeliver-failed",
+    f"{EMAIL}/blocks", f"{EMAIL}/blocks/remove", f"{EMAIL}/{{id}}/test", f"{EMAIL}/{{id}}/pause",
+    f"{EMAIL}/{{id}}/resume",
 }  # fmt: skip
 _GIVE_NO_ACCESS = tuple(
     f"/settings/{room}/" for room in ("custom-fields", "macros", "tags", "teams")
@@ -33,7 +38,7 @@ _WITH_PASSWORD = [
     route.path
     for route in PAGES
     if route.method == "POST"
-    and route.path.startswith("/settings/")
+    and (route.path.startswith("/settings/") or route.path == ERASE)
     and route.path not in _WITHOUT_PASSWORD
     and not route.path.startswith(_GIVE_NO_ACCESS)
 ]
@@ -172,7 +177,7 @@ def test_every_lasting_change_needs_reauthentication(visitor: Visitor, tenant: T
         again = page.form(form.action).fields
         assert [field for field in form.fields if field not in again] == [], form.action
     assert _everything(tenant) == before
-    assert len(opened) == 15
+    assert len(opened) == 20
 
 
 def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
@@ -181,6 +186,9 @@ def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
     deactivate = f"{PEOPLE}/{gone}/deactivate"
     visitor.submit(visitor.get(deactivate).form(deactivate))
     ids = {KEYS: tenant.key().id, PEOPLE: _user_with_two_factor(tenant), HOOKS: _endpoint(tenant)}
+    mailbox = made(tenant.admin(), f"{tenant.id[-31:]}@acme.test", smtp_host="mail.acme.test")
+    ids[EMAIL] = mailbox["id"]
+    ids["/customers"] = tenant.key().customer(f"{tenant.id[-31:]}@shop.test")["id"]
     _add_unconfirmed_key(tenant)
     found = []
     for path in _WITH_PASSWORD:
@@ -217,7 +225,10 @@ def _endpoint(tenant: Tenant) -> str:
 
 def _everything(tenant: Tenant) -> list[Any]:
     """All rows that could have changed; every change is in the audit log, too."""
-    return [_rows(tenant, table) for table in ("api_keys", "endpoints", "users", "audit")]
+    return [
+        _rows(tenant, table)
+        for table in ("api_keys", "endpoints", "users", "audit", "mailboxes", "customers")
+    ]
 
 
 def test_the_password_on_a_persons_page_confirms_the_chosen_action(

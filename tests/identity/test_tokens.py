@@ -15,6 +15,8 @@ from sealdesk.routes import ROUTES
 from tests.support.client import Person
 from tests.support.service import Service, Tenant
 
+pytestmark = pytest.mark.any_database
+
 ME = "/api/v1/auth/me"
 JWT_ROUTES = [route for route in ROUTES if route.guard.scheme == "jwt"]
 Json = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Node, and the npm packages with which receivers verify webhooks.
+"""Node, npm, and the npm packages of the tests.
 
 Node and npm come out of a Python wheel, so that every machine runs the same ones. The packages are
 those of package-lock.json, whose hashes npm checks; they land beside the Python packages.
@@ -40,28 +40,25 @@ def run_node(program: str, stdin: str) -> subprocess.CompletedProcess[str]:
 @cache
 def packages() -> Path:
     """The directory in which programs find the npm packages."""
-    _PLACE.mkdir(exist_ok=True)
-    with (_PLACE / ".lock").open("w") as lock:
+    return installed(_HERE, _PLACE)
+
+
+def installed(source: Path, place: Path) -> Path:
+    """The place, with the npm packages that package-lock.json of the source names."""
+    place.mkdir(exist_ok=True)
+    with (place / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _fits():
-            _install()
-    return _PLACE
+        if not _fits(source, place):
+            _install(source, place)
+    return place
 
 
-def _fits() -> bool:
-    pairs = [(_HERE / name, _PLACE / name) for name in _FILES]
-    same = [there.exists() and here.read_bytes() == there.read_bytes() for here, there in pairs]
-    return all(same) and (_PLACE / _DONE).exists()
-
-
-def _install() -> None:
-    (_PLACE / _DONE).unlink(missing_ok=True)
-    for name in _FILES:
-        shutil.copyfile(_HERE / name, _PLACE / name)
+def npm(command: str, cwd: Path, *arguments: str) -> None:
+    """Run npm without a script of any package. Skips the test where it fails."""
     options = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
     done = subprocess.run(
-        [NODE, _NPM, "ci", *options],
-        cwd=_PLACE,
+        [NODE, _NPM, command, *options, *arguments],
+        cwd=cwd,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -69,5 +66,18 @@ def _install() -> None:
         check=False,
     )
     if done.returncode != 0:
-        not_run(f"npm ci failed: {' / '.join(done.stderr.splitlines()[:3])}")
-    (_PLACE / _DONE).touch()
+        not_run(f"npm {command} failed: {' / '.join(done.stderr.splitlines()[:3])}")
+
+
+def _fits(source: Path, place: Path) -> bool:
+    pairs = [(source / name, place / name) for name in _FILES]
+    same = [there.exists() and here.read_bytes() == there.read_bytes() for here, there in pairs]
+    return all(same) and (place / _DONE).exists()
+
+
+def _install(source: Path, place: Path) -> None:
+    (place / _DONE).unlink(missing_ok=True)
+    for name in _FILES:
+        shutil.copyfile(source / name, place / name)
+    npm("ci", place)
+    (place / _DONE).touch()

@@ -13,7 +13,7 @@ from tests.mutants.mutant import Mutant
 ROOT = Path(__file__).parents[2]
 # Few plug-ins and none of the project's options, because most of a run's time is the start.
 # timeout is of a plug-in that is left away.
-_MARKERS = "markers =\n    timeout(seconds)\n    prove\n    layout\n"
+_MARKERS = "markers =\n    timeout(seconds)\n    prove\n    layout\n    any_database\n"
 _SETTINGS = f"[pytest]\nfilterwarnings = error\nxfail_strict = true\n{_MARKERS}"
 _OPTIONS = ("-q", "--tb=line", "-p", "no:cacheprovider")
 _PASSED, _FAILED = 0, 1  # exit statuses of pytest
@@ -31,7 +31,7 @@ def copy_sources(directory: Path) -> None:
     """Copy the sources and tests into an empty directory."""
     # With the compiled files, which stay valid because modification times are copied too.
     ignore = shutil.ignore_patterns("*.pyc.*")
-    for name in ("src", "tests", "deploy"):
+    for name in ("src", "tests", "deploy", "docs/api"):
         shutil.copytree(ROOT / name, directory / name, ignore=ignore)
     (directory / "pytest.ini").write_text(_SETTINGS)
 

@@ -42,7 +42,7 @@ def hostile_requests(route: Route) -> Iterator[HostileRequest]:
     """Every generated request of a route; at least one, its largest answer."""
     for name, query in _queries(route):
         yield HostileRequest(name, route, query, bytes)
-    if route.method in ("POST", "PATCH"):
+    if route.method in ("POST", "PATCH", "PUT"):
         bodies = _forms() if _is_page(route) else _json_bodies(route.operation.takes)
         for name, make_body in bodies:
             yield HostileRequest(name, route, "", make_body)

@@ -11,7 +11,8 @@ from sealdesk.customers.types import NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions as identity
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.types import NewReply, NewTicket, TicketChange
+from sealdesk.tickets.new_replies import NewReply
+from sealdesk.tickets.types import NewTicket, TicketChange
 from sealdesk.webhooks.rules import Attempt, Endpoint
 from sealdesk.webhooks.store import endpoints
 from sealdesk.webhooks.types import SUBSCRIBABLE

@@ -1,6 +1,7 @@
 """Real servers for tests, on loopback, on ports and in directories of their own."""
 
 from tests.servers.binaries import NotHere
+from tests.servers.dovecot import Dovecot
 from tests.servers.pgbouncer import PgBouncer
 from tests.servers.postgres import Access, Postgres
 from tests.servers.process import ServerFailed, free_port, server_directory
@@ -16,6 +17,7 @@ from tests.servers.run import (
 
 __all__ = [
     "Access",
+    "Dovecot",
     "Haproxy",
     "Nginx",
     "NotHere",

@@ -1,4 +1,4 @@
-"""Finds the programs of the servers and the browser on this machine."""
+"""Finds the programs of the servers, the browser and the languages on this machine."""
 
 import os
 import re
@@ -20,8 +20,15 @@ _COMMANDS = {
     "haproxy": ("haproxy",),
     "nginx": ("nginx",),
     "varnish": ("varnishd",),
+    "dovecot": ("dovecot",),
+    "postfix": ("postfix",),
     # Without windows to draw, pages take a third less processor time (decision 0059).
     "chromium": ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"),
+    # The languages of docs/snippets.
+    "php": ("php",),
+    "ruby": ("ruby",),
+    "go": ("go",),
+    "java": ("javac",),
 }
 SERVERS = ("postgres", *_COMMANDS)
 
@@ -35,7 +42,7 @@ class NotHere(Exception):
 
 
 def find(server: str) -> Path:
-    """The program of a server other than PostgreSQL, or of the browser. Raises NotHere."""
+    """The program of a server other than PostgreSQL, a browser or a language. Raises NotHere."""
     for command in _COMMANDS[server]:
         found = shutil.which(command, path=os.pathsep.join(_places()))
         if found is not None:

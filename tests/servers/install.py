@@ -12,7 +12,14 @@ from tests.servers.binaries import PATH_ENV
 # "no": a machine is tested as it is.
 INSTALL_ENV = "DESK_TEST_INSTALL"
 _SCRIPT = Path(__file__).with_name("install.sh")
-_PACKAGES = {"postgres": "postgresql", "redis": "redis-server"}
+_PACKAGES = {
+    "postgres": "postgresql",
+    "redis": "redis-server",
+    "dovecot": "dovecot-imapd",
+    "php": "php-cli php-curl",
+    "go": "golang-go",
+    "java": "default-jdk-headless",
+}
 
 
 def reason_not_to_install() -> str:

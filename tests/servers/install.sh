@@ -2,7 +2,8 @@
 # Installs Debian packages for the tests, as root, and starts none of the servers they bring: not
 # now, and not at the next boot. Servers that already run on the machine keep running.
 #
-#   install.sh LOG SERVER…      SERVER: postgres redis pgbouncer haproxy nginx varnish chromium
+#   install.sh LOG SERVER…      SERVER: postgres redis pgbouncer haproxy nginx varnish dovecot postfix
+#                               chromium php ruby go java
 #
 # apt's status lines come out on the standard output, everything else goes into LOG.
 #
@@ -59,6 +60,10 @@ for server in "$@"; do
             else
                 packages="$packages chromium"
             fi ;;
+        dovecot) packages="$packages dovecot-imapd" ;;
+        php) packages="$packages php-cli php-curl" ;;
+        go) packages="$packages golang-go" ;;
+        java) packages="$packages default-jdk-headless" ;;
         *) packages="$packages $server" ;;
     esac
 done

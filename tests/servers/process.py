@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 HOST = "127.0.0.1"
-START_S = 30.0  # for a loaded machine; it usually takes less than one second
-_STOP_S = 20.0
+START_S = 120.0  # for a loaded machine; it usually takes less than one second
+_STOP_S = 60.0
 _POLL_S = 0.01
 _TAIL_LINES = 20
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.errors import BadRequest
-from sealdesk.paging import Listing, open_cursor, seal_cursor
+from sealdesk.resources.paging import Listing, open_cursor, seal_cursor
 from tests.support.client import Key, Person
 from tests.support.examples import examples
 from tests.support.service import Tenant

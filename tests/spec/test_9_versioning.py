@@ -4,7 +4,7 @@ from sealdesk.routes import ROUTES
 from tests.support.client import Key
 
 # What serves operators and browsers is no endpoint of the API.
-NOT_API = ("/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/attachments")
+NOT_API = ("/healthz", "/readyz", "/metrics", "/openapi", "/docs", "/llms", "/attachments")
 
 
 def test_9_all_endpoints_have_the_path_prefix_api_v1() -> None:

@@ -11,7 +11,7 @@ from sealdesk.crypto.signing import Signed, sign
 if TYPE_CHECKING:
     from tests.support.service import Service
 
-_http = httpx.Client(timeout=30)
+_http = httpx.Client(timeout=120)
 Headers = dict[str, str]
 
 
@@ -68,6 +68,9 @@ class Key:
 
     def patch(self, target: str, body: Any, **headers: str) -> httpx.Response:
         return self.call("PATCH", target, body, headers=_named(headers))
+
+    def delete(self, target: str, **headers: str) -> httpx.Response:
+        return self.call("DELETE", target, headers=_named(headers))
 
     def ticket(self, **fields: Any) -> dict[str, Any]:
         """A new ticket, as the answer shows it."""

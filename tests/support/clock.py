@@ -31,6 +31,6 @@ class SettableClock(Clock):
         self._stopped = (super().now_us(), super().monotonic_s())
 
     def stop_at(self, seconds: int) -> None:
-        """Stop at this Unix time, to the second."""
+        """Stop the wall clock at this Unix time, to the second, and monotonic time where it is."""
         self.stop()
-        self._offset_us += seconds * 1_000_000 - self.now_us()
+        self._correction_us += seconds * 1_000_000 - self.now_us()

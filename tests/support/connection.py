@@ -35,7 +35,7 @@ class Connection:
     def __init__(self, service: Listening, receive_buffer: int = 0) -> None:
         """receive_buffer: its size in bytes, for clients that shall not take all of a response."""
         self.socket = socket.socket()
-        self.socket.settimeout(10)
+        self.socket.settimeout(60)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect(("127.0.0.1", service.port))

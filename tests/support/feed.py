@@ -10,7 +10,7 @@ import pytest
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
 from sealdesk.event_log.events import EventType
-from sealdesk.paging import Listing, open_cursor
+from sealdesk.resources.paging import Listing, open_cursor
 from sealdesk.state import AppState
 from sealdesk.worker import log_tasks
 from tests.support.service import Service, Tenant

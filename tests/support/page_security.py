@@ -77,10 +77,10 @@ def path_of(route: Route) -> str:
     return "/".join(_ID if part.startswith("{") else part for part in route.path.split("/"))
 
 
-def assert_page_is_secure(page: Page) -> None:
+def assert_page_is_secure(page: Page, *, scripts: int = 1) -> None:
     """Check the headers of a page, and that it uses nothing that they forbid.
 
-    Scripts may fetch only where a user is logged in.
+    Scripts may fetch only where a user is logged in. scripts: how many the page has.
     """
     headers = page.answer.headers
     policy = dict(
@@ -98,7 +98,7 @@ def assert_page_is_secure(page: Page) -> None:
         "base-uri": "'none'",
         "frame-ancestors": "'none'",
     }
-    assert [value for tag, name, value in page.attributes if name == "nonce"] == [nonce]
+    assert [value for tag, name, value in page.attributes if name == "nonce"] == [nonce] * scripts
     assert len(nonce) >= 22
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "same-origin"

@@ -85,7 +85,7 @@ class Receiver:
         self.answer = answer
         return goes_on
 
-    def wait(self, count: int, timeout_s: float = 45.0) -> list[Got]:
+    def wait(self, count: int, timeout_s: float = 120.0) -> list[Got]:
         """The requests, once there are so many."""
         wait_until(lambda: len(self.got) >= count, timeout_s)
         return list(self.got)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sealdesk.db.engine import Tx
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.search import actions as search
 from sealdesk.search import rules
 from sealdesk.search.store import rebuilds

@@ -16,7 +16,9 @@ import uvloop
 from argon2 import PasswordHasher
 
 from sealdesk.api_keys import actions as api_keys
+from sealdesk.api_keys.permissions import PERMISSIONS
 from sealdesk.api_keys.rules import CreatedApiKey, NewApiKey
+from sealdesk.api_keys.test_mode import tenants as test_mode
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Database, Tx
 from sealdesk.db.factory import open_database
@@ -32,6 +34,8 @@ from tests.support.clock import SettableClock
 from tests.support.ending import FastEndingServer
 
 T = TypeVar("T")
+# For what takes a second: a machine may be busy, or ten times slower.
+_TIMEOUT_S = 120.0
 PASSWORD = "correct horse battery staple"
 # The same algorithm with little work, because most tests log in and few are about guessing.
 _QUICK_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
@@ -56,8 +60,18 @@ class Tenant:
         created = self.make_key(**new)
         return Key(self.service, created.id, created.api_key, created.api_secret)
 
+    def test_key(self, **new: Any) -> Key:
+        """A new key of the test tenant, with all permissions."""
+        now_us = self.service.clock.now_us()
+        agents = self.service.read(lambda tx: test_mode.read_agents(tx, self.id))
+        test_id = self.service.write(
+            lambda tx: test_mode.open_test_tenant(tx, self.id, agents, now_us)
+        )
+        return Tenant(self.service, test_id, self.admin_email).key(**new)
+
     def make_key(self, **new: Any) -> CreatedApiKey:
-        wanted = NewApiKey(**{"name": "test", "rate_limit": 100_000, **new})
+        every = {"name": "test", "rate_limit": 100_000, "permissions": list(PERMISSIONS)}
+        wanted = NewApiKey(**{**every, **new})
         caller = Caller(self.id, SYSTEM, frozenset(), "")
         key_ring, clock = self.service.state.key_ring, self.service.clock
         return self.service.write(
@@ -122,7 +136,7 @@ class Service:
 
     def start(self) -> None:
         self._thread.start()
-        if not self._ready.wait(45):
+        if not self._ready.wait(_TIMEOUT_S):
             raise RuntimeError("the service did not start")
 
     def stop(self) -> None:
@@ -139,7 +153,7 @@ class Service:
             self._server.should_exit = True
             with suppress(RuntimeError):  # it has ended in between
                 self._loop.call_soon_threadsafe(self._server.told.set)
-            self._thread.join(60)
+            self._thread.join(_TIMEOUT_S)
             if self._thread.is_alive():
                 raise RuntimeError("the service did not stop")
 
@@ -162,6 +176,7 @@ class Service:
                 working.cancel()
                 await asyncio.wait([working])
                 await self._background.http_client.close()
+                self._background.mail_resolver.close()
                 await self._background.database.close()
             await self._doors.close()
 
@@ -246,7 +261,7 @@ class Service:
         self.write(work)
 
     def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(_TIMEOUT_S)
 
     def tenant(self, name: str = "Acme") -> Tenant:
         """A new tenant with an administrator."""
@@ -300,7 +315,7 @@ def random_key() -> str:
     return base64.b64encode(os.urandom(32)).decode()
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 45.0) -> None:
+def wait_until(condition: Callable[[], bool], timeout_s: float = _TIMEOUT_S) -> None:
     """Wait until a condition holds that another thread brings about."""
     deadline = time.monotonic() + timeout_s
     while not condition():

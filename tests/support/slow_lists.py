@@ -7,7 +7,7 @@ import pytest
 
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.selection import Filter
+from sealdesk.tickets.store.filters import Filter
 from tests.support.service import Tenant
 
 # A combination of filters that no index serves.

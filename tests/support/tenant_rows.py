@@ -31,7 +31,18 @@ class FilledDatabase:
         self.runtime = env["SEALDESK_DATABASE_URL"]
         self.worker = env["SEALDESK_WORKER_DATABASE_URL"]
         self.tenants = [str(uuid4()) for _ in range(count)]
-        run(self._fill())
+        self._runner = asyncio.Runner()
+        self._reader: asyncpg.Connection | None = None
+        self.run(self._fill())
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run it in the one event loop of this database, so that its connections can stay open."""
+        return self._runner.run(work)
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self.run(self._reader.close())
+        self._runner.close()
 
     async def _fill(self) -> None:
         connection = await asyncpg.connect(self.owner)
@@ -49,15 +60,13 @@ class FilledDatabase:
         """All rows of a tenant, by table."""
 
         async def look() -> dict[str, list[tuple[object, ...]]]:
-            connection = await asyncpg.connect(self.owner)
-            found = {
+            self._reader = connection = self._reader or await asyncpg.connect(self.owner)
+            return {
                 name: [tuple(row) for row in await connection.fetch(sql, tenant)]
                 for name, sql in _contents().items()
             }
-            await connection.close()
-            return found
 
-        return run(look())
+        return self.run(look())
 
     def sql(self, *statements: str, url: str = "") -> None:
         """Run statements, as the owner unless `url` names another role."""
@@ -68,14 +77,18 @@ class FilledDatabase:
                 await connection.execute(statement)
             await connection.close()
 
-        run(work())
+        self.run(work())
 
 
 @contextmanager
 def filled_database(template: Template, count: int = 3) -> Iterator[FilledDatabase]:
     """A new database with so many tenants."""
     with template.copied() as env:
-        yield FilledDatabase(env, count)
+        filled = FilledDatabase(env, count)
+        try:
+            yield filled
+        finally:
+            filled.close()
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -3,15 +3,17 @@
 from typing import Any, NamedTuple
 
 from sealdesk import clock, ids
+from sealdesk.api_keys.request_log.recorder import write_requests
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.webhooks import actions as webhooks
 from sealdesk.webhooks.rules import Attempt, Delivery, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import SUBSCRIBABLE, NewWebhook, WebhookChange
+from tests.mail.receiving.stored import received
 from tests.support.client import Key, Person
 from tests.support.feed import wait_until_placed
-from tests.support.service import Service, Tenant
+from tests.support.service import Service, Tenant, wait_until
 
 # Part of every text of our tenant, so that a leak is recognised in any response.
 CANARY = "canary-7f3a9c"
@@ -31,6 +33,11 @@ _CONTENTS = (
     "SELECT * FROM endpoints WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM deliveries WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM macros WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM mailboxes WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM received_messages WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM ticket_participants WHERE tenant_id = :tenant"
+    " ORDER BY ticket_id, address_identity LIMIT 100",
+    "SELECT * FROM mail_blocks WHERE tenant_id = :tenant ORDER BY pattern LIMIT 100",
     "SELECT * FROM replays WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM field_definitions WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
 )
@@ -56,12 +63,20 @@ class Ours(NamedTuple):
     replay_id: str
     field_id: str
     macro_id: str
+    request_id: str
+    erased_id: str
+    mailbox_id: str
+    received_id: str
 
     def contents(self) -> list[tuple[object, ...]]:
         """The rows that other tenants must not change."""
-        service = self.tenant.service
-        service.settle()
-        return [tuple(row) for sql in _CONTENTS for row in service.rows(sql, tenant=self.tenant.id)]
+        self.tenant.service.settle()
+
+        async def work(tx: Tx) -> list[tuple[object, ...]]:
+            named = {"tenant": self.tenant.id}
+            return [tuple(row) for sql in _CONTENTS for row in await tx.fetch_all(sql, named)]
+
+        return self.tenant.service.read(work)
 
 
 def marked_tenant(service: Service) -> Ours:
@@ -71,10 +86,10 @@ def marked_tenant(service: Service) -> Ours:
     agent_id = tenant.user("agent", email, name)
     agent, admin = service.log_in(email), tenant.admin()
     key = tenant.key(name=f"{CANARY} key")
-    soon = clock.iso(service.clock.now_us() + 1_000_000)
+    soon = clock.iso(service.clock.now_us() + 60_000_000)
     expired, revoked = tenant.key(name=CANARY, expires_at=soon), tenant.key(name=CANARY)
     admin.delete(f"/api/v1/api-keys/{revoked.id}")
-    service.clock.advance(2)
+    service.clock.advance(61)
     team_id = _marked_team(tenant, admin, agent_id)
     ticket = _marked_ticket(key, agent_id, team_id)
     for _ in range(2):
@@ -84,12 +99,26 @@ def marked_tenant(service: Service) -> Ours:
     webhook = [_marked_webhook(tenant) for _ in range(2)][-1]
     attachment = key.attachment(f"{CANARY}.txt", CANARY.encode())["id"]
     macro_id = [_marked_macro(admin, number) for number in range(2)][-1]
+    request_id = [_marked_request(key) for _ in range(2)][-1]
+    erased_id = _erased_customer(key)
+    mailbox_id = _marked_mailbox(admin)
+    _add_participant(key, ticket)
     wait_until_placed(service)  # or events would change later
     return Ours(
         tenant, key, powerless, revoked, expired, admin, agent, ticket, attachment, customer_id,
         agent_id, team_id,
-        *webhook, _marked_field(admin), macro_id,
+        *webhook, _marked_field(admin), macro_id, request_id, erased_id,
+        mailbox_id, _marked_message(tenant),
     )  # fmt: skip
+
+
+def _erased_customer(key: Key) -> str:
+    """A customer whose erasure is finished, or the tenant would change later."""
+    path = f"/api/v1/external/customers/{key.customer(f'{CANARY}@erased.test')['id']}"
+    key.post(f"{path}/erase", None)
+    key.service.clock.advance(11)
+    wait_until(lambda: key.get(f"{path}/erasure").json()["data"]["status"] == "finished")
+    return path.rpartition("/")[2]
 
 
 def _marked_team(tenant: Tenant, admin: Person, agent_id: str) -> str:
@@ -120,6 +149,9 @@ def _marked_ticket(key: Key, agent_id: str, team_id: str) -> dict[str, Any]:
         )
         for _ in range(2):
             key.post(f"/api/v1/external/tickets/{ticket['id']}/replies", {"body": CANARY})
+    for agent in key.get("/api/v1/external/agents").json()["data"]:
+        at = f"/api/v1/external/tickets/{ticket['id']}/followers"
+        key.post(at, {"user_id": agent["id"]})
     key.customer(f"{CANARY}-2@customers.test", name=CANARY)
     key.customer("known-to-both@customers.test", name=CANARY)
     return ticket
@@ -136,6 +168,37 @@ def _marked_field(admin: Person) -> str:
 def _marked_macro(admin: Person, number: int) -> str:
     new = {"name": CANARY, "shortcut": f"{CANARY}-{number}", "body": CANARY, "tags": [CANARY]}
     return str(admin.post("/api/v1/macros", new).json()["data"]["id"])
+
+
+def _marked_mailbox(admin: Person) -> str:
+    """The id of the last of two mailboxes, which send through no server."""
+    for pattern in ("@blocked-by-us.test", f"@{CANARY}.test"):
+        admin.post("/api/v1/mail-blocks", {"pattern": pattern})
+    for number in range(2):
+        new = {"address": f"{CANARY}-{number}@acme.test", "signature": CANARY}
+        created = admin.post("/api/v1/mailboxes", new)
+    return str(created.json()["data"]["id"])
+
+
+def _add_participant(key: Key, ticket: dict[str, Any]) -> None:
+    path = f"/api/v1/external/tickets/{ticket['id']}/participants"
+    someone = {"email": f"{CANARY}@participant.test", "name": CANARY}
+    assert key.call("PUT", path, {"participants": [someone]}).status_code == 200
+
+
+def _marked_message(tenant: Tenant) -> str:
+    """The id of the last of two received messages that wait."""
+    for number in range(2):
+        head = f"From: {CANARY}@spam.test\nX-Spam-Flag: YES\nSubject: {CANARY} {number}\n"
+        received_id = received(tenant, f"{head}\n{CANARY}\n".encode())
+    return received_id
+
+
+def _marked_request(key: Key) -> str:
+    """The id of a request in the request log."""
+    answer = key.get(f"/api/v1/external/tickets?{CANARY}=1")
+    key.service.in_serving(write_requests)
+    return answer.headers["x-request-id"]
 
 
 def _marked_webhook(tenant: Tenant) -> tuple[str, str, str]:

@@ -5,6 +5,7 @@ from tests.mutants.mutant import Mutant
 _KEYS = "tests/api_keys"
 _RESILIENCE = "tests/resilience/test_resilience.py"
 _GUARD = "api_keys/guard/signed.py"
+_TEST_MODE = f"{_KEYS}/test_test_mode.py"
 _USAGE = f"{_KEYS}/test_usage.py"
 _STAMP = "db/migrations/versions/0014_key_stamp.py"
 _STAMP_TEST = f"{_KEYS}/test_key_stamp.py"
@@ -13,6 +14,85 @@ _REAUTHENTICATION = "tests/identity/test_reauthentication.py"
 
 
 MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "the time of a test tenant is used before the signature is checked",
+        _GUARD,
+        "server_time = request.now_us // 1_000_000",
+        "server_time = int(timestamp) if abs(request.now_us // 10**6 - int(timestamp)) > 10**5"
+        " else request.now_us // 10**6",
+        (f"{_TEST_MODE}::test_signatures_follow_the_real_time",),
+    ),
+    Mutant(
+        "webhooks of a live tenant are retried by the clock of a test tenant",
+        "records/test_tenants.py",
+        "WHERE t.tenant_id = :tenant_id LIMIT 1), 0)",
+        "WHERE t.clock_offset_us > 0 LIMIT 1), 0)",
+        (f"{_TEST_MODE}::test_retries_of_live_webhooks_keep_the_real_time",),
+    ),
+    Mutant(
+        "a test key is made in the live tenant",
+        "api_keys/test_mode/tenants.py",
+        "caller = msgspec.structs.replace(request.caller, tenant_id=tenant_id)",
+        "caller = request.caller",
+        (f"{_TEST_MODE}::test_all_test_keys_of_a_tenant_share_their_data_and_live_keys_see_none",),
+    ),
+    Mutant(
+        "the clock of a test tenant may go ahead without end",
+        "api_keys/test_mode/api.py",
+        "if offset_us > MAX_AHEAD_S * _SECOND_US:",
+        "if offset_us < 0:",
+        (f"{_TEST_MODE}::test_a_change_of_the_clock_is_refused",),
+    ),
+    Mutant(
+        "a stored response ages by the test clock",
+        "web/request.py",
+        "stored = await idempotency.find(tx, once, request.real_now_us)",
+        "stored = await idempotency.find(tx, once, request.now_us)",
+        (f"{_TEST_MODE}::test_a_stored_response_is_found_after_the_clock_went_ahead",),
+    ),
+    Mutant(
+        "an endpoint is due by the test clock",
+        "webhooks/store/endpoints.py",
+        """    real_us = now_us - await test_tenants.find_offset_us(tx, tenant_id)
+    await tx.execute_one(WAKE""",
+        """    real_us = now_us
+    await tx.execute_one(WAKE""",
+        (f"{_TEST_MODE}::test_a_delivery_is_sent_again_when_its_clock_is_ahead",),
+    ),
+    Mutant(
+        "the request log stores the values of queries",
+        "telemetry/counters.py",
+        'f"{shown}{sign}{_HIDDEN}"',
+        "pair",
+        (f"{_KEYS}/test_request_log.py::test_neither_bodies_nor_values_of_queries_are_stored",),
+    ),
+    Mutant(
+        "the request log of a busy tenant grows without end",
+        "api_keys/request_log/recorder.py",
+        "before = oldest if surplus is None else",
+        "before = oldest if surplus else",
+        (
+            f"{_KEYS}/test_request_log.py"
+            "::test_retention_deletes_what_is_older_than_7_days_and_the_surplus",
+        ),
+    ),
+    Mutant(
+        "a new key may manage webhooks though nobody said so",
+        "api_keys/actions.py",
+        "permissions = DEFAULT_PERMISSIONS if",
+        "permissions = PERMISSIONS if",
+        (f"{_KEYS}/test_new_keys.py::test_permissions_left_out_are_those_that_need_not_be_named",),
+    ),
+    Mutant(
+        "a key that reads webhooks may also change them",
+        "routes/webhooks.py",
+        'guard=_READ if route.method == "GET" else _WRITE',
+        "guard=_READ",
+        (
+            "tests/webhooks/test_by_key.py::test_who_reads_webhooks_cannot_change_them",
+            f"{_KEYS}/test_permissions.py::test_exactly_the_keys_with_a_needed_permission_pass",
+        ),
+    ),
     Mutant(
         "keys are cached for one second",
         "api_keys/store.py",

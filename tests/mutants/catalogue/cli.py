@@ -3,6 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 _LISTEN = "tests/cli/test_webhooks_listen.py"
+_MCP = "tests/cli/mcp/test_mcp.py"
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -31,17 +32,16 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "`webhooks listen` serialises events again",
-        "cli/webhooks/feed.py",
-        "yield [bytes(event) for event in page.data]",
-        "yield [json_text.dumps(json_text.loads(event)).encode() for event in page.data]",
+        "cli/webhooks/listen.py",
+        "_forward(screen, url, key, bytes(payload))",
+        "_forward(screen, url, key, msgspec.json.format(bytes(payload), indent=1))",
         (f"{_LISTEN}::test_new_events_arrive_byte_for_byte_with_valid_signatures",),
     ),
     Mutant(
         "`webhooks listen` skips to the newest event after an outage",
-        "cli/webhooks/feed.py",
-        'page = self._read_page({"cursor": self.cursor}, wait_s',
-        'page = self._read_page({"start": "latest"} if failures else {"cursor": self.cursor},'
-        " wait_s",
+        "client/feed.py",
+        "return self._make(self.cursor, self._wait_s if waits else 0)",
+        "return self._make(None if self._failures else self.cursor, self._wait_s if waits else 0)",
         (f"{_LISTEN}::test_no_event_is_missed_while_the_service_is_unreachable",),
     ),
     Mutant(
@@ -50,5 +50,19 @@ MUTANTS: tuple[Mutant, ...] = (
         '"bad" if _is_private(peer) else "note"',
         '"note"',
         ("tests/cli/test_doctor.py::test_a_proxy_that_is_not_trusted_is_reported",),
+    ),
+    Mutant(
+        "`mcp` offers the tools that write without being told so",
+        "cli/mcp/server.py",
+        "    if may_write:\n",
+        "    if may_write or True:\n",
+        (f"{_MCP}::test_tools_that_write_are_offered_only_where_they_are_allowed",),
+    ),
+    Mutant(
+        "`mcp` does not cut long texts",
+        "cli/mcp/documents.py",
+        "if len(text) > max_characters:",
+        "if len(text) > 10 * max_characters:",
+        (f"{_MCP}::test_long_texts_are_cut_and_pages_go_on",),
     ),
 )

@@ -2,6 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
+_DIAGNOSES = "tests/crypto/test_diagnoses.py"
 _KEYS = "tests/api_keys"
 _LIBRARIES = "tests/webhooks/test_verifying_libraries.py::test_the_libraries_verify"
 _LISTEN = "tests/cli/test_webhooks_listen.py"
@@ -33,6 +34,20 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/crypto/test_signing.py::test_signature_of_a_vector",),
     ),
     Mutant(
+        "a diagnosis confirms the beginning of a secret",
+        "crypto/diagnosis/keys.py",
+        "_MISSING_CHARACTERS = range(1, 5)\n",
+        "_MISSING_CHARACTERS = range(1, 64)\n",
+        (f"{_DIAGNOSES}::test_a_secret_is_never_guessed_character_by_character",),
+    ),
+    Mutant(
+        "a lost line end is taken for another serialisation",
+        "crypto/diagnosis/bodies.py",
+        '        yield "newlines_not_sent", rest\n',
+        "        pass\n",
+        (f"{_DIAGNOSES}::test_each_mistake_of_developers_is_named",),
+    ),
+    Mutant(
         "the timestamp of a webhook is not signed",
         "crypto/webhook_signing.py",
         'f"{webhook_id}.{timestamp}.".encode()',
@@ -49,6 +64,16 @@ MUTANTS: tuple[Mutant, ...] = (
         "    if age_s > TOLERANCE_S:\n",
         "    if age_s > TOLERANCE_S * 100:\n",
         ("tests/crypto/test_webhook_signing.py::test_the_mistake_is_named",),
+    ),
+    Mutant(
+        "a sealed file belongs to every tenant",
+        "crypto/sealed_file.py",
+        "    return header + about.encode()\n",
+        "    return header\n",
+        (
+            "tests/crypto/test_sealed_file.py"
+            "::test_a_sealed_file_opens_for_no_other_tenant_and_under_no_other_key",
+        ),
     ),
     Mutant(
         "the last chunk of an encrypted file is not marked",

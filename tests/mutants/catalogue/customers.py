@@ -4,6 +4,16 @@ from tests.mutants.mutant import Mutant
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "a customer that has changed since is deleted",
+        "customers/actions.py",
+        "    representation.check_match(if_match, rules.etag(customer))\n"
+        "    if not await store.delete_without_tickets(",
+        "    if not await store.delete_without_tickets(",
+        (
+            "tests/customers/test_deleting.py::test_a_customer_that_has_changed_since_is_not_deleted",
+        ),
+    ),
+    Mutant(
         "customers are listed without their tenant",
         "customers/store.py",
         'conditions = ["tenant_id = :tenant_id"]',
@@ -34,5 +44,19 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             "tests/customers/test_pages.py::test_parts_of_words_are_searched_in_the_newest_customers_or_in_all_without_an_index",
         ),
+    ),
+    Mutant(
+        "a deleted customer is still found by the search",
+        "search/store/customers.py",
+        ', "customer.deleted"',
+        "",
+        ("tests/customers/test_deleting.py::test_a_deleted_customer_is_gone_and_the_feed_tells",),
+    ),
+    Mutant(
+        "a customer is deleted although they have tickets",
+        "customers/store.py",
+        "AND t.customer_id = :id)",
+        "AND t.customer_id = '')",
+        ("tests/customers/test_deleting.py::test_a_customer_with_a_ticket_stays",),
     ),
 )

@@ -8,14 +8,14 @@ _WEB_PAGES = "tests/web/test_pages.py"
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a cursor is not bound to the filters",
-        "paging.py",
+        "resources/paging.py",
         "changed = _changed_parameters(contents.query, listing.query)",
         "changed: list[str] = []",
         ("tests/spec/test_4_3_pagination.py::test_4_3_4_a_cursor_is_refused_with_another_query",),
     ),
     Mutant(
         "a cursor is not bound to the tenant",
-        "paging.py",
+        "resources/paging.py",
         'return f"{listing.tenant_id} {listing.path}".encode()',
         "return listing.path.encode()",
         ("tests/test_routes.py::test_a_cursor_of_another_tenant_is_refused",),
@@ -29,7 +29,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a page has no limit of bytes",
-        "paging.py",
+        "resources/paging.py",
         "    while size_bytes > page.max_bytes and len(taken) > 1:\n",
         "    while False:\n",
         (
@@ -39,7 +39,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "an item that is larger than a page is not sent",
-        "paging.py",
+        "resources/paging.py",
         "size_bytes > page.max_bytes and len(taken) > 1:\n",
         "size_bytes > page.max_bytes and taken:\n",
         (
@@ -49,7 +49,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a cursor from before a restore is accepted",
-        "paging.py",
+        "resources/paging.py",
         "    if contents.epoch != listing.epoch:\n",
         "    if contents.epoch > listing.epoch:\n",
         (

@@ -5,9 +5,24 @@ from tests.mutants.mutant import Mutant
 _API = "tests/tickets/macros/test_api.py"
 _COMPOSER = "tests/tickets/macros/test_composer.py"
 _PAGES = "tests/tickets/macros/test_pages.py"
+_TEAM = "tests/tickets/macros/test_team.py"
 _VARIABLES = "tests/tickets/macros/test_variables.py"
 
 MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a macro takes a team that does not exist",
+        "tickets/macros/actions.py",
+        "    return macro.team_id is None or await teams",
+        "    return True or await teams",
+        (f"{_TEAM}::test_a_macro_takes_only_teams_of_the_desk",),
+    ),
+    Mutant(
+        "a macro sets a team that was deleted",
+        "tickets/macros/actions.py",
+        "    is_team = team_id is not None and await ",
+        "    is_team = team_id is not None or await ",
+        (f"{_TEAM}::test_a_deleted_team_is_named_and_left_out",),
+    ),
     Mutant(
         "macros created at once do not count each other",
         "tickets/macros/actions.py",

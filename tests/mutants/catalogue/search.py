@@ -52,7 +52,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the search of customers hears of no changes",
         "search/store/customers.py",
-        'event.type not in ("customer.created", "customer.updated")',
+        'event.type not in ("customer.created", "customer.updated", "customer.deleted")',
         'event.type != "customer.created"',
         (f"{_CUSTOMER_SEARCH}::test_a_changed_customer_is_found_only_by_the_new_values",),
     ),
@@ -91,6 +91,16 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             "tests/test_regular_expressions.py"
             "::test_a_text_is_indexed_for_the_search_in_linear_time",
+        ),
+    ),
+    Mutant(
+        "the next page of a search begins behind what was shown, not behind what was looked at",
+        "tickets/views/searching.py",
+        "    if found.resumes_at and len(shown) == len(found.rows):\n",
+        "    if found.resumes_at == '':\n",
+        (
+            "tests/tickets/test_search_api.py"
+            "::test_a_page_of_the_search_ends_early_and_the_next_one_goes_on",
         ),
     ),
 )

@@ -16,6 +16,13 @@ _FRAMING = f"{_HTTP}::test_malformed_request_gets_400_and_the_connection_closes"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "the body of a request with Upgrade is not read",
+        "server/request_parser.py",
+        '        if self._parser.should_upgrade() and self.get_method() != b"CONNECT":\n',
+        "        if False:\n",
+        (f"{_HTTP}::test_upgrade_is_ignored_and_the_next_request_served",),
+    ),
+    Mutant(
         "a header of a response may contain a line break",
         "server/response_head.py",
         "    if len(lines) - len(lines.translate(None, _CONTROLS)) != separators_bytes:\n",

@@ -73,4 +73,21 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
         (f"{_FOLLOWERS}::test_a_ticket_has_a_bounded_number_of_followers",),
     ),
+    Mutant(
+        "a tenant whose snoozes end wakes all of them first",
+        "tickets/snoozing/store.py",
+        ") e ORDER BY turn, snoozed_until",
+        ") e ORDER BY snoozed_until",
+        (
+            "tests/tickets/snoozing/test_snoozing.py"
+            "::test_a_tenant_with_many_ended_snoozes_delays_no_other",
+        ),
+    ),
+    Mutant(
+        "a follower is told of a reply and of the status that it sets",
+        "tickets/notifications/notify.py",
+        " or ticket.last_message_at == now_us:",
+        " or ticket.last_message_at == -1:",
+        ("tests/tickets/followers/test_followers.py::test_a_reply_that_resolves_is_told_once",),
+    ),
 )

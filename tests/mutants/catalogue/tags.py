@@ -120,4 +120,21 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
         (f"{_EXPORT}::test_an_export_ends_with_the_session",),
     ),
+    Mutant(
+        "a tag takes no notice of the spelling of the desk",
+        "tickets/store/tickets.py",
+        "            known.setdefault(tag.casefold(), found)\n",
+        "            known.setdefault(tag, found)\n",
+        ("tests/tickets/tags/test_spellings.py::test_a_new_tag_takes_the_spelling_of_the_desk",),
+    ),
+    Mutant(
+        "macros keep a tag that is renamed",
+        "tickets/tags/steps/actions.py",
+        "        if [*tags] != [*changed]:\n",
+        "        if [*tags] == [*changed]:\n",
+        (
+            "tests/tickets/tags/test_tags.py"
+            "::test_a_tag_gets_another_case_and_macros_that_add_it_follow",
+        ),
+    ),
 )

@@ -123,9 +123,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the inbox of a team reads the tickets of all",
-        "tickets/store/selection.py",
-        '    _TEAM_AND_CHANGE: ("team_id", "status", "updated_at"),\n',
-        '    _TEAM_AND_CHANGE: ("status", "updated_at"),\n',
+        "tickets/store/filters.py",
+        '    TEAM_AND_CHANGE: ("team_id", "status", "updated_at"),\n',
+        '    TEAM_AND_CHANGE: ("status", "updated_at"),\n',
         (f"{_PLANS}::test_the_inbox_of_a_team_is_read_in_its_order",),
     ),
     Mutant(

@@ -12,6 +12,26 @@ _EVERY_PAGE = "tests/browser/test_every_page.py::test_no_page_runs_a_text_and_al
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "any key replies in the name of an agent",
+        "tickets/authors.py",
+        "        importing.check_may_import(caller)\n",
+        "",
+        (
+            "tests/tickets/test_importing.py"
+            "::test_without_the_permission_the_time_is_ignored_and_an_agent_forbidden",
+        ),
+    ),
+    Mutant(
+        "any key chooses when a ticket was created",
+        "tickets/api.py",
+        "    if IMPORT in request.caller.may:\n",
+        "    if request.caller.may:\n",
+        (
+            "tests/tickets/test_importing.py"
+            "::test_without_the_permission_the_time_is_ignored_and_an_agent_forbidden",
+        ),
+    ),
+    Mutant(
         "a page of replies is rendered without a bound",
         "tickets/text/html_fields.py",
         "if steps > MAX_STEPS and extended:",
@@ -199,8 +219,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a customer who writes again waits from then on only",
         "tickets/rules.py",
-        "now_us if ticket.waiting_since is None else ticket.waiting_since",
-        "now_us",
+        "said_at if ticket.waiting_since is None else ticket.waiting_since",
+        "said_at",
         ("tests/tickets/test_turn.py::test_a_reply_of_the_customer_begins_the_waiting_once",),
     ),
     Mutant(

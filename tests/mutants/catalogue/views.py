@@ -50,6 +50,27 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_PLANS}::test_a_count_ends_behind_its_bound",),
     ),
     Mutant(
+        "the inbox of an assignee reads the tickets of everybody",
+        "tickets/store/selection.py",
+        "    if filters.assignee_id is not None:\n        return ASSIGNEE_AND_CHANGE\n",
+        "    if filters.assignee_id == '':\n        return ASSIGNEE_AND_CHANGE\n",
+        (f"{_PLANS}::test_a_view_by_change_reads_its_own_index",),
+    ),
+    Mutant(
+        "what is sorted carries its document",
+        "tickets/store/selection.py",
+        "    if filters.index is None:\n        return page\n",
+        "    if filters.index != '':\n        return page\n",
+        (f"{_PLANS}::test_what_is_sorted_is_read_without_documents_and_customers",),
+    ),
+    Mutant(
+        "a count of a full sample of tickets overflows",
+        "tickets/store/counts.py",
+        "_FACTOR = _MAX_EXAMINED + 1\n",
+        "_FACTOR = _MAX_EXAMINED\n",
+        (f"{_PLANS}::test_a_count_holds_a_sample_of_which_all_match",),
+    ),
+    Mutant(
         "the view Urgent reads all tickets by change",
         "tickets/store/selection.py",
         "        *([_IS_URGENT] if is_urgent else []),\n",

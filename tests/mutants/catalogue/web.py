@@ -5,6 +5,7 @@ from tests.mutants.mutant import Mutant
 _KEYS = "tests/api_keys"
 _ENDING = "tests/cli/test_ending.py"
 _KEPT = "tests/web/test_resubmission.py"
+_DOCUMENTATION = "tests/web/test_documentation.py"
 _WEB_PAGES = "tests/web/test_pages.py"
 _HOOK_PAGES = "tests/webhooks/test_pages.py"
 _LOG_IN_PAGES = "tests/identity/test_pages.py"
@@ -112,14 +113,28 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "style sheets and scripts are compressed for who refuses it",
         "web/assets.py",
-        "            if _accepts_gzip(request):\n",
+        "            if accepts_gzip(request):\n",
         "            if True:\n",
         (f"{_WEB_PAGES}::test_nothing_is_compressed_for_who_does_not_accept_it",),
     ),
     Mutant(
+        "pages of the documentation may load anything",
+        "web/documentation.py",
+        "        headers += _PAGE_HEADERS\n",
+        "        pass\n",
+        (f"{_DOCUMENTATION}::test_pages_only_load_files_of_this_service",),
+    ),
+    Mutant(
+        "the documentation is compressed for who refuses it",
+        "web/documentation.py",
+        "        if accepts_gzip(request):\n",
+        "        if True:\n",
+        (f"{_DOCUMENTATION}::test_every_file_is_served_with_its_type_whole_and_compressed",),
+    ),
+    Mutant(
         "style sheets are not cached",
         "web/assets.py",
-        "_IMMUTABLE if request.query == version.encode() else ",
+        "IMMUTABLE if request.query == version.encode() else ",
         "",
         (f"{_WEB_PAGES}::test_assets_are_cached_until_they_change",),
     ),
@@ -326,5 +341,12 @@ MUTANTS: tuple[Mutant, ...] = (
         """b"".join(unescaped.split(b'"')[::2])""",
         "unescaped",
         ("tests/web/test_json_parsing.py::test_texts_may_hold_what_separates_values",),
+    ),
+    Mutant(
+        "the commands for a POST leave out its body",
+        "web/snippets/__init__.py",
+        "    if body == \"''\":\n",
+        "    if body:\n",
+        ("tests/browser/test_keys.py::test_the_command_for_a_first_ticket_works_as_it_is_pasted",),
     ),
 )

@@ -15,6 +15,22 @@ _FAN_OUT = "tests/webhooks/test_fan_out.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "the page counts tests among the failed deliveries",
+        "webhooks/store/delivery_log.py",
+        "        AND d.id >= :oldest_id AND d.event_type <> :test\n"
+        "    ORDER BY d.id LIMIT :limit) AS",
+        "        AND d.id >= :oldest_id AND d.event_type <> :test || '-'\n"
+        "    ORDER BY d.id LIMIT :limit) AS",
+        (f"{_HOOK_PAGES}::test_failed_deliveries_of_a_period_are_redelivered_by_a_form",),
+    ),
+    Mutant(
+        "a replayed request connects to its URL again",
+        "webhooks/endpoint_service.py",
+        "    await _use_up_signature(request)\n",
+        "",
+        (f"{_WEBHOOKS}/test_by_key.py::test_a_replayed_request_does_not_connect_to_its_url_again",),
+    ),
+    Mutant(
         "events go to the endpoints of other tenants",
         "webhooks/delivery/fan_out.py",
         "subscriptions.get(tenant_id, ())",
@@ -42,8 +58,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "an endpoint receives events from before its activation",
         "webhooks/delivery/fan_out.py",
-        "event.position > one.starts_after and ",
-        "",
+        "if event.position > one.starts_after\n        and ",
+        "if ",
         (
             f"{_FAN_OUT}::test_an_endpoint_receives_no_event_from_before_its_activation"
             "_however_late_the_fan_out_is",
@@ -231,11 +247,20 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_SCHEDULE}::test_delays_follow_the_schedule_with_jitter",),
     ),
     Mutant(
+        "an asterisk also subscribes to tests",
+        "webhooks/rules.py",
+        " and event_type != TEST)",
+        ")",
+        (
+            "tests/webhooks/test_endpoints.py::test_every_event_type_is_subscribed_to_by_an_asterisk",
+        ),
+    ),
+    Mutant(
         "a receiver may delay its retries without limit",
         "webhooks/delivery/schedule.py",
-        "min(max(requested_us, base_us), 2 * base_us)",
-        "max(requested_us, base_us)",
-        (f"{_SCHEDULE}::test_retry_after_is_clamped_from_once_to_twice_the_delay",),
+        "min(max(requested_us, _SECOND_US), _HOUR_S * _SECOND_US)",
+        "max(requested_us, _SECOND_US)",
+        (f"{_SCHEDULE}::test_retry_after_is_honoured_from_a_second_to_an_hour",),
     ),
     Mutant(
         "each attempt has an id of its own",

@@ -1,0 +1,105 @@
+"""A mail server that the service sends to."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from typing import Any, NamedTuple
+
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
+
+class Received(NamedTuple):
+    """A message that the server has accepted."""
+
+    sender: str
+    recipients: list[str]
+    raw: bytes
+
+    @property
+    def message(self) -> EmailMessage:
+        parsed = message_from_bytes(self.raw, policy=policy.default)
+        assert isinstance(parsed, EmailMessage)
+        return parsed
+
+
+class MailServer:
+    """answers: recipient, MAIL or DATA → the answers to the next such commands.
+
+    disappears_for: the recipients at whose messages it closes the connection, after the data.
+    """
+
+    def __init__(self) -> None:
+        self.received: list[Received] = []
+        self.answers: dict[str, list[str]] = {}
+        self.disappears_for: set[str] = set()
+        self.connections = 0
+        self.port = 0
+
+    async def handle_MAIL(
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: Any
+    ) -> str:
+        if self.answers.get("MAIL"):
+            return self.answers["MAIL"].pop(0)
+        envelope.mail_from = address
+        return "250 OK"
+
+    async def handle_RCPT(
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: Any
+    ) -> str:
+        if self.answers.get(address):
+            return self.answers[address].pop(0)
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server: SMTP, _session: Session, envelope: Envelope) -> str:
+        if not self.disappears_for.isdisjoint(envelope.rcpt_tos):
+            assert isinstance(server.transport, asyncio.WriteTransport)
+            server.transport.abort()
+            return "451 Lost"
+        if self.answers.get("DATA"):
+            return self.answers["DATA"].pop(0)
+        content = envelope.content
+        assert isinstance(content, bytes)
+        self.received.append(Received(envelope.mail_from or "", envelope.rcpt_tos, content))
+        return "250 OK"
+
+
+@contextmanager
+def mail_server() -> Iterator[MailServer]:
+    """A running server on a free port of loopback."""
+    handler, loop, ready = MailServer(), asyncio.new_event_loop(), threading.Event()
+
+    stopped, protocols = asyncio.Event(), list[SMTP]()
+
+    def make_protocol() -> SMTP:
+        handler.connections += 1
+        protocols.append(SMTP(handler, hostname="mx.example.test", enable_SMTPUTF8=True, loop=loop))
+        return protocols[-1]
+
+    async def run() -> None:
+        server = await loop.create_server(make_protocol, "127.0.0.1", 0)
+        handler.port = server.sockets[0].getsockname()[1]
+        ready.set()
+        await stopped.wait()
+        server.close()
+        for each in protocols:
+            if isinstance(each.transport, asyncio.WriteTransport):
+                each.transport.abort()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.sleep(0)  # the sockets of the transports are closed in the loop's next turn
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(run()), daemon=True)
+    thread.start()
+    assert ready.wait(60)
+    try:
+        yield handler
+    finally:
+        loop.call_soon_threadsafe(stopped.set)
+        thread.join(60)
+        loop.close()
