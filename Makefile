@@ -16,6 +16,7 @@ COMPILE := .lock-tools/bin/uv pip compile --no-config --quiet --upgrade --univer
 	--custom-compile-command "make lock"
 
 PEER := bench/peers/django_helpdesk
+GENERATED := tests/generated_clients
 
 define step
 	@printf '\n=== %s\n' '$(1)'
@@ -23,13 +24,14 @@ define step
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-servers prove bench pictures format lock clean setup-run setup-dev
+.PHONY: help run test test-servers docs prove bench pictures format lock clean setup-run setup-dev
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 run: export SEALDESK_DATA_DIR ?= $(CURDIR)/var
 run: setup-run ## fill var with demo data, then serve it at http://HOST:PORT
+	@$(BIN)/python -m docs_builder --if-changed
 	@$(BIN)/sealdesk demo --host '$(HOST)' --port '$(PORT)'
 	@exec $(BIN)/sealdesk serve --host '$(HOST)' --port '$(PORT)'
 
@@ -44,6 +46,9 @@ test: setup-dev ## format, lint, types, layers, tests: stops at the first failur
 
 test-servers: setup-dev ## install the Debian packages that tests need, where that is allowed
 	@$(BIN)/python -m tests.servers
+
+docs: setup-dev ## build the documentation of /docs, and check its links
+	@$(BIN)/python -m docs_builder
 
 prove: setup-dev ## run the long tests, the resilience scenarios and all mutants
 	@$(BIN)/pytest -m 'prove or hypothesis' --hypothesis-profile=thorough; tests=$$?; \
@@ -63,10 +68,11 @@ format: setup-dev ## format the code and make the safe lint fixes
 lock: ## resolve the newest packages again and rewrite the locks
 	@python3 -m venv --clear .lock-tools
 	@.lock-tools/bin/pip install --quiet --disable-pip-version-check '$(UV)'
-	@$(COMPILE) --output-file requirements.lock pyproject.toml
+	@$(COMPILE) --output-file requirements.lock --extra server pyproject.toml
 	@$(COMPILE) --output-file requirements-bucket.lock --extra bucket --constraint requirements.lock pyproject.toml
 	@$(COMPILE) --output-file requirements-dev.lock --extra dev --constraint requirements.lock pyproject.toml
 	@$(COMPILE) --output-file $(PEER)/requirements.lock $(PEER)/requirements.in
+	@$(COMPILE) --no-emit-package ruff --output-file $(GENERATED)/requirements.lock $(GENERATED)/requirements.in
 	@rm -rf .lock-tools
 
 clean: ## remove everything made, but keep the data in var

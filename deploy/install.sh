@@ -2,7 +2,7 @@
 # Installs Sealdesk into a directory: deploy/install.sh DIRECTORY [bucket], such as /opt/sealdesk.
 #
 # Needs a checkout, and Python 3.11 or newer with venv. Installs the packages of requirements.lock,
-# or with `bucket` those of requirements-bucket.lock, checked by hash, and builds nothing. Replaces an existing installation only when the new one is
+# or with `bucket` those of requirements-bucket.lock, checked by hash, and builds only the documentation. Replaces an existing installation only when the new one is
 # complete. A running service uses the new version after a restart.
 set -eu
 
@@ -21,7 +21,7 @@ esac
 cd -- "$(dirname -- "$0")/.."
 
 version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' src/sealdesk/__init__.py)
-digest=$(find src "$lock" -type f ! -name '*.pyc' -print0 | sort -z |
+digest=$(find src docs docs_builder tests/vectors "$lock" -type f ! -name '*.pyc' ! -name '*.msgpack' -print0 | sort -z |
     xargs -0 sha256sum | sha256sum | cut -c1-12)
 release=$target/releases/$version-$digest
 if [ -e "$release/whole" ]; then
@@ -38,6 +38,8 @@ python3 -Im venv "$release"
     --quiet --no-deps --only-binary :all: --require-hashes -r "$lock"
 site=$("$release/bin/python" -Ic 'import sysconfig; print(sysconfig.get_path("purelib"))')
 cp -R src/sealdesk "$site/sealdesk"
+# The documentation that the service serves at /docs.
+"$release/bin/python" -B -m docs_builder "$site/sealdesk/web/documentation.msgpack"
 # pip is not needed any more.
 "$release/bin/python" -Im pip --no-input --disable-pip-version-check uninstall --quiet --yes \
     setuptools pip
