@@ -114,7 +114,7 @@ def test_the_raw_message_is_downloaded_as_it_came(desk: Desk, agent: Person) -> 
     desk.get_mail(raw)
     answer = agent.get(f"{API}/{desk.messages()[0]['id']}/raw")
     assert (answer.status_code, answer.content) == (200, raw)
-    assert answer.headers["content-type"] == "message/rfc822"
+    assert answer.headers["content-type"] == "application/octet-stream"
     assert answer.headers["content-disposition"] == 'attachment; filename="message.eml"'
     assert "sandbox" in answer.headers["content-security-policy"]
     assert answer.headers["x-content-type-options"] == "nosniff"

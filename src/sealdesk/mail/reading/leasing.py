@@ -19,8 +19,8 @@ LOOK_EVERY_S = 2.0  # for new, changed, paused and deleted mailboxes
 MAX_CONNECTIONS = 500  # of a process
 MAX_MAILBOXES = 5_000  # of a process; others wait for another process
 _MAX_NEW = 100  # that are leased at once
-_LEASE_US = 30_000_000
-_RENEW_EVERY_S = 10.0
+_LEASE_US = 15_000_000
+_RENEW_EVERY_S = 4.0
 # Of messages that are being fetched and taken. A tenant may have an eighth, which is one message
 # of the largest size.
 _BUDGET_BYTES = 256 * 1024 * 1024

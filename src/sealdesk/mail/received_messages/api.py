@@ -95,7 +95,7 @@ async def open_ticket(request: Request) -> Response:
 @operation(
     "Download a received message",
     tag=_TAG,
-    produces="message/rfc822",
+    produces="application/octet-stream",
     response_headers=("content-disposition",),
     fails=(MESSAGE_EXPIRED,),
 )

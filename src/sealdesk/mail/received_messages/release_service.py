@@ -24,7 +24,7 @@ MAX_PREVIEW = 20_000  # characters of a text
 _MAX_FILES = 20
 # Enough for the text of nearly every message; a longer one is not read to its end.
 _PREVIEW_BYTES = 1024 * 1024
-_RAW_TYPE = b"message/rfc822"
+_RAW_TYPE = b"application/octet-stream"
 # Nothing in the file is run, and browsers save it.
 _HEADERS: tuple[Header, ...] = (
     (b"content-security-policy", b"default-src 'none'; sandbox"),
