@@ -3,6 +3,7 @@
 import grp
 import os
 import pwd
+import shutil
 import time
 from pathlib import Path
 
@@ -98,6 +99,9 @@ class Dovecot:
 
     def start_again(self) -> None:
         """Start the stopped or killed server on its ports; waits until they accept."""
+        # Locks of killed sessions, which it would wait for: for up to two minutes.
+        for lock in (self.directory / "homes").glob("*/Maildir/**/dovecot*.lock"):
+            lock.unlink(missing_ok=True)
         self._process = Process(
             "Dovecot",
             [find("dovecot"), "-F", "-c", self.directory / "config"],
@@ -135,6 +139,12 @@ class Dovecot:
         for name in ("tmp", "new", "cur"):
             server_owned(place / name)
         return place
+
+    def remove(self, user: str) -> None:
+        """Delete the folders of a user, in which sessions that end may still write."""
+        place = self.folder(user)
+        while place.exists():
+            shutil.rmtree(place, ignore_errors=True)
 
     def renumber(self, user: str, folder: str = "INBOX", uid_validity: int = 1) -> None:
         """Give the messages of a folder new numbers, from 1 on."""

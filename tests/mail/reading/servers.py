@@ -6,6 +6,7 @@ import re
 import ssl
 import threading
 
+_FETCHED = re.compile(rb"UID FETCH (\d+) ")
 _LITERAL = re.compile(rb"\{(\d+)\}\r\n$")
 # What it says before its OK. `%d` is the length of the message.
 _USUAL = {
@@ -20,13 +21,14 @@ class FaultyServer:
     """A folder with one message.
 
     answers: the beginning of a command → what it says instead of the usual. A whole answer begins
-    with NO; others come before the OK. closes: the connection, at once. hangs: after these bytes of
-    an answer, None for never.
+    with NO; others come before the OK. later: the same, from the second time on. closes: the
+    connection, at once. hangs: after these bytes of an answer, None for never.
     """
 
     def __init__(self, context: ssl.SSLContext, raw: bytes) -> None:
         self.raw = raw
         self.answers: dict[bytes, bytes] = {}
+        self.later: dict[bytes, bytes] = {}
         self.closes = False
         self.hangs: bytes | None = None
         self.connection_count = 0
@@ -93,10 +95,14 @@ class FaultyServer:
     def _answer(self, command: bytes) -> bytes:
         for beginning, answer in {**_USUAL, **self.answers}.items():
             if command.startswith(beginning):
-                return self.answers.get(beginning, answer)
+                if beginning in self.later:
+                    self.answers[beginning] = self.later.pop(beginning)
+                return answer
         if command.startswith(b"FETCH"):
             fields = b"* 1 FETCH (UID 1 RFC822.SIZE 100 BODY[HEADER.FIELDS (DATE)] {2}\r\n\r\n)\r\n"
             return fields
-        if command.startswith(b"UID FETCH 1 "):
-            return b"* 1 FETCH (UID 1 BODY[]<0> {%d}\r\n%s)\r\n" % (len(self.raw), self.raw)
+        if fetched := _FETCHED.match(command):
+            uid = fetched[1]
+            body = b"BODY[]<0> {%d}\r\n%s" % (len(self.raw), self.raw)
+            return b"* %s FETCH (UID %s %s)\r\n" % (uid, uid, body)
         return b""

@@ -83,6 +83,19 @@ def test_a_single_lost_connection_is_no_problem(
     assert _event_types(desk) == []
 
 
+def test_a_message_that_arrives_while_the_folder_is_listed_is_taken(
+    folders: Folders, reader: Reading, server: FaultyServer
+) -> None:
+    # The server tells of it once, at the end of the empty list, and never during IDLE.
+    server.answers[b"CAPABILITY"] = b"* CAPABILITY IMAP4rev1 IDLE\r\n"
+    server.answers[b"UID FETCH *"] = b"* 1 FETCH (UID 1 RFC822.SIZE 100)\r\n* 2 EXISTS\r\n"
+    server.answers[b"IDLE"] = server.hangs = b"+ idling\r\n"
+    server.answers[b"UID FETCH 2:"] = b""
+    server.later[b"UID FETCH 2:"] = b"* 2 FETCH (UID 2 RFC822.SIZE 100)\r\n"
+    desk = folders.desk(imap_port=server.port)
+    wait_until(lambda: desk.stored().last_uid == 2)
+
+
 def test_a_full_account_is_shown_and_heals(
     folders: Folders, reader: Reading, server: FaultyServer
 ) -> None:

@@ -1,6 +1,5 @@
 """Messages in the folder of a mailbox become tickets, each once."""
 
-import shutil
 import time
 from datetime import UTC, datetime
 
@@ -92,7 +91,8 @@ def test_a_new_folder_with_the_old_number_is_read_too(folders: Folders, reader: 
     desk.wait_for(*(f"Number {number}" for number in range(3)))
     desk.wait_until_read()
     desk.change(is_paused=True)
-    shutil.rmtree(folders.dovecot.folder(desk.address))
+    wait_until(lambda: not reader.reads(desk))
+    folders.dovecot.remove(desk.address)
     folders.dovecot.renumber(desk.address, uid_validity=desk.stored().uid_validity or 0)
     desk.put(message(subject="New"))
     desk.change(is_paused=False)

@@ -21,12 +21,17 @@ class NoRoom(Exception):
 
 
 class Commands:
-    """One connection to an IMAP server. count: of the messages in the folder that is open."""
+    """One connection to an IMAP server.
+
+    count: of the messages in the folder that is open. has_new: whether the server has told of
+    messages since they were listed.
+    """
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
         self._command_count = 0
         self.count = 0
+        self.has_new = False
 
     def close(self) -> None:
         # At once: nothing is on its way, and TLS would wait for the server.
@@ -123,7 +128,8 @@ class Commands:
     def _notice(self, line: bytes) -> None:
         if line[:6].upper() == b"* BYE ":
             raise MailFailed("closed", quote(line[6:]) or "The server closed the connection.")
-        self.count = count_after(line, self.count)
+        before, self.count = self.count, count_after(line, self.count)
+        self.has_new = self.has_new or self.count > before
 
 
 def _soon(deadline: float) -> float:

@@ -70,6 +70,7 @@ class ImapSession(Commands):
 
         most: how many numbers to look at; some may belong to no message. Raises MailFailed.
         """
+        self.has_new = False  # what arrives from here on may be missing in the list
         if not self.count:
             return []
         newer = await self._list_uids(uid + 1, uid + most, deadline)
@@ -103,14 +104,18 @@ class ImapSession(Commands):
         return await self._fetch(command, uid, most_bytes, deadline, lambda _: True)
 
     async def wait(self, wait_s: float, answer_s: float) -> None:
-        """Wait by IDLE until the number of messages changes, at most so long. Raises MailFailed."""
-        loop, before = asyncio.get_running_loop(), self.count
+        """Wait by IDLE until there are new messages, at most so long. Raises MailFailed."""
+        if self.has_new:
+            return
+        loop = asyncio.get_running_loop()
         until, tag = loop.time() + wait_s, self._send(b"IDLE")
         answer = await self._read_until((b"+", tag), loop.time() + answer_s)
         if answer.startswith(tag):
             self.has_idle = False
             return
         for _ in range(MAX_RESPONSES):
+            if self.has_new:
+                break
             try:
                 line = await read_line(self._streams.reader, until)
             except MailFailed as error:
@@ -118,8 +123,6 @@ class ImapSession(Commands):
                     raise
                 break
             self._notice(line)
-            if self.count > before:
-                break
         self._streams.writer.write(b"DONE\r\n")
         await self._read_until((tag,), loop.time() + answer_s)
 
