@@ -105,26 +105,8 @@ class ImapSession(Commands):
 
     async def wait(self, wait_s: float, answer_s: float) -> None:
         """Wait by IDLE until there are new messages, at most so long. Raises MailFailed."""
-        if self.has_new:
-            return
-        loop = asyncio.get_running_loop()
-        until, tag = loop.time() + wait_s, self._send(b"IDLE")
-        answer = await self._read_until((b"+", tag), loop.time() + answer_s)
-        if answer.startswith(tag):
-            self.has_idle = False
-            return
-        for _ in range(MAX_RESPONSES):
-            if self.has_new:
-                break
-            try:
-                line = await read_line(self._streams.reader, until)
-            except MailFailed as error:
-                if error.code != "timed_out":
-                    raise
-                break
-            self._notice(line)
-        self._streams.writer.write(b"DONE\r\n")
-        await self._read_until((tag,), loop.time() + answer_s)
+        if not self.has_new:
+            await self._idle(wait_s, answer_s)
 
     async def refresh(self, deadline: float) -> None:
         """Let the server say what has changed. Raises MailFailed."""
@@ -144,6 +126,26 @@ class ImapSession(Commands):
         """Delete one message, and no other that is marked as deleted. Raises MailFailed."""
         await self._command(b"UID STORE " + uid + rb" +FLAGS.SILENT (\Deleted)", deadline)
         await self._command(b"UID EXPUNGE " + uid, deadline)
+
+    async def _idle(self, wait_s: float, answer_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        until, tag = loop.time() + wait_s, self._send(b"IDLE")
+        answer = await self._read_until((b"+", tag), loop.time() + answer_s)
+        if answer.startswith(tag):
+            self.has_idle = False
+            return
+        for _ in range(MAX_RESPONSES):
+            if self.has_new:
+                break
+            try:
+                line = await read_line(self._streams.reader, until)
+            except MailFailed as error:
+                if error.code != "timed_out":
+                    raise
+                break
+            self._notice(line)
+        self._streams.writer.write(b"DONE\r\n")
+        await self._read_until((tag,), loop.time() + answer_s)
 
     async def _open(self, name: bytes, folder: str, deadline: float) -> list[Response]:
         answer, lines = await self._with_literals(name, [encode_folder(folder)], deadline)
