@@ -57,14 +57,16 @@ class Connections:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.cancelled():
-                self._waiting.remove(turn)
-            else:
+            if not turn.cancelled():
                 self._release()
+            elif turn in self._waiting:
+                self._waiting.remove(turn)
             raise
 
     def _release(self) -> None:
-        if self._waiting:
-            self._waiting.popleft().set_result(None)
-        else:
-            self._held_count -= 1
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.cancelled():
+                turn.set_result(None)
+                return
+        self._held_count -= 1

@@ -108,8 +108,9 @@ def _create_messages() -> None:
     )
     op.create_table(
         "outgoing_messages",
-        *_texts("tenant_id", "id", "mailbox_id", "ticket_id", "about_id", "kind", "address"),
-        *_texts("message_id", "state"),
+        *_texts("tenant_id", "id", "mailbox_id"),
+        *_texts("ticket_id", null=True),
+        *_texts("about_id", "kind", "address", "message_id", "state"),
         *_texts("reason", null=True),
         *_numbers("attempt_count", "created_at"),
         *_numbers("due_at", "leased_until", "finished_at", null=True),

@@ -1,4 +1,4 @@
-"""Forms for customers, and outgoing messages that have no ticket yet."""
+"""Forms for customers."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,7 +12,6 @@ _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    _set_nullable(is_nullable=True)
     op.create_table(
         "contact_forms",
         *_texts("path_name", "tenant_id", "mailbox_id", "base_url", "field_keys"),
@@ -40,14 +39,6 @@ def _texts(*names: str) -> list[sa.Column[str]]:
     return [sa.Column(name, _TEXT, nullable=False) for name in names]
 
 
-def _set_nullable(*, is_nullable: bool) -> None:
-    # SQLite cannot change a column: the table is copied.
-    with op.batch_alter_table("outgoing_messages") as batch:
-        batch.alter_column("ticket_id", existing_type=_TEXT, nullable=is_nullable)
-
-
 def downgrade() -> None:
-    op.execute("DELETE FROM outgoing_messages WHERE ticket_id IS NULL")
     op.drop_table("form_submissions")
     op.drop_table("contact_forms")
-    _set_nullable(is_nullable=False)
