@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from tests.browser.chromium import Window
 from tests.support.client import Key
@@ -58,6 +58,23 @@ def test_a_change_of_a_listed_ticket_is_in_the_list_at_once(window: Window, tena
     open_inbox(window)
     key.patch(f"{TICKETS}/{ticket['id']}", {"priority": "urgent"})
     window.page.locator("[data-ticket]").get_by_text("Urgent").wait_for()
+
+
+def test_the_list_beside_a_ticket_is_replaced_and_keeps_its_mark(
+    window: Window, tenant: Tenant
+) -> None:
+    page, key = window.page, tenant.key()
+    key.ticket(subject="There before")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto("/tickets")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Side by side").click()
+    page.get_by_role("link", name="There before").click()
+    page.get_by_role("heading", name="There before").wait_for()
+    wait_for_stream(window)
+    key.ticket(subject="A new one")
+    page.get_by_role("link", name="A new one").wait_for()
+    expect(page.locator("[data-ticket].current")).to_contain_text("There before")
 
 
 def test_a_list_in_use_is_not_replaced_but_a_line_says_what_has_changed(

@@ -21,7 +21,7 @@ onPart((part, signal) => {
     return text === null ? null : parsePage(text);
   };
   const replaceList = async () => {
-    const next = await fetchPage(location.href);
+    const next = await fetchPage(listAddress);
     if (!next?.getElementById("list") || isBusy()) return false;
     // A marked row stays marked when the list is replaced once more.
     const seen = rows().filter((row) => !row.matches(".fresh"));
@@ -32,6 +32,7 @@ onPart((part, signal) => {
     for (const row of rows()) row.classList.toggle("fresh", !known.has(checkbox(row).value));
     arrivals.dataset.poll = next.getElementById("arrivals").dataset.poll;
     localize(document.getElementById("list"));
+    if (currentRow()) markRow(currentRow());
     showTicked();
     return true;
   };

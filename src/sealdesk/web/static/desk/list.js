@@ -2,6 +2,8 @@
 const rows = () => [...document.querySelectorAll("[data-ticket]")];
 const checkbox = (row) => row.querySelector(".pick");
 const linkOf = (row) => row.querySelector("a");
+// Where the list was loaded from. Beside a ticket it is not the address of the page.
+let listAddress = location.pathname + location.search;
 // The id of the ticket that had the focus last: a field of the bulk bar takes the focus from its row.
 let currentId = null;
 const currentRow = () => rows().find((row) => checkbox(row).value === currentId);
@@ -116,7 +118,7 @@ const reloadList = async () => {
   const place = rows().indexOf(currentRow());
   const hadFocus = !document.activeElement.closest("[data-bulk] input");
   const chosen = new Set(ticked().map((row) => checkbox(row).value));
-  const text = await (await fetch(location.href, { redirect: "manual" })).text();
+  const text = await (await fetch(listAddress, { redirect: "manual" })).text();
   const next = parsePage(text);
   if (!next.getElementById("list")) return;
   // The bulk bar stays, for its control may have the focus; an empty list has none.

@@ -40,7 +40,6 @@ const openBeside = async (address, isNew) => {
   beside.focus();
 };
 if (beside?.dataset.beside === "ticket") {
-  const listAddress = location.pathname + location.search;
   addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
     const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
@@ -65,6 +64,7 @@ if (beside?.dataset.beside === "ticket") {
     try {
       address = sessionStorage.inbox ?? address;
     } catch { /* Storage is disabled. */ }
+    listAddress = address;
     loadBeside(address).then(() => {
       const id = location.pathname.split("/").pop();
       markRow(rows().find((row) => checkbox(row).value === id));
