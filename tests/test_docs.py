@@ -7,7 +7,6 @@ from typing import get_args
 import pytest
 
 from sealdesk.api_keys.permissions import PERMISSIONS
-from sealdesk.db.schema import metadata
 from sealdesk.event_log.events import EventType
 from sealdesk.identity.rules import ROLES
 from sealdesk.routes import ROUTES
@@ -18,7 +17,6 @@ from tests.support.service import Service
 _ROOT = Path(__file__).parents[1]
 _PAGES = [file for file in (_ROOT / "docs").rglob("*.md") if file.parent.name != "spec"]
 _GUIDE = "\n".join(file.read_text() for file in _PAGES)
-_SCALING = (_ROOT / "docs" / "scaling.md").read_text()
 _SIGNING = (_ROOT / "docs" / "api" / "signing.md").read_text()
 
 
@@ -54,8 +52,3 @@ def test_links_of_the_guide_have_targets() -> None:
     for file in (_ROOT / "docs").rglob("*.md"):
         for address in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read_text()):
             assert (file.parent / address).exists(), f"{file.name}: {address}"
-
-
-def test_the_guide_to_scaling_names_every_table() -> None:
-    placed = set(re.findall(r"'([a-z_]+)'", _SCALING.partition("## 4.")[2].partition("**This")[0]))
-    assert placed - {"tenant_id"} == set(metadata.tables)

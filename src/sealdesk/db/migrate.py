@@ -1,7 +1,9 @@
 """The child process that migrates: `python -m sealdesk.db.migrate`, with its input on stdin.
 
 stdin: JSON, {"path": …} of an SQLite file, or {"owner", "runtime", "worker"}: PostgreSQL URLs; the
-last two may be empty. They hold passwords, so they are not command-line arguments.
+last two may be empty. They hold passwords, so they are not command-line arguments. With
+{"shards": N}, the tables are also distributed over the nodes of Citus. stdout: JSON, the names of
+the tables that were distributed.
 """
 
 import asyncio
@@ -21,6 +23,7 @@ from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
+from sealdesk.db.distribution import distribute
 from sealdesk.db.postgres import preflight, roles
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.errors import ConfigurationError
@@ -41,20 +44,28 @@ def migrate(path: Path) -> None:
             connection.exec_driver_sql("UPDATE key_stamp SET stamp = random()")
 
 
-async def migrate_postgres(owner_url: str, *, runtime_url: str = "", worker_url: str = "") -> None:
-    """Migrate a PostgreSQL database and set up its roles. Raises ConfigurationError."""
+async def migrate_postgres(
+    owner_url: str, *, runtime_url: str = "", worker_url: str = "", shard_count: int = 0
+) -> list[str]:
+    """Migrate a PostgreSQL database and set up its roles. Raises ConfigurationError.
+
+    shard_count: if not 0, also distributes what is not distributed yet, and returns its tables.
+    """
     wanted_roles = [roles.read_role(url) if url else None for url in (runtime_url, worker_url)]
 
-    def upgrade(connection: Connection) -> None:
+    def upgrade(connection: Connection) -> list[str]:
+        if shard_count:
+            distribute.check_nodes(connection)
         command.upgrade(make_config(connection), "head")
         roles.set_up_roles(connection, *wanted_roles)
+        return distribute.distribute(connection, shard_count) if shard_count else []
 
     async with postgres_transaction(owner_url) as connection:
         await connection.execute(
             text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK}
         )
         await connection.execute(text(_SET_LOCK_TIMEOUT))
-        await connection.run_sync(upgrade)
+        return await connection.run_sync(upgrade)
 
 
 @contextmanager
@@ -100,11 +111,15 @@ def main(request: dict[str, Any]) -> None:
         if "path" in request:
             migrate(Path(request["path"]))
         else:
-            asyncio.run(
+            distributed = asyncio.run(
                 migrate_postgres(
-                    request["owner"], runtime_url=request["runtime"], worker_url=request["worker"]
+                    request["owner"],
+                    runtime_url=request["runtime"],
+                    worker_url=request["worker"],
+                    shard_count=request.get("shards", 0),
                 )
             )
+            json.dump(distributed, sys.stdout)
     except (DBAPIError, OSError, asyncpg.PostgresError) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         sys.exit(f"{target} could not be migrated, nothing was changed: {cause}")

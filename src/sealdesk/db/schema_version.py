@@ -75,15 +75,21 @@ def ensure_current(path: Path) -> bool:
     return True
 
 
-def migrate_postgres(owner_url: str, *, runtime_url: str, worker_url: str) -> None:
+def migrate_postgres(
+    owner_url: str, *, runtime_url: str, worker_url: str, shard_count: int = 0
+) -> list[str]:
     """Migrate a PostgreSQL database to the current schema and set up its roles.
 
-    Idempotent. Raises Unusable.
+    shard_count: if not 0, also distributes the tables that are not distributed yet over the nodes
+    of Citus, and returns their names. Idempotent. Raises Unusable.
     """
-    _run_migration({"owner": owner_url, "runtime": runtime_url, "worker": worker_url})
+    urls = {"owner": owner_url, "runtime": runtime_url, "worker": worker_url}
+    distributed: list[str] = json.loads(_run_migration({**urls, "shards": shard_count}))
+    return distributed
 
 
-def _run_migration(request: dict[str, str]) -> None:
+def _run_migration(request: dict[str, object]) -> str:
+    """Run the child process that migrates; returns its output. Raises Unusable."""
     child = subprocess.run(
         [sys.executable, "-m", "sealdesk.db.migrate"],
         input=json.dumps(request),
@@ -94,6 +100,7 @@ def _run_migration(request: dict[str, str]) -> None:
     if child.returncode != 0:
         lines = child.stderr.strip().splitlines() or ["the migration failed without a message"]
         raise Unusable(lines[-1])
+    return child.stdout
 
 
 def schema_version(path: Path) -> str | None:

@@ -20,7 +20,16 @@ from sealdesk.errors import ConfigurationError
 _SCRAM_ITERATIONS = 4096  # PostgreSQL's own number for a SCRAM verifier
 # The sub-select is evaluated when a statement runs. Without it the planner estimates rows with the
 # setting at planning time, which is empty: 598 ms instead of 1 ms for a page of a large tenant.
-_IS_OF_TENANT = f"tenant_id = (SELECT nullif(current_setting('{TENANT_SETTING}', true), ''))"
+_SETTING = f"nullif(current_setting('{TENANT_SETTING}', true), '')"
+_IS_OF_TENANT = f"tenant_id = (SELECT {_SETTING})"
+# Citus refuses a sub-select in a policy. There a statement is planned on its node, after the
+# transaction has set its tenant, so the estimate is right.
+_IS_OF_TENANT_ON_NODES = f"tenant_id = {_SETTING}"
+_HAS_CITUS = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
+_DISTRIBUTED = """
+SELECT c.relname FROM pg_dist_partition d JOIN pg_class c ON c.oid = d.logicalrelid
+WHERE c.relnamespace = current_schema()::regnamespace LIMIT 1000
+"""
 
 
 class Role(NamedTuple):
@@ -45,9 +54,9 @@ def set_up_roles(connection: Connection, runtime: Role | None, worker: Role | No
     """
     for role in filter(None, (runtime, worker)):
         _ensure_role(connection, role)
-    policies = _policies(connection)
+    policies, distributed = _policies(connection), distributed_tables(connection)
     for name in metadata.tables:
-        if name not in tables.GLOBAL:
+        if name in isolated_tables() - distributed:
             _isolate(connection, name, policies)
         if runtime is not None:
             _grant(connection, _runtime_privileges(name), name, runtime)
@@ -73,6 +82,28 @@ def set_up_roles(connection: Connection, runtime: Role | None, worker: Role | No
         _execute(connection, f"REVOKE ALL ON FUNCTION {search} FROM PUBLIC")
         if runtime is not None:
             _execute(connection, f"GRANT EXECUTE ON FUNCTION {search} TO {_quoted(runtime.name)}")
+
+
+def isolated_tables() -> set[str]:
+    """The tables with row level security."""
+    return {*metadata.tables} - {*tables.GLOBAL}
+
+
+def distributed_tables(connection: Connection) -> set[str]:
+    """The tables that are distributed over nodes of Citus; none on plain PostgreSQL."""
+    if not connection.execute(text(_HAS_CITUS)).scalar():
+        return set()
+    return {row[0] for row in connection.execute(text(_DISTRIBUTED))}
+
+
+def isolate_distributed(connection: Connection, name: str) -> None:
+    """Change the row level security of a table for its distribution.
+
+    Not forced on the owner: as the owner, Citus copies shards, and PostgreSQL refuses a COPY that
+    policies would filter. The preflight refuses a role that is the owner or may become it.
+    """
+    _execute(connection, f"ALTER TABLE {name} NO FORCE ROW LEVEL SECURITY")
+    _execute(connection, f"ALTER POLICY tenant ON {name} USING ({_IS_OF_TENANT_ON_NODES})")
 
 
 def _isolate(connection: Connection, name: str, policies: set[tuple[str, str]]) -> None:

@@ -1,0 +1,106 @@
+"""Distributes the tables of a migrated database over the nodes of Citus.
+
+`sealdesk migrate --distribute` calls this as the owner of the tables. It is idempotent: what is
+already distributed stays as it is, so that a new table follows after an upgrade.
+"""
+
+from sqlalchemy import Connection, text
+
+from sealdesk.db.distribution.groups import distribution_of, in_order
+from sealdesk.db.postgres import roles
+from sealdesk.db.schema import metadata
+from sealdesk.db.tables import KEY_STAMP, VERSION_TABLE
+from sealdesk.errors import ConfigurationError
+
+OLDEST_CITUS = 12
+# Foreign keys from tenant tables to reference tables allow one connection to each node only.
+_SETTINGS = (
+    "SET LOCAL citus.multi_shard_modify_mode = 'sequential'",
+    "SET LOCAL citus.enable_local_reference_table_foreign_keys = off",
+)
+_VERSION = "SELECT extversion FROM pg_extension WHERE extname = 'citus'"
+_IS_COORDINATOR = "SELECT citus_is_coordinator()"
+# Nodes that hold shards, and whether this one reaches them.
+_NODES = """
+SELECT nodename || ':' || nodeport AS node, citus_check_connection_to_node(nodename, nodeport)
+FROM pg_dist_node WHERE noderole = 'primary' AND isactive AND shouldhaveshards
+ORDER BY groupid LIMIT 1000
+"""
+_TRIGGERS = """
+SELECT t.tgname, c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace
+ORDER BY 2, 1 LIMIT 1000
+"""
+_FIRST_TENANT_TABLE = "users"
+
+
+def check_nodes(connection: Connection) -> None:
+    """Raises ConfigurationError unless tables can be distributed over the nodes of this server."""
+    version = connection.execute(text(_VERSION)).scalar()
+    if version is None:
+        raise ConfigurationError(
+            "there is no Citus in this database: tables can only be distributed where an"
+            " administrator has run CREATE EXTENSION citus on each node; docs/citus.md has the"
+            " steps"
+        )
+    if int(str(version).partition(".")[0]) < OLDEST_CITUS:
+        raise ConfigurationError(f"it has Citus {version}; Sealdesk needs {OLDEST_CITUS} or newer")
+    if not connection.execute(text(_IS_COORDINATOR)).scalar():
+        raise ConfigurationError(
+            "this is not the coordinator of Citus; name it in SEALDESK_OWNER_DATABASE_URL"
+        )
+    nodes = connection.execute(text(_NODES)).all()
+    if not nodes:
+        raise ConfigurationError(
+            "no node of Citus holds shards: an administrator must add one with citus_add_node()"
+        )
+    unreachable = [node for node, is_reached in nodes if not is_reached]
+    if unreachable:
+        raise ConfigurationError(
+            f"the coordinator cannot connect to {', '.join(unreachable)} as the owner of the"
+            " tables: is the node running, and does the passfile of the coordinator name it?"
+        )
+
+
+def distribute(connection: Connection, shard_count: int) -> list[str]:
+    """Distribute every table that is not distributed yet; returns their names.
+
+    shard_count: of the tables that are distributed by a column, in a new database. Raises
+    ConfigurationError.
+    """
+    check_nodes(connection)
+    done = roles.distributed_tables(connection)
+    names = [table.name for table in metadata.sorted_tables]
+    waiting = [name for name in in_order([KEY_STAMP, VERSION_TABLE, *names]) if name not in done]
+    for statement in (*_SETTINGS, f"SET LOCAL citus.shard_count = {int(shard_count)}"):
+        connection.exec_driver_sql(statement)
+    if waiting:
+        _drop_triggers(connection)
+    for name in waiting:
+        if name in roles.isolated_tables():
+            roles.isolate_distributed(connection, name)
+        connection.exec_driver_sql(_distribution_sql(name))
+    return waiting
+
+
+def _drop_triggers(connection: Connection) -> None:
+    """Remove the triggers and the stamp of keys: Citus runs no triggers on distributed tables.
+
+    Without a stamp, each request looks its key up.
+    """
+    for name, table in connection.execute(text(_TRIGGERS)).all():
+        connection.exec_driver_sql(f'DROP TRIGGER "{name}" ON {table}')
+    connection.exec_driver_sql(f"DELETE FROM {KEY_STAMP}")
+
+
+def _distribution_sql(name: str) -> str:
+    kind, column = distribution_of(name)
+    if kind == "reference":
+        return f"SELECT create_reference_table('{name}')"
+    if kind == "one_shard":
+        return f"SELECT create_distributed_table('{name}', NULL, colocate_with := 'none')"
+    # A group of its own: a table by e-mail address must not move together with a tenant.
+    group = "none"
+    if kind == "by_tenant":
+        group = "default" if name == _FIRST_TENANT_TABLE else _FIRST_TENANT_TABLE
+    return f"SELECT create_distributed_table('{name}', '{column}', colocate_with := '{group}')"
