@@ -19,6 +19,16 @@ _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x
         ("neu", "Am 05.01.2026 um 10:00 schrieb Desk <desk@example.org>:\n> alt"),
         ("neu", "Desk schrieb am 05.01.2026 um 10:00:\n> alt"),
         ("nouveau", "Le lun. 5 janv. 2026 à 10:00, Desk a écrit :\n> vieux"),
+        ("new", "On Monday Desk wrote:\n> old"),
+        ("new", "On Monday,\nDesk <desk@example.org> wrote:\n\n> old"),
+        ("neu", "Am Montag schrieb Desk:\n> alt"),
+        ("neu", "Desk schrieb am Sonntag:\n> alt"),
+        ("nouveau", "Le mardi, Desk a écrit :\n> vieux"),
+        ("nuevo", "El miércoles, Desk escribió:\n> viejo"),
+        ("nuovo", "Il giovedì Desk ha scritto:\n> vecchio"),
+        ("nieuw", "Op vrijdag schreef Desk:\n> oud"),
+        ("nytt", "Den lördag skrev Desk:\n> gammalt"),
+        ("novo", "Em segunda-feira, Desk escreveu:\n> velho"),
         ("new", "-----Original Message-----\nFrom: Desk\nold"),
         ("neu", "-----Ursprüngliche Nachricht-----\nVon: Desk\nalt"),
         ("new", _OUTLOOK),
@@ -40,7 +50,7 @@ def test_a_quote_or_signature_is_folded(visible: str, quoted: str) -> None:
         "new", "", "> old", "-- \nAnn", _OUTLOOK, "> question\nanswer\n> question\nanswer",
         "Hi,\nOn 5 Jan 2026 Desk wrote:\n> old\nanswer below", "From: here to there", "a > b",
         "---------- Forwarded message ---------\nFrom: Bob\nDate: Monday\nSubject: x\n\nsee this",
-        "a -- b", "What he wrote:\nnothing",
+        "On Monday Bob wrote:\nthe bowl is broken", "a -- b", "What he wrote:\nnothing",
     ],
 )  # fmt: skip
 def test_a_text_without_an_end_that_is_quoted_is_shown_whole(text: str) -> None:
@@ -56,3 +66,8 @@ def test_nothing_of_a_text_is_lost(lines: list[str]) -> None:
     assert text.startswith(visible)
     assert text.endswith(quoted)
     assert not text[len(visible) : len(text) - len(quoted)].strip()
+
+
+def test_a_sentence_about_what_was_written_stays_above_a_quote() -> None:
+    text = "On paper he wrote:\n\n> old"
+    assert fold(text) == ("On paper he wrote:", "\n> old")

@@ -1,9 +1,25 @@
 """Which lines of a message quote an earlier one or are a signature, so that pages can fold them."""
 
+import re
+
 _BEGINNINGS = ("on ", "am ", "le ", "el ", "il ", "op ", "den ", "em ")
 _VERBS = (
     "wrote", "schrieb", "a écrit", "escribió", "ha scritto", "schreef", "skrev", "escreveu",
 )  # fmt: skip
+# In the languages of the verbs, in lower case.
+_DAYS = frozenset((
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+    "mon", "tue", "wed", "thu", "fri", "sat", "sun",
+    "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonnabend", "sonntag",
+    "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche",
+    "lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo",
+    "lunedì", "martedì", "mercoledì", "giovedì", "venerdì", "sabato", "domenica",
+    "maandag", "dinsdag", "woensdag", "donderdag", "vrijdag", "zaterdag", "zondag",
+    "måndag", "tisdag", "onsdag", "torsdag", "fredag", "lördag", "söndag",
+    "mandag", "tirsdag", "lørdag", "søndag",
+    "segunda", "terça", "quarta", "quinta", "sexta",
+))  # fmt: skip
+_WORD = re.compile(r"[^\W\d_]+")
 _MAX_ATTRIBUTION_LINES = 3
 _MAX_ATTRIBUTION_LENGTH = 400
 _FROM = ("from:", "von:", "de:", "da:", "van:")
@@ -66,8 +82,12 @@ def _is_header_block(lines: list[str], at: int) -> bool:
     return fields >= _MIN_FIELDS
 
 
-def _attribution_lines(lines: list[str], at: int) -> int:
-    """How many lines `On …, … wrote:` takes here, 0 if there is none."""
+def _attribution_lines(lines: list[str], at: int, *, is_above_quote: bool = False) -> int:
+    """How many lines `On …, … wrote:` takes here, 0 if there is none.
+
+    is_above_quote: then the name of a day is enough. Elsewhere the author may have written what
+    stands after `On Monday he wrote:`.
+    """
     first = lines[at].lstrip().lower()
     if not first.startswith(_BEGINNINGS) and not any(f" {verb} am " in first for verb in _VERBS):
         return 0
@@ -76,11 +96,20 @@ def _attribution_lines(lines: list[str], at: int) -> int:
         if len(joined) > _MAX_ATTRIBUTION_LENGTH or not lines[at : at + count][-1].strip():
             return 0
         if joined.endswith(":"):
-            is_one = any(verb in joined for verb in _VERBS) and any(map(str.isdigit, joined))
-            return count if is_one else 0
+            is_one = any(verb in joined for verb in _VERBS)
+            has_time = _has_digit(joined) or (is_above_quote and _names_a_day(joined))
+            return count if is_one and has_time else 0
         if at + count >= len(lines):
             return 0
     return 0
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _names_a_day(text: str) -> bool:
+    return not _DAYS.isdisjoint(_WORD.findall(text))
 
 
 def _start_of_quote(lines: list[str], end: int) -> int:
@@ -95,6 +124,9 @@ def _start_of_quote(lines: list[str], end: int) -> int:
 def _with_attribution(lines: list[str], start: int) -> int:
     """The line where the attribution of the quote at `start` begins, or that of the quote."""
     for count in range(1, _MAX_ATTRIBUTION_LINES + 1):
-        if start >= count and _attribution_lines(lines, start - count) == count:
+        if (
+            start >= count
+            and _attribution_lines(lines, start - count, is_above_quote=True) == count
+        ):
             return start - count
     return start
