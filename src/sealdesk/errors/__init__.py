@@ -198,9 +198,13 @@ class UnknownTransferCoding(ApiError):
 
 
 class ServiceUnavailable(ApiError):
-    """503: the request is valid and may succeed later."""
+    """503: the request is valid and may succeed later.
+
+    is_mistake: a statement or the schema is wrong, so the same work fails again until an update.
+    """
 
     status = 503
+    is_mistake = False
 
     def __init__(
         self, problem_type: ProblemType = general.STORAGE_UNAVAILABLE, /, **values: Any

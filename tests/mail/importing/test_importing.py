@@ -215,3 +215,20 @@ def test_a_message_that_fails_is_named_and_stops_nothing(
     monkeypatch.undo()
     totals, failures = import_into(desk, path)
     assert (totals.outcomes, totals.known, totals.failed) == (Counter(ticket=1), 2, 1)
+
+
+def test_a_mistake_in_sql_names_its_message_and_stops_nothing(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = actions._find_desk
+
+    async def fail_for_the_second(tx, incoming):  # type: ignore[no-untyped-def]
+        if incoming.message.message_id == "old2@example.test":
+            await tx.fetch_one("SELECT 1 FROM no_such_table LIMIT 1", {})
+        return await whole(tx, incoming)
+
+    monkeypatch.setattr(actions, "_find_desk", fail_for_the_second)
+    path = write_mbox(tmp_path / "in", old(1, 1), old(2, 2), old(3, 3))
+    totals, (failure,) = import_into(desk, path)
+    assert (totals.outcomes, totals.failed) == (Counter(ticket=2), 1)
+    assert "no_such_table" in failure.reason

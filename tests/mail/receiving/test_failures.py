@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from sealdesk.mail.receiving import effects, reparsing, rules
+from sealdesk import ids
+from sealdesk.db.engine import Tx
+from sealdesk.errors import ServiceUnavailable
+from sealdesk.mail.receiving import effects, raw_messages, reparsing, rules, taking
+from sealdesk.mail.receiving.types import Incoming
+from sealdesk.mail.threads import store as threads
+from sealdesk.mail.threads.types import Participant
 from sealdesk.state import AppState
 from tests.mail.support import Desk, message
 
@@ -23,7 +29,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def reasons(desk: Desk) -> list[tuple[str, str]]:
+def reasons(desk: Desk) -> list[tuple[str, str | None]]:
     return [(row["outcome"], row["reason"]) for row in desk.messages()]
 
 
@@ -35,6 +41,76 @@ def test_a_message_that_cannot_be_processed_waits_for_a_person(
         desk.get_mail(raw)
     assert reasons(desk) == [("held", LOST)]
     assert desk.tickets() == []
+    broken.undo()
+    desk.release()
+    assert desk.ticket()["description"] == "The bowl is broken."
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 FROM no_such_table LIMIT 1",
+        "SELECT no_such_column FROM tickets LIMIT 1",
+        "SELEC 1",
+        "SELECT no_such_function(1)",
+    ],
+)
+def test_a_mistake_in_sql_makes_a_message_wait_for_a_person(
+    desk: Desk, broken: pytest.MonkeyPatch, sql: str
+) -> None:
+    async def fail_in_sql(tx: Tx, *_: Any, **__: Any) -> None:
+        await tx.fetch_one(sql, {})
+
+    broken.setattr(effects, "open_ticket", fail_in_sql)
+    raw = message()
+    for _ in range(2):
+        desk.get_mail(raw)
+    assert reasons(desk) == [("held", LOST)]
+    broken.undo()
+    desk.release()
+    assert desk.ticket()["description"] == "The bowl is broken."
+
+
+def test_a_row_that_refers_to_none_makes_a_message_wait_for_a_person(
+    desk: Desk, broken: pytest.MonkeyPatch
+) -> None:
+    async def add_reply_of_no_ticket(tx: Tx, incoming: Incoming, *_: Any, **__: Any) -> None:
+        nobody = Participant(
+            incoming.mailbox.tenant_id, ids.NONE, "a@b.test", "a@b.test", "", "", None, 0
+        )
+        await threads.add_participant(tx, nobody)
+
+    broken.setattr(effects, "open_ticket", add_reply_of_no_ticket)
+    desk.get_mail(message())
+    assert reasons(desk) == [("held", LOST)]
+
+
+@pytest.mark.parametrize("fails", ["database", "storage"])
+def test_a_message_is_asked_for_again_while_nothing_can_be_stored(
+    desk: Desk, broken: pytest.MonkeyPatch, fails: str
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise ServiceUnavailable
+
+    raw = message()
+    broken.setattr(
+        *((effects, "open_ticket") if fails == "database" else (raw_messages, "keep")), refuse
+    )
+    with pytest.raises(smtplib.SMTPResponseException) as refused:
+        desk.get_mail(raw)
+    assert refused.value.smtp_code == 451
+    assert desk.messages() == []
+    broken.undo()
+    desk.get_mail(raw)
+    assert reasons(desk) == [("ticket", None)]
+
+
+def test_a_message_that_cannot_be_parsed_waits_too(desk: Desk, broken: pytest.MonkeyPatch) -> None:
+    broken.setattr(taking, "parse", fail)
+    desk.get_mail(message())
+    assert [(row["outcome"], row["subject"]) for row in desk.messages()] == [
+        ("held", "(no subject)")
+    ]
     broken.undo()
     desk.release()
     assert desk.ticket()["description"] == "The bowl is broken."

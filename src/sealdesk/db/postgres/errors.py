@@ -53,6 +53,8 @@ _DEFECTS = (
     asyncpg.DataError,
     asyncpg.ClientConfigurationError,
 )  # InterfaceErrors that are bugs of ours
+# Of the statement or the schema, so that trying again does not help.
+_MISTAKES = (asyncpg.SyntaxOrAccessError, asyncpg.ForeignKeyViolationError)
 
 
 def is_unavailable(error: BaseException) -> bool:
@@ -74,6 +76,7 @@ def is_connection_lost(error: BaseException) -> bool:
 def unavailable(error: BaseException) -> ServiceUnavailable:
     response = ServiceUnavailable()
     response.__cause__ = error
+    response.is_mistake = isinstance(error, _MISTAKES)
     return response
 
 
@@ -87,4 +90,5 @@ def commit_outcome_unknown(error: BaseException) -> ServiceUnavailable:
 def contention(error: BaseException) -> ServiceUnavailable:
     response = ServiceUnavailable(TOO_MANY_CONFLICTS)
     response.__cause__ = error
+    response.is_mistake = isinstance(error, _MISTAKES)
     return response

@@ -29,4 +29,11 @@ def unavailable(error: sqlite3.Error) -> ServiceUnavailable:
     is_unknown = isinstance(error, FilesLost)
     response = ServiceUnavailable(COMMIT_UNKNOWN if is_unknown else STORAGE_UNAVAILABLE)
     response.__cause__ = error
+    response.is_mistake = _is_mistake(error)
     return response
+
+
+def _is_mistake(error: sqlite3.Error) -> bool:
+    """Whether SQLite has refused the statement, not the state of the disk."""
+    code = getattr(error, "sqlite_errorcode", None)  # of errors that SQLite itself has raised
+    return isinstance(error, sqlite3.DataError) or code == sqlite3.SQLITE_ERROR

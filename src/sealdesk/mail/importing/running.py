@@ -9,7 +9,6 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ServiceUnavailable
 from sealdesk.identity import store as identity
 from sealdesk.mail.importing import actions, dates
 from sealdesk.mail.importing.order import MAX_MESSAGES, Order, Place
@@ -134,9 +133,9 @@ class Import:
         ready = [each for each in prepared if each is not None]
         try:
             await self._take(ready)
-        except (ServiceUnavailable, OSError):
-            raise
-        except Exception:
+        except Exception as error:
+            if _stops(error):
+                raise
             # One of them cannot be taken: each by itself shows which.
             for each in ready:
                 await self._take_alone(each)
@@ -164,9 +163,9 @@ class Import:
         mailbox, arrival = self._wanted.mailbox, Arrival(message.raw)
         try:
             incoming = await taking.prepare(self._state, mailbox, arrival)
-        except (ServiceUnavailable, OSError):
-            raise
         except Exception as error:
+            if _stops(error):
+                raise
             self._fail(message.place, _reason_of(error))
             return None
         written_us = message.place.entry.written_s * 1_000_000
@@ -191,9 +190,9 @@ class Import:
     async def _take_alone(self, prepared: _Prepared) -> None:
         try:
             await self._take([prepared])
-        except (ServiceUnavailable, OSError):
-            raise
         except Exception as error:
+            if _stops(error):
+                raise
             self._fail(prepared.place, _reason_of(error))
 
     def _fail(self, place: Place, reason: str) -> None:
@@ -209,5 +208,11 @@ def _is_same(known: ReceivedMessage, head: ParsedMessage, raw_sha256: str) -> bo
     return is_alike or known.raw_sha256 == raw_sha256
 
 
+def _stops(error: Exception) -> bool:
+    """Whether the import ends, to be continued, instead of going on without the message."""
+    return isinstance(error, OSError) or not taking.is_mistake(error)
+
+
 def _reason_of(error: Exception) -> str:
+    error = error.__cause__ if isinstance(error.__cause__, Exception) else error
     return f"{type(error).__name__}: {error}"

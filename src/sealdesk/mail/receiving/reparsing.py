@@ -4,7 +4,6 @@ import logging
 import re
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ServiceUnavailable
 from sealdesk.event_log import events
 from sealdesk.mail.mailboxes import store as mailboxes
 from sealdesk.mail.parsing.types import ParsedMessage
@@ -57,9 +56,9 @@ async def _take_now(state: AppState, message: ReceivedMessage) -> bool:
         await state.database.write(
             lambda tx: actions.retake(tx, incoming, message.id, now_us), tenant_id
         )
-    except ServiceUnavailable:
-        raise
-    except Exception:
+    except Exception as error:
+        if not taking.is_mistake(error):
+            raise
         log.exception("a message could not be processed", extra={"mailbox": mailbox.id})
         return False
     return True

@@ -47,28 +47,33 @@ async def take(state: AppState, mailbox: Mailbox, arrival: Arrival) -> ReceivedM
         return await state.database.write(
             lambda tx: actions.take(tx, incoming, now_us), mailbox.tenant_id
         )
-    except ServiceUnavailable:
-        raise
-    except Exception:
-        # A mistake of ours must not make a mail server try until it gives up (issue 15).
+    except Exception as error:
+        if not is_mistake(error):
+            raise
+        # A mistake of ours must not make a mail server try until it gives up (decision 0076).
         log.exception("a message could not be processed", extra={"mailbox": mailbox.id})
         return await _hold(state, mailbox, arrival)
+
+
+def is_mistake(error: Exception) -> bool:
+    """Whether taking a message has failed because of a mistake of ours, so that it fails again."""
+    return not isinstance(error, ServiceUnavailable) or error.is_mistake
 
 
 async def _hold(state: AppState, mailbox: Mailbox, arrival: Arrival) -> ReceivedMessage | None:
     """Store a message that could not be processed, if need be without what it says."""
     now_us = state.clock.now_us()
     raw = await raw_messages.keep(state, mailbox.tenant_id, arrival.raw, now_us)
-    parsed = await parse_off_loop(arrival.raw)
-    incoming = _incoming(state, mailbox, arrival, raw, parsed, _Parts((), ()))
+    incoming = _incoming(state, mailbox, arrival, raw, ParsedMessage(), _Parts((), ()))
     try:
-        return await _hold_now(state, incoming, now_us)
-    except ServiceUnavailable:
-        raise
-    except Exception:
+        parsed = await parse_off_loop(arrival.raw)
         return await _hold_now(
-            state, msgspec.structs.replace(incoming, message=ParsedMessage()), now_us
-        )
+            state, msgspec.structs.replace(incoming, message=parsed), now_us
+        )  # fmt: skip
+    except Exception as error:
+        if not is_mistake(error):
+            raise
+        return await _hold_now(state, incoming, now_us)
 
 
 async def _hold_now(state: AppState, incoming: Incoming, now_us: int) -> ReceivedMessage | None:
