@@ -20,7 +20,9 @@ from tests.servers import Dovecot, free_port, server_directory
 from tests.support.databases import Kind, Template
 from tests.support.service import running, wait_until
 
-_GIVE_UP_S = 900.0
+_GIVE_UP_S = 1800.0
+# How long a process lives. On PostgreSQL it first waits until the lease of the killed one has ended.
+_LIVES_S = {"sqlite": 2.0, "postgresql": 20.0}
 
 
 @pytest.fixture
@@ -96,8 +98,9 @@ def test_messages_to_a_server_that_is_killed_have_one_effect(
 
 
 @pytest.mark.prove
+@pytest.mark.timeout(2 * _GIVE_UP_S)
 def test_5000_messages_while_the_server_and_the_process_are_killed(
-    place: Place, own_dovecot: Dovecot
+    place: Place, own_dovecot: Dovecot, kind: Kind
 ) -> None:
     deadline, process_kills = time.monotonic() + _GIVE_UP_S, 0
     putting = threading.Thread(target=_put_all, args=(own_dovecot, place.address, 5000))
@@ -108,7 +111,7 @@ def test_5000_messages_while_the_server_and_the_process_are_killed(
             assert time.monotonic() < deadline, f"{len(taken)} messages were taken"
             for _ in range(4):
                 with killing.received(place):
-                    time.sleep(2.0 * random.uniform(0.7, 1.3))
+                    time.sleep(_LIVES_S[kind] * random.uniform(0.7, 1.3))
                 process_kills += 1
             taken = place.tickets()
     putting.join()
