@@ -21,7 +21,7 @@ ORDER BY id DESC LIMIT :limit
 _TICKET = """
 SELECT t.number, t.subject, substr(t.description, 1, 20000) AS description, t.tags,
     t.custom_fields, c.email, c.name, c.company
-FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
+FROM tickets t JOIN customers c ON c.tenant_id = :tenant_id AND c.id = t.customer_id
 WHERE t.tenant_id = :tenant_id AND t.id = :id LIMIT 1
 """
 # The newest ones only: a document serves to find a ticket, and is bounded.

@@ -25,10 +25,10 @@ from sealdesk.tickets.types import STATUSES, Status
 # times the time). Each further column takes 0.1 µs a row, so only what a position needs is read.
 _OUTPUT = {
     "sqlite": """SELECT t.document, c.reference, t.id AS id{columns} FROM tickets t
-LEFT JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
+LEFT JOIN customers c ON c.tenant_id = :tenant_id AND c.id = t.customer_id
 WHERE t.tenant_id = :tenant_id""",
     "postgresql": """SELECT t.document, (SELECT c.reference FROM customers c
-    WHERE c.tenant_id = t.tenant_id AND c.id = t.customer_id) AS reference, t.id AS id{columns}
+    WHERE c.tenant_id = :tenant_id AND c.id = t.customer_id) AS reference, t.id AS id{columns}
 FROM tickets t WHERE t.tenant_id = :tenant_id""",
 }
 _SORT_COLUMN = {

@@ -11,11 +11,10 @@ def condition(name: str, key: str = "", *, is_leading: bool) -> str:
     """
     table, column = MEMBERSHIPS[name]
     key = key or name
+    of_value = f"g.tenant_id = :tenant_id AND g.{column} = :{key}"
     if is_leading:
-        of_value = f"g.tenant_id = :tenant_id AND g.{column} = :{key}"
         return f"t.id IN (SELECT g.ticket_id FROM {table} g WHERE {of_value})"
-    of_ticket = f"g.tenant_id = t.tenant_id AND g.{column} = :{key} AND g.ticket_id = t.id"
-    return f"EXISTS (SELECT 1 FROM {table} g WHERE {of_ticket})"
+    return f"EXISTS (SELECT 1 FROM {table} g WHERE {of_value} AND g.ticket_id = t.id)"
 
 
 def of_snoozed(is_snoozed: bool | None) -> list[str]:

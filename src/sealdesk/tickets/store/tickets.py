@@ -31,13 +31,13 @@ _ASSIGNMENTS = assignment_list(
 )
 _WITH_CUSTOMER = f"""
 SELECT {COLUMNS}, c.reference, c.version AS customer_version, c.name AS customer_name
-FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
+FROM tickets t JOIN customers c ON c.tenant_id = :tenant_id AND c.id = t.customer_id
 WHERE t.tenant_id = :tenant_id
 """
 _FIND = f"{_WITH_CUSTOMER} AND t.id = :id LIMIT 1"
 _FIND_VIEW = """
 SELECT t.document, t.version, c.reference, c.version AS customer_version
-FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
+FROM tickets t JOIN customers c ON c.tenant_id = :tenant_id AND c.id = t.customer_id
 WHERE t.tenant_id = :tenant_id AND t.id = :id LIMIT 1
 """
 _EXISTS = "SELECT 1 FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
