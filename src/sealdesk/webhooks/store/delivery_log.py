@@ -12,7 +12,7 @@ _DELIVERY = column_list(Delivery.__struct_fields__, "d")
 _DELIVERY_COLUMNS = len(Delivery.__struct_fields__)
 _SUMMARY = "a.number, a.sent_at, a.duration_ms, a.status AS answer_status, a.error"
 _WITH_LAST_ATTEMPT = """d LEFT JOIN attempts a
-    ON a.tenant_id = d.tenant_id AND a.delivery_id = d.id AND a.number = d.attempt_count
+    ON a.tenant_id = :tenant_id AND a.delivery_id = d.id AND a.number = d.attempt_count
 ORDER BY d.id DESC"""
 _LISTED = f"""
 SELECT {_DELIVERY}, {_SUMMARY} FROM (SELECT {_DELIVERY} FROM deliveries d
@@ -26,10 +26,10 @@ _CONDITIONS = {
 }
 _LAST_DELIVERIES = f"""
 SELECT {_DELIVERY}, {_SUMMARY} FROM endpoints e
-JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.id = (SELECT x.id FROM deliveries x
-    WHERE x.tenant_id = e.tenant_id AND x.endpoint_id = e.id ORDER BY x.id DESC LIMIT 1)
+JOIN deliveries d ON d.tenant_id = :tenant_id AND d.id = (SELECT x.id FROM deliveries x
+    WHERE x.tenant_id = :tenant_id AND x.endpoint_id = e.id ORDER BY x.id DESC LIMIT 1)
 LEFT JOIN attempts a
-    ON a.tenant_id = d.tenant_id AND a.delivery_id = d.id AND a.number = d.attempt_count
+    ON a.tenant_id = :tenant_id AND a.delivery_id = d.id AND a.number = d.attempt_count
 WHERE e.tenant_id = :tenant_id AND e.deleted_at IS NULL ORDER BY e.id DESC LIMIT :limit
 """
 _RESTART_FAILED = """

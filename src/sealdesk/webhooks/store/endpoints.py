@@ -26,9 +26,12 @@ WHERE tenant_id = :tenant_id AND id > :after AND sealed_secret IS NOT NULL ORDER
 """
 _LAST_POSITION = """coalesce(
     (SELECT max(f.last_position) FROM feed_positions f WHERE f.tenant_id = :tenant_id), 0)"""
+_FIND_LAST_POSITION = """
+SELECT tenant_id, last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT :limit
+"""
 _ADD = f"""
 INSERT INTO endpoints ({COLUMNS}, due_at, leased_until, wakes, deleted_at, starts_after)
-VALUES ({_NEW_VALUES}, NULL, NULL, 0, NULL, {_LAST_POSITION})
+VALUES ({_NEW_VALUES}, NULL, NULL, 0, NULL, :starts_after)
 """
 # Does not set the columns that the background loop also changes.
 _UPDATE = """
@@ -127,7 +130,10 @@ async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequenc
 
 
 async def add(tx: Tx, endpoint: Endpoint) -> None:
-    await tx.execute_one(_ADD, _params(endpoint))
+    # On its own: a PostgreSQL of several nodes refuses a SELECT among the values of an INSERT.
+    row = await tx.fetch_one(_FIND_LAST_POSITION, {"tenant_id": endpoint.tenant_id, "limit": 1})
+    starts_after = 0 if row is None else row["last_position"]
+    await tx.execute_one(_ADD, {**_params(endpoint), "starts_after": starts_after})
 
 
 async def update(tx: Tx, endpoint: Endpoint) -> None:
