@@ -21,7 +21,7 @@ from tests.support.databases import Kind, Template
 from tests.support.service import running, wait_until
 
 _GIVE_UP_S = 1800.0
-# How long a process lives. On PostgreSQL it first waits until the lease of the killed one has ended.
+# How long a process lives. On PostgreSQL it first waits until the lease of the killed one ends.
 _LIVES_S = {"sqlite": 2.0, "postgresql": 20.0}
 
 
