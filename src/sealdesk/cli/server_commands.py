@@ -17,6 +17,7 @@ from sealdesk.cli.backup import backup, restore
 from sealdesk.cli.demo import command as demo
 from sealdesk.cli.doctor import command as doctor
 from sealdesk.cli.move import command as move
+from sealdesk.cli.nodes import command as nodes
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -35,4 +36,5 @@ def add_to(cli: typer.Typer) -> None:
     cli.add_typer(users.cli, name="users")
     cli.add_typer(keys.cli, name="keys")
     cli.add_typer(mailboxes.cli, name="mailboxes")
+    cli.add_typer(nodes.cli, name="nodes")
     cli.command()(doctor.doctor)

@@ -54,11 +54,13 @@ async def migrate_postgres(
     wanted_roles = [roles.read_role(url) if url else None for url in (runtime_url, worker_url)]
 
     def upgrade(connection: Connection) -> list[str]:
-        if shard_count:
-            distribute.check_nodes(connection)
+        # Also without --distribute: the new tables of a distributed database belong on the nodes.
+        is_distributed = bool(shard_count or roles.distributed_tables(connection))
+        if is_distributed:
+            distribute.begin(connection)
         command.upgrade(make_config(connection), "head")
         roles.set_up_roles(connection, *wanted_roles)
-        return distribute.distribute(connection, shard_count) if shard_count else []
+        return distribute.distribute(connection, shard_count) if is_distributed else []
 
     async with postgres_transaction(owner_url) as connection:
         await connection.execute(

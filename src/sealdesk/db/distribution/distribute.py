@@ -6,14 +6,20 @@ already distributed stays as it is, so that a new table follows after an upgrade
 
 from sqlalchemy import Connection, text
 
-from sealdesk.db.distribution.groups import distribution_of, in_order
+from sealdesk.db.distribution.groups import (
+    COLOCATED_WITH,
+    DEFAULT_SHARDS,
+    distribution_of,
+    in_order,
+)
 from sealdesk.db.postgres import roles
 from sealdesk.db.schema import metadata
 from sealdesk.db.tables import KEY_STAMP, VERSION_TABLE
 from sealdesk.errors import ConfigurationError
 
 OLDEST_CITUS = 12
-# Foreign keys from tenant tables to reference tables allow one connection to each node only.
+# A transaction that changes tables with foreign keys to reference tables may use one connection to
+# each node only.
 _SETTINGS = (
     "SET LOCAL citus.multi_shard_modify_mode = 'sequential'",
     "SET LOCAL citus.enable_local_reference_table_foreign_keys = off",
@@ -31,11 +37,38 @@ SELECT t.tgname, c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgreli
 WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace
 ORDER BY 2, 1 LIMIT 1000
 """
-_FIRST_TENANT_TABLE = "users"
 
 
-def check_nodes(connection: Connection) -> None:
-    """Raises ConfigurationError unless tables can be distributed over the nodes of this server."""
+def begin(connection: Connection) -> None:
+    """Check the nodes, and prepare a transaction that changes tables on them.
+
+    Raises ConfigurationError.
+    """
+    _check_nodes(connection)
+    for statement in _SETTINGS:
+        connection.exec_driver_sql(statement)
+
+
+def distribute(connection: Connection, shard_count: int) -> list[str]:
+    """Distribute every table that is not distributed yet; returns their names.
+
+    In the transaction of `begin`. shard_count: of the tables that are distributed by a column, in
+    a new database; 0 takes the default.
+    """
+    done = roles.distributed_tables(connection)
+    names = [table.name for table in metadata.sorted_tables]
+    waiting = [name for name in in_order([KEY_STAMP, VERSION_TABLE, *names]) if name not in done]
+    connection.exec_driver_sql(f"SET LOCAL citus.shard_count = {shard_count or DEFAULT_SHARDS}")
+    if waiting:
+        _drop_triggers(connection)
+    for name in waiting:
+        if name in roles.isolated_tables():
+            roles.isolate_distributed(connection, name)
+        connection.exec_driver_sql(_distribution_sql(name))
+    return waiting
+
+
+def _check_nodes(connection: Connection) -> None:
     version = connection.execute(text(_VERSION)).scalar()
     if version is None:
         raise ConfigurationError(
@@ -62,27 +95,6 @@ def check_nodes(connection: Connection) -> None:
         )
 
 
-def distribute(connection: Connection, shard_count: int) -> list[str]:
-    """Distribute every table that is not distributed yet; returns their names.
-
-    shard_count: of the tables that are distributed by a column, in a new database. Raises
-    ConfigurationError.
-    """
-    check_nodes(connection)
-    done = roles.distributed_tables(connection)
-    names = [table.name for table in metadata.sorted_tables]
-    waiting = [name for name in in_order([KEY_STAMP, VERSION_TABLE, *names]) if name not in done]
-    for statement in (*_SETTINGS, f"SET LOCAL citus.shard_count = {int(shard_count)}"):
-        connection.exec_driver_sql(statement)
-    if waiting:
-        _drop_triggers(connection)
-    for name in waiting:
-        if name in roles.isolated_tables():
-            roles.isolate_distributed(connection, name)
-        connection.exec_driver_sql(_distribution_sql(name))
-    return waiting
-
-
 def _drop_triggers(connection: Connection) -> None:
     """Remove the triggers and the stamp of keys: Citus runs no triggers on distributed tables.
 
@@ -99,8 +111,6 @@ def _distribution_sql(name: str) -> str:
         return f"SELECT create_reference_table('{name}')"
     if kind == "one_shard":
         return f"SELECT create_distributed_table('{name}', NULL, colocate_with := 'none')"
-    # A group of its own: a table by e-mail address must not move together with a tenant.
-    group = "none"
-    if kind == "by_tenant":
-        group = "default" if name == _FIRST_TENANT_TABLE else _FIRST_TENANT_TABLE
+    # A table that is distributed by another key must not move together with tenants.
+    group = COLOCATED_WITH if kind == "by_tenant" and name != COLOCATED_WITH else "none"
     return f"SELECT create_distributed_table('{name}', '{column}', colocate_with := '{group}')"

@@ -11,6 +11,8 @@ from sealdesk.db import tables
 
 Kind = Literal["reference", "by_key", "one_shard", "by_tenant"]
 TENANT_COLUMN = "tenant_id"
+# The table of tenants that is distributed first; the others are colocated with it.
+COLOCATED_WITH = "users"
 DEFAULT_SHARDS = 32
 
 # A copy on each node: read with almost every request, written seldom.
@@ -59,4 +61,5 @@ def in_order(names: Collection[str]) -> list[str]:
     names: with the tables that foreign keys refer to before those that refer to them.
     """
     first = [name for name in names if distribution_of(name).kind == "reference"]
+    first += [COLOCATED_WITH] * (COLOCATED_WITH in names)
     return first + [name for name in names if name not in first]

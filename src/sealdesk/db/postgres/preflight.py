@@ -26,9 +26,12 @@ SELECT coalesce(bool_or(rolsuper), false) AS super,
     coalesce(bool_or(rolbypassrls), false) AS bypass
 FROM pg_roles WHERE pg_has_role(current_user, oid, 'MEMBER')
 """
+# Citus copies shards as the owner, so there row level security is not forced on the owner; a role
+# that owns the tables is refused in any case.
 _TABLES = """
 SELECT c.relname AS name, pg_has_role(current_user, c.relowner, 'MEMBER') AS is_owned,
-    c.relrowsecurity AND c.relforcerowsecurity AS is_isolated,
+    c.relrowsecurity AND (c.relforcerowsecurity OR EXISTS (
+        SELECT 1 FROM pg_extension WHERE extname = 'citus')) AS is_isolated,
     has_table_privilege(c.oid, 'SELECT') AS is_readable
 FROM pg_class c
 WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_version'::regclass)

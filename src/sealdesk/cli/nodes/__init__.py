@@ -1,0 +1,1 @@
+"""`sealdesk nodes`: the nodes of a distributed database, and the shards on them."""

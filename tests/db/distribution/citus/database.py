@@ -1,0 +1,86 @@
+"""A distributed database on the nodes of SEALDESK_TEST_CITUS, a superuser's URL."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from sealdesk.db import schema_version
+from tests.support.tenant_rows import run
+
+SHARDS = 4
+
+
+@contextmanager
+def distributed_database() -> Iterator[dict[str, str]]:
+    """Create a database on each node and distribute it; its settings, until it is dropped."""
+    given = os.environ["SEALDESK_TEST_CITUS"]
+    name = f"desk_{secrets.token_hex(4)}"
+    nodes = run(_create(given, name))
+    env = {
+        f"SEALDESK_{kind}DATABASE_URL": _url(given, nodes[0], name, f"{name}_{role}")
+        for kind, role in (("OWNER_", "owner"), ("", "runtime"), ("WORKER_", "worker"))
+    }
+    try:
+        migrate(env)
+        yield env
+    finally:
+        run(_drop(given, name, nodes))
+
+
+def migrate(env: dict[str, str]) -> list[str]:
+    """Migrate and distribute; the tables that were distributed now."""
+    return schema_version.migrate_postgres(
+        env["SEALDESK_OWNER_DATABASE_URL"],
+        runtime_url=env["SEALDESK_DATABASE_URL"],
+        worker_url=env["SEALDESK_WORKER_DATABASE_URL"],
+        shard_count=SHARDS,
+    )
+
+
+def _url(given: str, node: str, database: str, role: str = "") -> str:
+    parts = urlsplit(given)
+    who = f"{role}:{role}" if role else parts.netloc.rpartition("@")[0]
+    return f"postgresql://{who}@{node}/{database}"
+
+
+async def _run(url: str, *statements: str) -> None:
+    connection = await asyncpg.connect(url)
+    for statement in statements:
+        await connection.execute(statement)
+    await connection.close()
+
+
+async def _create(given: str, name: str) -> list[str]:
+    """Create database and owner on all nodes; their addresses, the coordinator first."""
+    connection = await asyncpg.connect(given)
+    rows = await connection.fetch(
+        "SELECT nodename, nodeport, nodename || ':' || nodeport AS node FROM pg_dist_node"
+        " WHERE noderole = 'primary' ORDER BY groupid"
+    )
+    await connection.close()
+    owner = f"{name}_owner"
+    maintenance = urlsplit(given).path.strip("/")
+    for number, row in enumerate(rows):
+        url = _url(given, row["node"], maintenance)
+        if number == 0:  # the extension creates the role on the other nodes
+            await _run(url, f"CREATE ROLE {owner} LOGIN CREATEROLE PASSWORD '{owner}'")
+        await _run(url, f"CREATE DATABASE {name} OWNER {owner}")
+        await _run(_url(given, row["node"], name), "CREATE EXTENSION citus")
+    first = rows[0]
+    added = [f"SELECT citus_add_node('{row['nodename']}', {row['nodeport']})" for row in rows[1:]]
+    coordinator = f"SELECT citus_set_coordinator_host('{first['nodename']}', {first['nodeport']})"
+    await _run(_url(given, first["node"], name), coordinator, *added)
+    return [row["node"] for row in rows]
+
+
+async def _drop(given: str, name: str, nodes: list[str]) -> None:
+    maintenance = urlsplit(given).path.strip("/")
+    for node in reversed(nodes):
+        url = _url(given, node, maintenance)
+        await _run(url, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    for role in ("owner", "runtime", "worker"):
+        await _run(_url(given, nodes[0], maintenance), f"DROP ROLE IF EXISTS {name}_{role}")
