@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from sealdesk.db.engine import Tx
+from sealdesk.db.postgres.transaction import PostgresTx
 from sealdesk.errors import BadRequest
 from sealdesk.errors.requests import MISSING_BODY
 from sealdesk.event_log import events, sequencer
+from sealdesk.state import AppState
 from sealdesk.worker import log_tasks
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.feed import unplaced
@@ -17,6 +19,7 @@ from tests.support.service import Service, Tenant, wait_until
 
 CREATED: events.EventType = "ticket.created"
 _PENDING = "SELECT id FROM event_outbox WHERE tenant_id = :id"
+_WAITING = "SELECT count(*) AS count FROM pg_locks WHERE NOT granted LIMIT 1"
 _POSITIONS = "SELECT position, id, log_position FROM events WHERE tenant_id = :id ORDER BY id"
 
 
@@ -93,6 +96,47 @@ def test_several_sequencers_at_once_place_everything_once(service: Service, tena
 
         service.in_background(four_times)
     assert [row["position"] for row in placed(tenant)] == list(range(1, 101))
+
+
+@POSTGRESQL_ONLY
+def test_sequencers_whose_named_locks_hold_on_one_node_only_place_everything_once_in_order(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def take(*_: object) -> bool:
+        return True
+
+    monkeypatch.setattr(PostgresTx, "try_lock", take)
+    monkeypatch.setattr(log_tasks, "_BATCH_EVENTS", 0)  # the loop's own sequencer places nothing
+    tenants = [own_service.tenant() for _ in range(3)]
+    for tenant in tenants:
+        record(tenant, *[CREATED] * 40)
+
+    async def both(state: AppState) -> None:
+        is_placed, is_waiting = asyncio.Event(), asyncio.Event()
+
+        async def first(tx: Tx) -> None:
+            await sequencer.place_pending(tx, 50)
+            is_placed.set()
+            await is_waiting.wait()
+
+        async def second(tx: Tx) -> None:
+            await is_placed.wait()
+            await sequencer.place_pending(tx, 200)
+
+        async def watch() -> None:
+            while not is_waiting.is_set():
+                row = await state.database.read(lambda tx: tx.fetch_one(_WAITING, {}))
+                if row["count"]:
+                    is_waiting.set()
+
+        write = state.database.write
+        await asyncio.gather(write(first), write(second), watch())
+
+    own_service.in_background(both)
+    for tenant in tenants:
+        assert [row["position"] for row in placed(tenant)] == list(range(1, 41))
+    rows = own_service.rows("SELECT log_position FROM events ORDER BY log_position")
+    assert [row["log_position"] for row in rows] == list(range(1, len(rows) + 1))
 
 
 @POSTGRESQL_ONLY
