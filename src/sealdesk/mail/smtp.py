@@ -12,11 +12,11 @@ _MAILBOX_FULL = (452, 552)  # RFC 5321, 4.2.3
 
 
 async def open_session(
-    sock: socket.socket, server: Server, *, helo: str, limit_s: float
+    sock: socket.socket, server: Server, *, address: str, limit_s: float
 ) -> aiosmtplib.SMTP:
-    """The session on a connected socket, with TLS if it begins at once. Raises MailFailed.
+    """The session on a connected socket, with TLS unless the server has none. Raises MailFailed.
 
-    helo: the name that the client gives itself. limit_s: of each command from now on.
+    address: of the mailbox, whose domain the client names. limit_s: of each command from now on.
     """
     is_tls = server.security == "tls"
     session = aiosmtplib.SMTP(
@@ -25,11 +25,13 @@ async def open_session(
         use_tls=is_tls,
         start_tls=False,
         tls_context=tls_context(),
-        local_hostname=helo,
+        local_hostname=_ascii_domain(address),
         timeout=limit_s,
     )
     try:
         await session.connect()
+        if server.security == "starttls":
+            await _start_tls(session)
     except Exception as error:
         _close(session, sock)
         raise smtp_failed(error) from None
@@ -39,15 +41,11 @@ async def open_session(
     return session
 
 
-async def start_tls(session: aiosmtplib.SMTP) -> None:
-    """Raises MailFailed; starttls_missing if the server does not offer it."""
-    try:
-        await session.ehlo()
-        if not session.supports_extension("starttls"):
-            raise MailFailed("starttls_missing", "STARTTLS is not among what the server offers.")
-        await session.starttls(tls_context=tls_context())
-    except (aiosmtplib.SMTPException, OSError, ValueError) as error:
-        raise smtp_failed(error) from None
+async def _start_tls(session: aiosmtplib.SMTP) -> None:
+    await session.ehlo()
+    if not session.supports_extension("starttls"):
+        raise MailFailed("starttls_missing", "STARTTLS is not among what the server offers.")
+    await session.starttls(tls_context=tls_context())
 
 
 async def log_in(session: aiosmtplib.SMTP, username: str, password: str) -> None:
@@ -79,6 +77,14 @@ def smtp_failed(error: Exception) -> MailFailed:
     if isinstance(error, OSError):
         return failed(error)
     return MailFailed("unexpected_answer", quote(str(error)))
+
+
+def _ascii_domain(address: str) -> str:
+    domain = address.rpartition("@")[2]
+    try:
+        return domain.encode("idna").decode()
+    except UnicodeError:  # with a label that DNS does not have
+        return "localhost"
 
 
 def _close(session: aiosmtplib.SMTP, sock: socket.socket) -> None:

@@ -115,19 +115,11 @@ async def _test_sending(
 async def _open_smtp(steps: _Steps, mailbox: Mailbox, resolver: Resolver) -> aiosmtplib.SMTP:
     host, port = mailbox.smtp_host or "", mailbox.smtp_port or 0
     server = Server(host, port, mailbox.smtp_security or "tls")
-    helo = mailbox.address.rpartition("@")[2].encode("idna").decode()
     addresses = await steps.run("name", lambda end: connections.resolve(resolver, host, end))
     sock = await steps.run("connection", lambda end: connections.open_socket(addresses, port, end))
 
     async def begin(_: float) -> aiosmtplib.SMTP:
-        session = await smtp.open_session(sock, server, helo=helo, limit_s=STEP_S)
-        try:
-            if server.security == "starttls":
-                await smtp.start_tls(session)
-        except BaseException:
-            session.close()
-            raise
-        return session
+        return await smtp.open_session(sock, server, address=mailbox.address, limit_s=STEP_S)
 
     if server.security == "none":
         # Without TLS the greeting shows whether it is a mail server.

@@ -8,7 +8,7 @@ import aiosmtplib
 from aiosmtplib import SMTP, SMTPException, SMTPResponseException
 
 from sealdesk.http_client.resolver import Resolver
-from sealdesk.mail import connections
+from sealdesk.mail import connections, smtp
 from sealdesk.mail.connections import MailFailed, Server
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.sending import rules
@@ -40,24 +40,15 @@ class Session:
         deadline = asyncio.get_running_loop().time() + _CONNECT_S
         server = Server(host, port, security)
         sock = await connections.connect_socket(self._resolver, server, deadline)
-        is_encrypted = security != "none"
-        self._smtp = SMTP(
-            hostname=host,  # which the certificate must be for
-            sock=sock,
-            use_tls=security == "tls",
-            start_tls=security == "starttls",
-            tls_context=connections.tls_context() if is_encrypted else None,
-            local_hostname=mailbox.address.rpartition("@")[2],
-            timeout=_COMMAND_S,
+        self._smtp = await smtp.open_session(
+            sock, server, address=mailbox.address, limit_s=_COMMAND_S
         )
         try:
-            await self._smtp.connect()
             if mailbox.smtp_username is not None and self._password is not None:
-                await self._smtp.login(mailbox.smtp_username, self._password)
-        except (SMTPException, OSError) as error:
+                await smtp.log_in(self._smtp, mailbox.smtp_username, self._password)
+        except BaseException:
             self._smtp.close()
-            sock.close()
-            raise _failed(error, self._password) from error
+            raise
         return self
 
     async def __aexit__(
@@ -102,7 +93,7 @@ class Session:
                 raise MailFailed(problem, self._quote(error.code, error.message)) from error
             return self._refused(error.code, error.message, of_recipient=False)
         except (SMTPException, OSError) as error:
-            raise _failed(error, self._password) from error
+            raise smtp.smtp_failed(error) from error
         return _SENT
 
     def _quote(self, code: int, answer: str) -> str:
@@ -111,20 +102,3 @@ class Session:
     def _refused(self, code: int, answer: str, *, of_recipient: bool) -> Outcome:
         words = connections.quote(answer, self._password or "")
         return rules.outcome_of_refusal(code, words, of_recipient=of_recipient)
-
-
-def _failed(error: Exception, password: str | None) -> MailFailed:
-    if isinstance(error, aiosmtplib.SMTPAuthenticationError):
-        return MailFailed("login_refused", connections.quote(error.message, password or ""))
-    if isinstance(error, aiosmtplib.SMTPNotSupported):
-        return MailFailed("starttls_missing", "The server does not offer what is needed.")
-    if isinstance(error, TimeoutError):
-        return MailFailed("timed_out", "There was no response in time.")
-    if isinstance(error, SMTPResponseException):
-        return MailFailed("unexpected_answer", connections.quote(error.message, password or ""))
-    cause = error.__cause__
-    if isinstance(cause, OSError):
-        return connections.failed(cause)
-    if isinstance(error, OSError):
-        return connections.failed(error)
-    return MailFailed("closed", "The server closed the connection.")
