@@ -25,6 +25,7 @@ from sealdesk.mail.received_messages import labels as received_labels
 from sealdesk.mail.received_messages import pages as held_pages
 from sealdesk.mail.receiving import errors as receiving_errors
 from sealdesk.mail.threads import errors as thread_errors
+from sealdesk.mail.threads import labels as thread_labels
 from sealdesk.tickets import errors as ticket_errors
 from sealdesk.tickets import labels as tickets_labels
 from sealdesk.tickets.attachments import errors as attachment_errors
@@ -84,6 +85,7 @@ AUDIT_PAGE = audit_pages.audit_page(
         **block_labels.ACTION_LABELS,
         **contact_form_labels.ACTION_LABELS,
         **received_labels.ACTION_LABELS,
+        **thread_labels.ACTION_LABELS,
     },
     object_paths={
         "user": people_pages.NAV_ITEM.path,

@@ -1,5 +1,6 @@
 """Participants of tickets: by API and on their page."""
 
+import json
 from typing import Any
 
 import pytest
@@ -46,6 +47,16 @@ def test_participants_are_set_and_those_who_stay_keep_their_reply_address(
         to=desk.reply_address(ticket, "Ben@example.test"),
     )
     assert [each["is_internal"] for each in desk.replies(ticket)] == [False]
+
+
+def test_changes_of_participants_are_in_the_audit_log_without_addresses(
+    desk: Desk, ticket: Ticket
+) -> None:
+    for _ in range(2):  # the second time nothing changes
+        put(desk, ticket, {"email": "ben@example.test"}, {"email": "cy@example.test"})
+    (entry,) = desk.audit("participants.changed")
+    assert (entry["object_id"], entry["actor_kind"]) == (ticket["id"], "api_key")
+    assert json.loads(entry["details"]) == {"added": 2, "removed": 1}
 
 
 def test_who_is_removed_writes_to_the_ticket_no_more(desk: Desk, ticket: Ticket) -> None:

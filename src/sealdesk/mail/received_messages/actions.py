@@ -89,7 +89,7 @@ async def add_sender(tx: Tx, caller: Caller, message_id: str, *, now_us: int) ->
         if len(known) >= MAX_PARTICIPANTS or not rules.can_block(message.from_identity):
             raise Conflict(CANNOT_ADD, limit=MAX_PARTICIPANTS)
         wanted.append(NewParticipant(message.from_identity))
-    await threads.set_participants(tx, tenant_id, ticket_id, wanted, now_us=now_us)
+    await threads.set_participants(tx, caller, ticket_id, wanted, now_us=now_us)
     effect = Effect("note", effects.ADDED, message.ticket_id, message.reply_id)
     return await receiving.finish(tx, message, effect)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from sealdesk import clock
+from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
 from sealdesk.mail.mailboxes import store as mailboxes
@@ -16,6 +17,8 @@ from sealdesk.mail.threads.types import (
     ParticipantResponse,
     ParticipantsResponse,
 )
+from sealdesk.records import audit
+from sealdesk.records.audit import AuditEntry
 from sealdesk.resources.representation import check_email, email_identity
 from sealdesk.tickets.store import tickets as ticket_store
 
@@ -61,28 +64,42 @@ async def get_participants(tx: Tx, tenant_id: str, ticket_id: str) -> list[Parti
 
 
 async def set_participants(
-    tx: Tx, tenant_id: str, ticket_id: str, wanted: list[NewParticipant], *, now_us: int
+    tx: Tx, caller: Caller, ticket_id: str, wanted: list[NewParticipant], *, now_us: int
 ) -> list[Participant]:
     """All participants, which are these. Raises NotFound, Conflict, ValidationFailed.
 
     Those who stay keep their reply addresses.
     """
+    tenant_id = caller.tenant_id
     await tx.lock(f"participants {ticket_id}")
     known = await get_participants(tx, tenant_id, ticket_id)
     own = await mailboxes.list_all(tx, tenant_id)
     _check(wanted, own)
     identities = {email_identity(each.email) for each in wanted}
-    for each in known:
-        if each.address_identity not in identities:
-            await store.remove_participant(tx, each)
+    removed = [each for each in known if each.address_identity not in identities]
+    for each in removed:
+        await store.remove_participant(tx, each)
     staying = {each.address_identity for each in known}
     new = [each for each in wanted if email_identity(each.email) not in staying]
+    await _record(tx, caller, ticket_id, len(new), len(removed), now_us)
     if not new:
         return await store.list_participants(tx, tenant_id, ticket_id)
     people = [(each.email, each.name) for each in new]
     mailbox_id = _choose_mailbox(known, own)
     added = await add_people(tx, tenant_id, ticket_id, mailbox_id, people, now_us)
     return sorted(added, key=lambda each: each.address_identity)
+
+
+async def _record(
+    tx: Tx, caller: Caller, ticket_id: str, added_count: int, removed_count: int, now_us: int
+) -> None:
+    """Only numbers: the audit log outlives the addresses of customers who are erased."""
+    if added_count or removed_count:
+        details = {"added": added_count, "removed": removed_count}
+        entry = AuditEntry(
+            "participants.changed", caller.actor, caller.address, ticket_id, details
+        )  # fmt: skip
+        await audit.record(tx, caller.tenant_id, entry, now_us)
 
 
 def to_response(participants: Iterable[Participant]) -> ParticipantsResponse:

@@ -37,7 +37,7 @@ async def set_participants(request: Request) -> Response:
 
     async def work(tx: Tx) -> Response:
         found = await actions.set_participants(
-            tx, request.caller.tenant_id, ticket_id, wanted, now_us=request.now_us
+            tx, request.caller, ticket_id, wanted, now_us=request.now_us
         )
         return envelope.one(actions.to_response(found))
 

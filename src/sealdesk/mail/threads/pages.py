@@ -37,7 +37,9 @@ async def change_participants(request: Request) -> Response:
                 if each.address_identity != email_identity(removed)
             ]
             wanted += [added] if added else []
-            await actions.set_participants(tx, tenant_id, ticket_id, wanted, now_us=request.now_us)
+            await actions.set_participants(
+                tx, request.caller, ticket_id, wanted, now_us=request.now_us
+            )
 
         await request.write(work)
     except (Conflict, ValidationFailed) as error:
