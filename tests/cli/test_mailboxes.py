@@ -34,3 +34,18 @@ def test_a_test_names_the_step_that_fails(terminal: Terminal, acme: str) -> None
     for words in ("SMTP", "FAILED", "smtp.invalid has no address", "Check the name of the server"):
         assert words in tested.stdout
     terminal.out("mailboxes", "delete", address, "--yes")
+
+
+def test_a_mailbox_that_a_mail_server_hands_messages_to_is_added(
+    terminal: Terminal, acme: str
+) -> None:
+    address = f"{uuid4().hex[:20]}@acme.test"
+    add = ("mailboxes", "add", address, "--tenant", acme)
+    terminal.out(*add, "--receives", "smtp")
+    found = terminal.json("mailboxes", "list", "--tenant", acme)
+    (shown,) = (each for each in found if each["address"] == address)
+    assert (shown["receives"], shown["imap_host"], shown["smtp_host"]) == ("smtp", None, None)
+    terminal.out("mailboxes", "delete", address, "--yes")
+    assert "needs --imap-host" in terminal.refused(*add, "--receives", "imap")
+    refusal = terminal.refused(*add, "--receives", "smtp", "--imap-host", "imap.acme.test")
+    assert "--imap-host is not for a mailbox with --receives smtp" in refusal

@@ -5,13 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sealdesk.cli.output import JsonOption, print_json, print_table
+from sealdesk.cli.output import JsonOption, print_json, print_table, printable
 
 if TYPE_CHECKING:
+    from sealdesk.errors import ProblemType
     from sealdesk.mail.receiving.types import ReceivedMessage
     from sealdesk.settings import Settings
 
 _MOST_LISTED = 1000
+_MADE = {
+    "ticket": "it has opened the ticket",
+    "reply": "it is a reply of the ticket",
+    "note": "it is an internal note of the ticket",
+    "bounce": "it reports that a message was not delivered, in the ticket",
+}
 
 TenantId = Annotated[str, typer.Option("--tenant", metavar="ID", help="The tenant.")]
 
@@ -41,9 +48,17 @@ def held(tenant: TenantId, json: JsonOption = False) -> None:
     shown = [to_response(message) for message in found]
     if json:
         return print_json(shown)
-    columns = ("ID", "OUTCOME", "FROM", "SUBJECT", "RECEIVED")
-    rows = [(m.id, m.outcome, m.from_address, m.subject, m.received_at) for m in shown]
+    columns = ("ID", "OUTCOME", "RECEIVED", "FROM", "SUBJECT", "REASON")
+    rows = [
+        (m.id, m.outcome, m.received_at, *map(printable, (m.from_address, m.subject, m.reason)))
+        for m in shown
+    ]
+    if not rows:
+        print("Nothing waits.")
+        return
     print_table(columns, rows)
+    if len(found) == _MOST_LISTED:
+        print(f"These are the newest {_MOST_LISTED:,}.")
 
 
 def release(
@@ -51,12 +66,27 @@ def release(
     tenant: TenantId,
 ) -> None:
     """Make a ticket or a reply of an e-mail that waits. Nobody gets an automatic answer."""
-    from sealdesk.cli import installation
+    from sealdesk.cli.installation import open_installation
+    from sealdesk.errors import NotFound
 
-    settings = installation.prepare_settings()
-    released = asyncio.run(_release(settings, tenant, message))
-    made = f", which belongs to the ticket {released.ticket_id}" if released.ticket_id else ""
-    print(f"Released {message}: {released.outcome}{made}")
+    with open_installation() as installation:
+        installation.get_tenant(tenant)
+        settings = installation.settings
+    try:
+        released = asyncio.run(_release(settings, tenant, message))
+    except NotFound as error:
+        raise NotFound(_no_such_message()) from error
+    made = _MADE.get(released.outcome, "it is done")
+    ticket = f" {released.ticket_id}" if released.ticket_id else ""
+    print(f"Released: {made}{ticket}")
+
+
+def _no_such_message() -> "ProblemType":
+    from sealdesk.errors.general import NOT_FOUND
+
+    return NOT_FOUND.variant(
+        "There is no such message; sealdesk mail held --tenant ID shows those that wait."
+    )
 
 
 async def _release(settings: "Settings", tenant_id: str, message_id: str) -> "ReceivedMessage":

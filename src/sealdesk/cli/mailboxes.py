@@ -20,6 +20,7 @@ from sealdesk.mail.mailboxes.types import (
     Mailbox,
     MailboxChange,
     NewMailbox,
+    Receives,
     StepResult,
     address_identity,
 )
@@ -35,6 +36,13 @@ cli = typer.Typer(
     help="Add, list, test, pause, resume and delete mailboxes.",
 )
 TenantId = Annotated[str, typer.Option("--tenant", metavar="ID", help="The tenant.")]
+ReceivesOption = Annotated[
+    Receives | None,
+    typer.Option(
+        help="How it receives: imap reads a folder, smtp takes from a mail server in front."
+        " [default: imap with --imap-host, else no]"
+    ),
+]
 Address = Annotated[str, typer.Argument(metavar="ADDRESS", help="The mailbox's e-mail address.")]
 
 
@@ -58,13 +66,16 @@ The passwords are asked for, or read from stdin: first that of IMAP, then that o
 \b
 Example:
   sealdesk mailboxes add support@acme.test --tenant ID --imap-host imap.acme.test \\
-      --smtp-host smtp.acme.test --username support@acme.test"""
+      --smtp-host smtp.acme.test --username support@acme.test
+  sealdesk mailboxes add support@acme.test --tenant ID --receives smtp \\
+      --smtp-host smtp.acme.test"""
 )
 def add(
     address: Address,
     tenant: TenantId,
     imap_host: Annotated[str | None, typer.Option(help="The server whose folder is read.")] = None,
     smtp_host: Annotated[str | None, typer.Option(help="The server that sends.")] = None,
+    receives: ReceivesOption = None,
     username: Annotated[str | None, typer.Option(help="The log-in on both servers.")] = None,
     folder: Annotated[str | None, typer.Option(help="The folder. [default: INBOX]")] = None,
     display_name: Annotated[str, typer.Option(help="The name beside the address.")] = "",
@@ -78,7 +89,7 @@ def add(
 
     security = "starttls" if starttls else "tls"
     fields = {"address": address, "display_name": display_name}
-    fields |= {"receives": "imap"} if imap_host else {}
+    fields["receives"] = _choose_receives(receives, imap_host)
     for protocol, host in (("imap", imap_host), ("smtp", smtp_host)):
         if host is not None:
             fields |= {f"{protocol}_host": host, f"{protocol}_security": security}
@@ -97,6 +108,15 @@ def add(
             tenant,
         )
     print(f"Added {address}. To test it: sealdesk mailboxes test {address}")
+
+
+def _choose_receives(receives: Receives | None, imap_host: str | None) -> Receives:
+    """Raises ConfigurationError."""
+    if receives == "imap" and imap_host is None:
+        raise ConfigurationError("--receives imap needs --imap-host")
+    if receives in ("smtp", "no") and imap_host is not None:
+        raise ConfigurationError(f"--imap-host is not for a mailbox with --receives {receives}")
+    return receives or ("imap" if imap_host else "no")
 
 
 @cli.command(epilog="Example: sealdesk mailboxes test support@acme.test")

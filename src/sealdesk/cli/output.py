@@ -38,6 +38,13 @@ def make_console(*, to_stderr: bool = False) -> "Console":
     return Console(highlight=False, soft_wrap=True, emoji=False, markup=True, stderr=to_stderr)
 
 
+def printable(text: str | None) -> str:
+    """Text of somebody else in one line, in which nothing is left that a terminal obeys."""
+    return "".join(
+        each if each.isprintable() and not _CONTROLS.match(each) else "?" for each in text or ""
+    )
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a header and rows, each column as wide as its widest cell."""
     texts = [columns, *([_format_cell(value) for value in row] for row in rows)]
