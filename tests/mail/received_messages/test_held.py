@@ -1,10 +1,16 @@
 """Messages that wait: who sees them, and what a release does, by API and on their page."""
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from sealdesk.mail.receiving import retention
+from sealdesk.caller import SYSTEM, Caller
+from sealdesk.errors import Conflict
+from sealdesk.mail.received_messages import actions
+from sealdesk.mail.receiving import retention, taking
+from sealdesk.state import AppState
 from tests.mail.receiving.test_keeping import DAY_S
 from tests.mail.receiving.test_taking import report
 from tests.mail.support import Desk, Receiver, message, receiving, with_files
@@ -184,6 +190,14 @@ def test_an_agent_reads_and_opens_a_held_message_without_scripts(desk: Desk) -> 
     assert PATH not in visitor.get("/tickets").links
 
 
+def test_a_desk_without_tickets_shows_what_waits(desk: Desk) -> None:
+    visitor = agent_visitor(desk)
+    assert PATH not in visitor.get("/tickets").links
+    desk.get_mail(message(**SPAM))
+    page = visitor.get("/tickets")
+    assert PATH in page.links and "Your desk is ready" in page.text
+
+
 def test_two_agents_who_release_a_message_make_one_ticket(desk: Desk) -> None:
     desk.get_mail(message(**SPAM))
     visitor = agent_visitor(desk)
@@ -193,6 +207,48 @@ def test_two_agents_who_release_a_message_make_one_ticket(desk: Desk) -> None:
     page = visitor.submit(form)
     assert page.status == 409 and "somebody has released it" in page.text
     assert len(desk.tickets()) == 1
+
+
+def test_releases_at_once_have_one_effect(desk: Desk, agent: Person) -> None:
+    desk.get_mail(message(**SPAM))
+    path = f"{API}/{desk.messages()[0]['id']}/release"
+    with ThreadPoolExecutor(8) as pool:
+        answers = [*pool.map(lambda _: agent.post(path), range(8))]
+    found = sorted((each.status_code, each.json().get("code")) for each in answers)
+    assert found[0] == (200, None)
+    assert found[1:] == [(409, "message_not_held")] * 7
+    assert len(desk.tickets()) == len(desk.audit("received_message.released")) == 1
+
+
+def test_two_transactions_that_release_a_message_have_one_effect(desk: Desk) -> None:
+    """Both have seen that it waits before one of them commits."""
+    desk.get_mail(message(**SPAM))
+    message_id, tenant_id = desk.messages()[0]["id"], desk.tenant.id
+    caller = Caller(tenant_id, SYSTEM, frozenset(), "", has_custom_fields=False)
+    seen = list[str]()
+
+    async def work(state: AppState) -> list[Any]:
+        both = asyncio.Barrier(2)
+
+        async def release() -> Any:
+            now_us = state.clock.now_us()
+            found = await state.database.read(
+                lambda tx: actions.get_waiting(tx, tenant_id, message_id, now_us), tenant_id
+            )
+            seen.append(found.message.outcome)
+            incoming = await taking.read_again(state, found.mailbox, found.message)
+            await both.wait()
+            return await state.database.write(
+                lambda tx: actions.release(tx, caller, incoming, message_id, now_us=now_us),
+                tenant_id,
+            )
+
+        return [*await asyncio.gather(release(), release(), return_exceptions=True)]
+
+    results = desk.receiver.service.in_serving(work)
+    assert seen == ["spam", "spam"]
+    assert [isinstance(each, Conflict) for each in results].count(True) == 1, results
+    assert len(desk.tickets()) == len(desk.audit("received_message.released")) == 1
 
 
 @pytest.mark.parametrize(("what", "sender"), [("address", "eve"), ("domain", "anybody")])
