@@ -85,7 +85,7 @@ async def inbox(request: Request) -> Response:
     result, is_too_slow = await _load(request, query, filters)
     is_plain = not (view or query.is_narrowed() or any(result.counts.values()))
     if is_plain and not await _has_snoozed(request):
-        return await _first_steps(request, position)
+        return await _first_steps(request, position, beside)
     is_unknown = bool(query.customer) and result.customer is None and not is_too_slow
     suggestions = await _suggest_customers(request, query) if is_unknown else []
     if len(suggestions) == 1:
@@ -225,7 +225,7 @@ def _since(request: Request, query: InboxQuery, rows: Sequence[Row]) -> Position
     return [request.now_us - _MAX_COMMIT_DELAY_US, ids.NONE]
 
 
-async def _first_steps(request: Request, position: int) -> Response:
+async def _first_steps(request: Request, position: int, beside: Sidebar) -> Response:
     """The page of a tenant without tickets: how to send the first one."""
     target = f"{request.state.settings.path_prefix}/api/v1/external/tickets"
     command = _example_command(render.base_url(request), target)
@@ -233,6 +233,7 @@ async def _first_steps(request: Request, position: int) -> Response:
     return await render.page(
         request, "tickets/first_steps.html",
         command=command, poll=InboxQuery(status=None).poll(_FIRST), position=position,
+        sidebar=beside, current="",
         has_key=await request.read(lambda tx: keys.has_key(tx, tenant_id, now_us)),
     )  # fmt: skip
 
