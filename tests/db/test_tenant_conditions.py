@@ -6,6 +6,8 @@ Of a join that only passes the tenant on it returned empty pages, or failed.
 
 import pytest
 
+from sealdesk.db.distribution.groups import distribution_of
+from sealdesk.db.schema import metadata
 from tests.support.built_statements import built_statements
 from tests.support.statements import Statement, statements
 from tests.support.tenant_conditions import inserts_selection, unbound_tables
@@ -139,3 +141,24 @@ def test_a_table_with_its_condition_is_not_found(sql: str) -> None:
 def test_a_select_in_an_insert_is_found() -> None:
     assert inserts_selection("INSERT INTO tickets (id) VALUES ((SELECT max(id) FROM tickets))")
     assert not inserts_selection("INSERT INTO tickets (id) VALUES (:id)")
+
+
+def test_no_statement_reads_tables_that_may_be_on_different_nodes() -> None:
+    assert {found.name: found.sql for found in statements() if len(_places(found)) > 1} == {}
+
+
+@pytest.mark.parametrize(
+    ("joined", "count"), [("tenants", 1), ("customers", 1), ("user_directory", 2)]
+)
+def test_a_table_on_another_node_is_found(joined: str, count: int) -> None:
+    sql = f"SELECT 1 FROM tickets t JOIN {joined} j ON j.id = t.id"
+    assert len(_places(Statement("joined", sql, ""))) == count
+
+
+def _places(statement: Statement) -> set[str]:
+    """Where its rows are: on the node of the tenant, or of a table that is placed on its own."""
+    names = [name for name in statement.tables if name in metadata.tables]
+    kinds = {name: distribution_of(name).kind for name in names}
+    return {
+        kind if kind == "by_tenant" else name for name, kind in kinds.items() if kind != "reference"
+    }
