@@ -1,0 +1,1 @@
+"""Places tenants on shards and shards on nodes, and computes what the nodes can serve."""
