@@ -19,7 +19,7 @@ from tests.support.service import Service, Tenant, wait_until
 
 CREATED: events.EventType = "ticket.created"
 _PENDING = "SELECT id FROM event_outbox WHERE tenant_id = :id"
-_WAITING = "SELECT count(*) AS count FROM pg_locks WHERE NOT granted LIMIT 1"
+_WAITING = "SELECT pid FROM pg_locks WHERE NOT granted LIMIT 1"
 _POSITIONS = "SELECT position, id, log_position FROM events WHERE tenant_id = :id ORDER BY id"
 
 
@@ -125,8 +125,7 @@ def test_sequencers_whose_named_locks_hold_on_one_node_only_place_everything_onc
 
         async def watch() -> None:
             while not is_waiting.is_set():
-                row = await state.database.read(lambda tx: tx.fetch_one(_WAITING, {}))
-                if row["count"]:
+                if await state.database.read(lambda tx: tx.fetch_one(_WAITING, {})):
                     is_waiting.set()
 
         write = state.database.write
