@@ -252,7 +252,9 @@ async def _run(
             report(row["done"], row["total"])
         await work
     except asyncpg.PostgresError as error:
-        raise Unusable(f"nothing was moved: {error}") from error
+        raise Unusable(
+            f"the move failed, and its shard is where it was: {error}; run the same command again"
+        ) from error
     finally:
         work.cancel()
         await watching.close(timeout=1)

@@ -117,6 +117,23 @@ def test_unfiltered_statements_reach_only_rows_of_the_tenant(
     assert run(seen_by_owner()) >= 3, "the owner must see all"
 
 
+@pytest.mark.parametrize("kind", ["ticket", "customer"])
+def test_the_search_finds_rows_of_the_tenant_and_refuses_others(
+    filled: FilledDatabase, kind: str
+) -> None:
+    own, foreign, _ = filled.tenants
+    search = f"SELECT {kind}_id FROM search_{kind}s($1, $2::text::tsquery, '~', 25)"
+
+    async def find(tenant: str) -> list[str]:
+        async with _connected(filled.runtime) as connection, _of_tenant(connection, own):
+            rows = await connection.fetch(search, tenant, f"'mark-{tenant}'")
+            return [row[0] for row in rows]
+
+    assert run(find(own)) == [f"mark-{own}"]
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        run(find(foreign))
+
+
 def test_a_tenant_is_isolated_and_moved_while_it_is_written(filled: FilledDatabase) -> None:
     tenant, stored, copied = filled.tenants[2], [0], []
     insert = (
