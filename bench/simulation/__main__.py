@@ -71,7 +71,7 @@ def _rows(shards: list[float], arguments: argparse.Namespace) -> Iterator[tuple[
         peers = rules.connections(nodes, arguments.processes, arguments.pool)
         yield (
             f"{nodes}", f"{uneven:.2f}", f"{1 / uneven:.0%}", "█" * round(_BAR / uneven),
-            f"{moves.count}", f"{moves.tickets * terabytes:.1f}",
+            f"{moves.shard_count}", f"{moves.tickets * terabytes:.1f}",
             f"{max(filled) * terabytes:.1f}", f"{slow:,.0f} … {fast:,.0f}",
             f"{peers.from_processes} + {peers.from_nodes}",
         )  # fmt: skip

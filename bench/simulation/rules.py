@@ -13,10 +13,10 @@ _WORKER_CONNECTIONS = 10
 
 
 class Moves(NamedTuple):
-    """What a rebalance does. nodes: the node of each shard afterwards. tickets: those moved."""
+    """What a rebalance moves. nodes: the node of each shard afterwards. tickets: those moved."""
 
     nodes: list[int]
-    count: int
+    shard_count: int
     tickets: float
 
 

@@ -53,12 +53,12 @@ def test_a_tenant_larger_than_all_others_bounds_the_requests_of_any_number_of_no
 def test_equal_shards_are_rebalanced_by_the_fewest_moves() -> None:
     moves = rules.rebalance([1.0] * 32, rules.place([1.0] * 32, 2), 4)
 
-    assert (moves.count, moves.tickets) == (16, 16)
+    assert (moves.shard_count, moves.tickets) == (16, 16)
     assert rules.fill_nodes([1.0] * 32, moves.nodes, 4) == [8] * 4
 
 
 def test_a_rebalance_ends_where_no_move_helps() -> None:
-    assert rules.rebalance([9.0, 0.0], [0, 0], 3).count == 0
+    assert rules.rebalance([9.0, 0.0], [0, 0], 3).shard_count == 0
 
 
 def test_the_factor_multiplies_the_cost_of_a_request() -> None:
