@@ -67,14 +67,26 @@ def test_distributing_again_changes_nothing(env: Env) -> None:
     assert shards >= SHARDS
 
 
-def test_the_roles_may_serve(env: Env) -> None:
-    run(preflight.check(env["SEALDESK_DATABASE_URL"]))
-    run(preflight.check(env["SEALDESK_WORKER_DATABASE_URL"], is_worker=True))
+@pytest.mark.parametrize(
+    ("role", "is_worker"),
+    [("SEALDESK_DATABASE_URL", False), ("SEALDESK_WORKER_DATABASE_URL", True)],
+)
+def test_nothing_but_the_nodes_keeps_the_roles_from_serving(
+    env: Env, role: str, is_worker: bool
+) -> None:
+    with pytest.raises(Unusable, match="^[^;]* is distributed over nodes with Citus"):
+        run(preflight.check(env[role], is_worker=is_worker))
 
 
-@pytest.mark.parametrize("role", ["SEALDESK_OWNER_DATABASE_URL", "SEALDESK_WORKER_DATABASE_URL"])
-def test_a_role_that_sees_all_tenants_may_not_serve(env: Env, role: str) -> None:
-    with pytest.raises(Unusable):
+@pytest.mark.parametrize(
+    ("role", "fault"),
+    [
+        ("SEALDESK_OWNER_DATABASE_URL", "owns the tables"),
+        ("SEALDESK_WORKER_DATABASE_URL", "of all tenants"),
+    ],
+)
+def test_a_role_that_sees_all_tenants_may_not_serve(env: Env, role: str, fault: str) -> None:
+    with pytest.raises(Unusable, match=fault):
         run(preflight.check(env[role]))
 
 
