@@ -74,7 +74,7 @@ def test_distributing_again_changes_nothing(env: Env) -> None:
 def test_nothing_but_the_nodes_keeps_the_roles_from_serving(
     env: Env, role: str, is_worker: bool
 ) -> None:
-    with pytest.raises(Unusable, match="^[^;]* is distributed over nodes with Citus"):
+    with pytest.raises(Unusable, match=r"^[^;]* is distributed over nodes with Citus"):
         run(preflight.check(env[role], is_worker=is_worker))
 
 
