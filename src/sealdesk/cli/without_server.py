@@ -10,7 +10,7 @@ from sealdesk.errors import ConfigurationError
 _NEEDED = ("sqlalchemy", "uvicorn", "cryptography", "jinja2")
 NAMES = (
     "serve", "worker", "demo", "migrate", "rewrite-documents", "move", "backup", "restore",
-    "attachments", "mail", "tenants", "users", "keys", "mailboxes", "doctor",
+    "attachments", "mail", "tenants", "users", "keys", "mailboxes", "doctor", "nodes",
 )  # fmt: skip
 
 

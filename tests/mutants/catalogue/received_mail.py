@@ -87,8 +87,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a message is not held if its fields cannot be read",
         f"{_ROOM}/taking.py",
-        "msgspec.structs.replace(incoming, message=ParsedMessage())",
-        "incoming",
+        "        return await _hold_now(state, incoming, now_us)\n",
+        "        raise\n",
         (f"{_FAILURES}::test_a_message_whose_fields_cannot_be_read_waits_too",),
     ),
     Mutant(
@@ -136,8 +136,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a participant who stays gets another reply address",
         "mail/threads/actions.py",
-        "        if each.address_identity not in identities:\n",
-        "        if True:\n",
+        "known if each.address_identity not in identities]",
+        "known]",
         (
             f"{_PARTICIPANTS}::test_participants_are_set_and_those_who_stay_keep_their_reply_address",
         ),
