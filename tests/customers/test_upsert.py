@@ -68,5 +68,7 @@ def test_at_once_only_one_is_created(tenant: Tenant) -> None:
 
 def test_a_signature_of_a_put_is_good_for_one_use(tenant: Tenant) -> None:
     key = tenant.key(replay_protection="writes")
-    sent = [key.call("PUT", f"{PATH}/C-5", {"email": "a@b.example"}) for _ in range(2)]
+    signed = key.signature_headers("PUT", f"{PATH}/C-5", b'{"email": "a@b.example"}')
+    change = {"email": "a@b.example"}
+    sent = [key.call("PUT", f"{PATH}/C-5", change, headers=signed) for _ in range(2)]
     assert [each.status_code for each in sent] == [201, 401]
