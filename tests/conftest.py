@@ -20,6 +20,7 @@ from tests.support.databases import (
     Kind,
     Template,
     migrated_template,
+    on_citus,
     on_postgresql,
     on_sqlite,
 )
@@ -86,7 +87,7 @@ def postgres_template() -> Iterator[Template]:
 
 @pytest.fixture(scope="session", params=KINDS)
 def kind(request: pytest.FixtureRequest) -> Kind:
-    """The kind of database; every test that uses it runs on both."""
+    """The kind of database; every test that uses it runs on each."""
     return cast(Kind, request.param)
 
 
@@ -95,6 +96,8 @@ def begin(kind: Kind, template: Path, request: pytest.FixtureRequest) -> Begin:
     """Starts services: begin(data_dir, SEALDESK_MAX_SKEW_S="30")."""
     if kind == "sqlite":
         return on_sqlite(template)
+    if kind == "citus":
+        return on_citus
     return on_postgresql(request.getfixturevalue("postgres_template"))
 
 

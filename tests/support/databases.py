@@ -1,5 +1,6 @@
-"""The databases of tests: copies of an empty SQLite or PostgreSQL database."""
+"""The databases of tests: copies of an empty one on SQLite or PostgreSQL, new ones on Citus."""
 
+import os
 import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -10,10 +11,16 @@ import pytest
 
 from sealdesk.db import schema_version
 from tests.servers import Access, run_postgres
+from tests.support.citus import distributed_database
 from tests.support.service import Service, random_key, running
 
-Kind = Literal["sqlite", "postgresql"]
-KINDS: tuple[Kind, ...] = ("sqlite", "postgresql")
+Kind = Literal["sqlite", "postgresql", "citus"]
+# On Citus where its nodes are given: a superuser's URL of the coordinator.
+KINDS: tuple[Kind, ...] = (
+    "sqlite",
+    "postgresql",
+    *(("citus",) if os.environ.get("SEALDESK_TEST_CITUS") else ()),
+)
 SQLITE_ONLY = pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
 # For what hardly depends on the database, and takes long on PostgreSQL.
 SQLITE_FIRST = pytest.mark.parametrize(
@@ -89,3 +96,10 @@ def on_postgresql(template: Template) -> Begin:
             yield service
 
     return begin
+
+
+@contextmanager
+def on_citus(data_dir: Path, **env: str) -> Iterator[Service]:
+    keys = {name: random_key() for name in ("SEALDESK_MASTER_KEY", "SEALDESK_JWT_SECRET")}
+    with distributed_database() as urls, running(data_dir, **{**urls, **keys, **env}) as service:
+        yield service

@@ -94,7 +94,7 @@ async def change_key(
 
     Raises NotFound, Conflict for a revoked or expired key, PreconditionFailed, ValidationFailed.
     """
-    await _lock(tx, key_id)
+    await _lock(tx, caller.tenant_id, key_id)
     key = await _get_active(tx, caller.tenant_id, key_id, now_us)
     _check_unchanged(seen, rules.settings_hash(key))
     changed = msgspec.structs.replace(key, **_changed_fields(change, now_us))
@@ -106,7 +106,7 @@ async def change_key(
 
 async def revoke_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> None:
     """Revoke a key and destroy its secret; idempotent. Raises NotFound."""
-    await _lock(tx, key_id)
+    await _lock(tx, caller.tenant_id, key_id)
     key = await get_key(tx, caller.tenant_id, key_id)
     if key.revoked_at is not None:
         return
@@ -125,7 +125,7 @@ async def rotate_key(
     seen: the version of the secret that the caller has seen, "" for any.
     Raises NotFound, Conflict for a revoked or expired key, PreconditionFailed.
     """
-    await _lock(tx, key_id)
+    await _lock(tx, caller.tenant_id, key_id)
     key = await _get_active(tx, caller.tenant_id, key_id, now_us)
     _check_unchanged(seen, str(key.secret_version))
     api_secret = rules.mint_secret()
@@ -143,7 +143,7 @@ async def confirm_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> Ap
 
     Raises NotFound, Conflict for a revoked or expired key.
     """
-    await _lock(tx, key_id)
+    await _lock(tx, caller.tenant_id, key_id)
     key = await _get_active(tx, caller.tenant_id, key_id, now_us)
     confirmed = msgspec.structs.replace(key, unconfirmed_since=None)
     if confirmed != key:
@@ -176,7 +176,7 @@ async def get_key(tx: Tx, tenant_id: str, key_id: str) -> ApiKey:
 
 async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, key_ring: KeyRing) -> bool:
     """Seal a key's secret under the ring's first master key; False when it already is."""
-    await _lock(tx, key_id)
+    await _lock(tx, tenant_id, key_id)
     key = await get_key(tx, tenant_id, key_id)
     if key.sealed_secret is None or key_ring.is_current(key.sealed_secret):
         return False
@@ -187,7 +187,7 @@ async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, key_ring: KeyRing) 
 
 async def _lock_keys(tx: Tx, tenant_id: str) -> None:
     """Serialize the creation of a tenant's keys, so that they can be counted."""
-    await tx.lock(f"api_keys of {tenant_id}")
+    await tx.lock("api_keys", tenant_id)
 
 
 async def _check_limits(tx: Tx, tenant_id: str, now_us: int) -> None:
@@ -205,9 +205,9 @@ async def _check_limits(tx: Tx, tenant_id: str, now_us: int) -> None:
         )
 
 
-async def _lock(tx: Tx, key_id: str) -> None:
+async def _lock(tx: Tx, tenant_id: str, key_id: str) -> None:
     """Serialize concurrent changes of one key, so that none is lost."""
-    await tx.lock(f"api_key {key_id}")
+    await tx.lock(f"api_key {key_id}", tenant_id)
 
 
 async def _get_active(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> ApiKey:

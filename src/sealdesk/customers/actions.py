@@ -88,7 +88,7 @@ async def upsert_customer(
     Without one, the customer with the e-mail address gets the external_id, unless they have
     another one. Raises Conflict, ValidationFailed.
     """
-    await tx.lock(f"customer {tenant_id} {external_id}")
+    await tx.lock(f"customer {external_id}", tenant_id)
     page = PageRequest(1, None)
     found = await store.list_customers(tx, tenant_id, Filter(external_id=external_id), page)
     if len(found) > 1:

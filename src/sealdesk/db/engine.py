@@ -39,6 +39,13 @@ class Tx(Protocol):
     def dialect(self) -> Dialect:
         """For the few statements that the two databases spell differently, full-text search."""
 
+    @property
+    def is_distributed(self) -> bool:
+        """Whether the tables are distributed over nodes: a statement asks the node of one tenant.
+
+        Statements across tenants ask all nodes, and some of them are refused.
+        """
+
     async def fetch_one(self, sql: str, params: Params) -> Row | None:
         """The first row, None when there is none."""
 
@@ -100,14 +107,14 @@ class Tx(Protocol):
         Skips rows that another transaction has locked.
         """
 
-    async def lock(self, name: str) -> None:
-        """Wait for a named lock and hold it to the end of the transaction.
+    async def lock(self, name: str, tenant_id: str = "") -> None:
+        """Wait for a named lock of a tenant, and hold it to the end of the transaction.
 
-        Names are global to the installation.
+        Without a tenant it is a lock of the installation.
         """
 
-    async def try_lock(self, name: str) -> bool:
-        """Take a named lock to the end of the transaction; False when another one holds it."""
+    async def try_lock(self, name: str, tenant_id: str = "") -> bool:
+        """Take such a lock to the end of the transaction; False when another one holds it."""
 
     def announce(self, tenant_id: str) -> None:
         """Tell the listeners of the database, after the commit, that this tenant has new events."""

@@ -288,7 +288,7 @@ def wrong_credentials() -> Unauthorized:
 
 async def _lock(tx: Tx, user: User) -> None:
     """Serialize concurrent changes of a user's password."""
-    await tx.lock(f"user {user.id}")
+    await tx.lock(f"user {user.id}", user.tenant_id)
 
 
 def _hash(token: str) -> bytes:

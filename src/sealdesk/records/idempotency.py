@@ -64,7 +64,7 @@ def read_key(
 
 async def lock(tx: Tx, request: IdempotentRequest) -> None:
     """Exclude copies of this request until the transaction ends. Raises Conflict while one runs."""
-    if not await tx.try_lock(f"once {request.tenant_id} {request.key_id} {request.scope}"):
+    if not await tx.try_lock(f"once {request.key_id} {request.scope}", request.tenant_id):
         raise Conflict(IDEMPOTENCY_IN_FLIGHT)
 
 

@@ -41,7 +41,7 @@ async def create_webhook(
 ) -> WebhookWithSecret:
     """Create an endpoint; its URL has been checked. Raises Conflict above MAX_ENDPOINTS."""
     # Concurrent requests count each other's endpoints.
-    await tx.lock(f"webhooks {caller.tenant_id}")
+    await tx.lock("webhooks", caller.tenant_id)
     await _check_limit(tx, caller.tenant_id)
     secret = webhook_signing.mint_secret()
     endpoint = _with_secret(
@@ -72,7 +72,7 @@ async def change_webhook(
     tx: Tx, caller: Caller, endpoint_id: str, change: WebhookChange, *, now_us: int
 ) -> WebhookResponse:
     """Change an endpoint; a new URL has been checked. Raises NotFound."""
-    await _lock_endpoint(tx, endpoint_id)
+    await _lock_endpoint(tx, caller.tenant_id, endpoint_id)
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
     changed = rules.changed(endpoint, change)
     if changed == endpoint:
@@ -89,7 +89,7 @@ async def change_webhook(
 
 async def delete_webhook(tx: Tx, caller: Caller, endpoint_id: str, *, now_us: int) -> None:
     """Delete an endpoint and its secrets. Raises NotFound, also the second time."""
-    await _lock_endpoint(tx, endpoint_id)
+    await _lock_endpoint(tx, caller.tenant_id, endpoint_id)
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
     await endpoint_store.delete(tx, caller.tenant_id, endpoint_id, now_us)
     await record_audit(tx, caller, "webhook.deleted", endpoint, now_us)
@@ -99,7 +99,7 @@ async def rotate_secret(
     tx: Tx, caller: Caller, endpoint_id: str, *, key_ring: KeyRing, now_us: int
 ) -> WebhookWithSecret:
     """Make a new secret; the old one also signs for a day. Raises NotFound."""
-    await _lock_endpoint(tx, endpoint_id)
+    await _lock_endpoint(tx, caller.tenant_id, endpoint_id)
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
     secret = webhook_signing.mint_secret()
     rotated = msgspec.structs.replace(
@@ -155,7 +155,7 @@ async def replay(
 ) -> ReplayResponse:
     """Deliver the events of a time range again. Raises NotFound, Conflict, ValidationFailed."""
     since, until = _parse_range(new, now_us)
-    await _lock_endpoint(tx, endpoint_id)
+    await _lock_endpoint(tx, caller.tenant_id, endpoint_id)
     endpoint = await get_active(tx, caller.tenant_id, endpoint_id)
     if await endpoint_store.find_open_replay(tx, caller.tenant_id, endpoint_id) is not None:
         raise Conflict(REPLAY_IN_PROGRESS)
@@ -218,7 +218,7 @@ async def end_test(
 
 async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, key_ring: KeyRing) -> bool:
     """Seal an endpoint's secrets with the first master key of the ring; whether any changed."""
-    await _lock_endpoint(tx, endpoint_id)
+    await _lock_endpoint(tx, tenant_id, endpoint_id)
     endpoint = await endpoint_store.find(tx, tenant_id, endpoint_id)
     if endpoint is None:
         return False
@@ -234,9 +234,9 @@ async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, key_ring: 
     return True
 
 
-async def _lock_endpoint(tx: Tx, endpoint_id: str) -> None:
+async def _lock_endpoint(tx: Tx, tenant_id: str, endpoint_id: str) -> None:
     # Serializes the changes of one endpoint.
-    await tx.lock(f"webhook {endpoint_id}")
+    await tx.lock(f"webhook {endpoint_id}", tenant_id)
 
 
 async def _check_limit(tx: Tx, tenant_id: str) -> None:

@@ -26,8 +26,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "macros created at once do not count each other",
         "tickets/macros/actions.py",
-        'tx.lock(f"macros ',
-        'tx.try_lock(f"macros ',
+        'tx.lock("macros"',
+        'tx.try_lock("macros"',
         (f"{_API}::test_a_macro_is_counted_before_one_created_at_once",),
     ),
     Mutant(

@@ -20,8 +20,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "two processes count the open tickets of a member at once",
         "tickets/teams/assigning.py",
-        '    if not await tx.try_lock(f"round robin {tenant_id}"):\n',
-        '    if not await tx.try_lock(f"round robin {team_id}"):\n',
+        '    if not await tx.try_lock("round robin", tenant_id):\n',
+        '    if not await tx.try_lock(f"round robin {team_id}", tenant_id):\n',
         (f"{_ROUND}::test_two_processes_do_not_give_a_member_more_than_the_capacity",),
     ),
     Mutant(

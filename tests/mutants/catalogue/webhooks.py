@@ -68,7 +68,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "concurrent creates exceed the limit of endpoints",
         "webhooks/actions.py",
-        '    await tx.lock(f"webhooks {caller.tenant_id}")\n',
+        '    await tx.lock("webhooks", caller.tenant_id)\n',
         "",
         (f"{_WEBHOOKS}/test_limits.py::test_of_60_concurrently_created_endpoints_50_exist",),
     ),
@@ -147,8 +147,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "two changes of an endpoint at once undo each other",
         "webhooks/actions.py",
-        '    await tx.lock(f"webhook {endpoint_id}")\n',
-        "    await tx.try_lock(endpoint_id)\n",
+        '    await tx.lock(f"webhook {endpoint_id}", tenant_id)\n',
+        "    await tx.try_lock(endpoint_id, tenant_id)\n",
         (f"{_ENDPOINTS}::test_concurrent_changes_do_not_overwrite_each_other",),
     ),
     Mutant(

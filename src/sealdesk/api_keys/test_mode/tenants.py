@@ -32,7 +32,7 @@ async def open_test_tenant(tx: Tx, live_id: str, agents: Sequence[User], now_us:
     """
     if await test_tenants.find(tx, live_id) is not None:
         return live_id
-    await tx.lock(f"test tenant of {live_id}")
+    await tx.lock("test tenant", live_id)
     found = await test_tenants.find_of(tx, live_id)
     if found is None:
         tenant_id = await _add(tx, live_id, now_us)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -15,6 +15,12 @@ from sealdesk.db import deadline
 from sealdesk.db.engine import Listener, Work
 from sealdesk.db.fairness import SLOW_READ_LIMIT_S, SLOW_READ_WAIT_S, slow_read_slots
 from sealdesk.db.postgres import errors
+from sealdesk.db.postgres.distributed import (
+    PLAN_CACHE_MODE,
+    DistributedTx,
+    begin_options,
+    is_distributed,
+)
 from sealdesk.db.postgres.pool import Pool
 from sealdesk.db.postgres.shared_read import SharedRead
 from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx
@@ -35,11 +41,6 @@ _SETTINGS = {
     # Otherwise the server plans most statements at every execution: half of the cost of a page.
     "plan_cache_mode": "force_generic_plan",
 }
-_SET_LOCAL = "".join(
-    f"SET LOCAL {name} = '{value}'; "
-    for name, value in _SETTINGS.items()
-    if name != "default_transaction_isolation"
-)
 _SLOW_READ_SETTINGS = (
     f"SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = '{SLOW_READ_LIMIT_S:g}s';"
     # For a query that no index serves, planning it for its values is worth the time.
@@ -71,24 +72,43 @@ class PostgresDatabase:
         self._has_time = has_time
         self._pool = Pool(self._connect, connections)
         self._key_stamp = SharedRead(self._read_key_stamp)
-        self._options = BeginOptions(always=is_pooled, settings=_SET_LOCAL if is_pooled else "")
+        self._tx: type[PostgresTx] = PostgresTx
+        self._options = BeginOptions(
+            always=is_pooled, settings=_set_local(_SETTINGS) if is_pooled else ""
+        )
         self._slow_read_options = BeginOptions(always=True, settings=_SLOW_READ_SETTINGS)
         # The other connections are for reads and writes that are short.
         self._slow_slots = slow_read_slots(max(1, connections // 3))
 
     async def _connect(self) -> Connection:
         try:
-            timeout_s = min(CONNECT_S, deadline.current().total_s)
-            return await connect(
-                self._url, name=self._name, is_pooled=self._is_pooled, timeout_s=timeout_s
-            )
+            async with asyncio.timeout(min(CONNECT_S, deadline.current().total_s)):
+                connection = await connect(self._url, name=self._name, is_pooled=self._is_pooled)
+                try:
+                    if await is_distributed(connection):
+                        await self._use_nodes(connection)
+                except BaseException:
+                    connection.terminate()
+                    raise
+                return connection
         except Exception as error:
             if errors.is_unavailable(error):
                 raise errors.unavailable(error) from error
             raise
 
+    async def _use_nodes(self, connection: Connection) -> None:
+        if self._is_pooled:
+            self._options = begin_options(
+                _set_local(_SETTINGS | {"plan_cache_mode": PLAN_CACHE_MODE})
+            )
+        else:
+            await connection.execute(f"SET plan_cache_mode = '{PLAN_CACHE_MODE}'")
+            self._options = begin_options()
+        self._slow_read_options = begin_options(_SLOW_READ_SETTINGS)
+        self._tx = DistributedTx
+
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
-        return await self._run(work, tenant_id, self._options, is_write=False)
+        return await self._run(work, tenant_id, is_write=False)
 
     async def read_key_stamp(self) -> int | None:
         return await self._key_stamp.get()
@@ -101,14 +121,14 @@ class PostgresDatabase:
         try:
             async with self._slow_slots.hold(tenant_id, SLOW_READ_WAIT_S):
                 deadline.current().unindexed_reads += 1
-                return await self._run(work, tenant_id, self._slow_read_options, is_write=False)
+                return await self._run(work, tenant_id, is_write=False, is_slow=True)
         except ServiceUnavailable as error:
             if isinstance(error.__cause__, asyncpg.QueryCanceledError):
                 raise QueryTooSlow(QUERY_TOO_SLOW, limit_s=f"{SLOW_READ_LIMIT_S:g}") from error
             raise
 
     async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
-        return await self._run(work, tenant_id, self._options, is_write=True)
+        return await self._run(work, tenant_id, is_write=True)
 
     async def write_in_background(self, work: Work[T]) -> T:
         return await self.write(work)
@@ -120,12 +140,12 @@ class PostgresDatabase:
         await self._pool.close()
 
     async def _run(
-        self, work: Work[T], tenant_id: str | None, options: BeginOptions, *, is_write: bool
+        self, work: Work[T], tenant_id: str | None, *, is_write: bool, is_slow: bool = False
     ) -> T:
         attempts = 0
         while True:
             try:
-                return await self._run_once(work, tenant_id, options, is_write=is_write)
+                return await self._run_once(work, tenant_id, is_write=is_write, is_slow=is_slow)
             except errors.RETRYABLE as error:
                 attempts += 1
                 if attempts == _MAX_ATTEMPTS:
@@ -136,7 +156,7 @@ class PostgresDatabase:
                 await asyncio.sleep(ids.random_bits(10) / 1024 * 0.002 * 2**attempts)
 
     async def _run_once(
-        self, work: Work[T], tenant_id: str | None, options: BeginOptions, *, is_write: bool
+        self, work: Work[T], tenant_id: str | None, *, is_write: bool, is_slow: bool = False
     ) -> T:
         remaining, began_at = deadline.current(), time.monotonic()
         if remaining.total_s <= 0:
@@ -144,7 +164,9 @@ class PostgresDatabase:
         try:
             connection = await self._pool.acquire(tenant_id)
             try:
-                tx = PostgresTx(connection, tenant_id, options)
+                # What these are is known once there was a connection.
+                options = self._slow_read_options if is_slow else self._options
+                tx = self._tx(connection, tenant_id, options)
                 remaining_s = remaining.total_s - (time.monotonic() - began_at)
                 with self._terminate_after(connection, remaining_s):
                     return await self._run_on_connection(connection, tx, work, is_write=is_write)
@@ -204,22 +226,29 @@ class PostgresDatabase:
             connection.terminate()
 
 
-async def connect(
-    url: str, *, name: str, is_pooled: bool = False, timeout_s: float = CONNECT_S
-) -> Connection:
+async def connect(url: str, *, name: str, is_pooled: bool = False) -> Connection:
     """Open a connection with the service's settings. name: as pg_stat_activity shows it.
 
     Raises OSError, TimeoutError, asyncpg's errors.
     """
     if is_pooled:
-        return await asyncpg.connect(url, timeout=timeout_s, statement_cache_size=0)
+        return await asyncpg.connect(url, timeout=CONNECT_S, statement_cache_size=0)
     return await asyncpg.connect(
         url,
-        timeout=timeout_s,
+        timeout=CONNECT_S,
         max_cached_statement_lifetime=0,
         max_cacheable_statement_size=64 * 1024,
         statement_cache_size=256,
         # The URL may name several hosts: use the one that takes writes.
         target_session_attrs=SessionAttribute.read_write,
         server_settings={"application_name": name, **_SETTINGS},
+    )
+
+
+def _set_local(settings: Mapping[str, str]) -> str:
+    """Sets them for one transaction, which has begun with its isolation level."""
+    return "".join(
+        f"SET LOCAL {name} = '{value}'; "
+        for name, value in settings.items()
+        if name != "default_transaction_isolation"
     )

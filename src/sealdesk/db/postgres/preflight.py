@@ -47,12 +47,6 @@ WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_v
     AND pg_get_expr(p.polqual, p.polrelid) NOT LIKE '%current_setting(''sealdesk.tenant_id''%'
 ORDER BY 1 LIMIT 1000
 """
-# The tenant of a transaction, its named locks and the order of events hold on one node only, until
-# statements are sent for Citus.
-_HAS_CITUS = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
-_IS_DISTRIBUTED = """
-SELECT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('tickets'))
-"""
 # A comment on Alembic's table marks an unfinished `sealdesk move`: it needs no grants and no table
 # in the schema, and a dump includes it.
 # A table that `sealdesk restore` creates first and drops last.
@@ -97,7 +91,7 @@ async def open_connection(url: str, *, name: str, is_pooled: bool = False) -> Co
 
 
 async def check(url: str, *, is_pooled: bool = False, is_worker: bool = False) -> None:
-    """Raises Unusable unless the database can be served safely, on one node.
+    """Raises Unusable unless the database can be served safely.
 
     is_worker: the role may see the worker's tables for all tenants.
     """
@@ -105,7 +99,6 @@ async def check(url: str, *, is_pooled: bool = False, is_worker: bool = False) -
     try:
         async with connection.transaction():
             faults = await find_faults(connection, is_worker=is_worker)
-            faults += await _distribution_faults(connection)
     except Exception as error:
         if errors.is_unavailable(error):
             raise Unusable(f"{redacted(url)} cannot be examined: {error}") from error
@@ -176,15 +169,6 @@ async def find_faults(connection: Connection, *, is_worker: bool = False) -> lis
     if open_to_all:
         faults.append(f"has no row level security on {', '.join(open_to_all)}; {_MIGRATE}")
     return faults
-
-
-async def _distribution_faults(connection: Connection) -> list[str]:
-    if not (await connection.fetchval(_HAS_CITUS) and await connection.fetchval(_IS_DISTRIBUTED)):
-        return []
-    return [
-        "is distributed over nodes with Citus, which Sealdesk cannot serve yet. Serve a database"
-        " on one PostgreSQL"
-    ]
 
 
 def _server_faults(server: Record) -> list[str]:

@@ -19,7 +19,7 @@ _SET_TENANT = f"set_config('{TENANT_SETTING}', %s, true)"
 _WITHOUT_SYNC_COMMIT = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL"
 _NAME = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
 _ROW_COUNTED = ("UPDATE", "DELETE")
-_UPDATED_TABLE = re.compile(r"\s*(?:UPDATE|DELETE FROM) (\w+)")
+_CHANGED_TABLE = re.compile(r"\s*(UPDATE|DELETE FROM|INSERT INTO) (\w+)")
 
 
 class Statement(NamedTuple):
@@ -184,8 +184,17 @@ def across_tenants(directory: str, sql: str) -> Statement:
 @lru_cache(maxsize=2048)
 def updated_table(sql: str) -> str | None:
     """The table of which an UPDATE or DELETE changes rows, None for an INSERT."""
-    found = _UPDATED_TABLE.match(sql)
-    return None if found is None else found[1]
+    found = _CHANGED_TABLE.match(sql)
+    return None if found is None or found[1] == "INSERT INTO" else found[2]
+
+
+@lru_cache(maxsize=2048)
+def changed_table(sql: str) -> str:
+    """The table of an INSERT, UPDATE or DELETE. Raises ValueError for another statement."""
+    found = _CHANGED_TABLE.match(sql)
+    if found is None:
+        raise ValueError("the statement does not begin with what it changes")
+    return found[2]
 
 
 def combine(changes: list[Change], *, sets_tenant: bool) -> Batch:

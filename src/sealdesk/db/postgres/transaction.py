@@ -16,7 +16,6 @@ from sealdesk.db.postgres import statements
 from sealdesk.db.postgres.statements import TENANT_SETTING, Change
 
 _TENANT_ID = re.compile(r"[0-9a-f-]{36}")
-_SET_TENANT = f"SELECT set_config('{TENANT_SETTING}', $1, true)"
 
 
 class BeginOptions:
@@ -34,6 +33,7 @@ class PostgresTx:
 
     __slots__ = ("_changes", "_connection", "_options", "is_committing", "is_open", "tenant_id")
     dialect: Dialect = "postgresql"
+    is_distributed = False
 
     def __init__(
         self, connection: Connection, tenant_id: str | None, options: BeginOptions
@@ -142,15 +142,16 @@ class PostgresTx:
         statement = statements.numbered(f"{sql} FOR UPDATE SKIP LOCKED", params.get("limit"))
         return await self._fetch(statement.text, statement.values(params))
 
-    async def lock(self, name: str) -> None:
-        await self.open()
-        await self._fetch("SELECT pg_advisory_xact_lock($1)", [_lock_number(name)])
+    async def lock(self, name: str, tenant_id: str = "") -> None:
+        await self._lock("pg_advisory_xact_lock", name, tenant_id)
 
-    async def try_lock(self, name: str) -> bool:
+    async def try_lock(self, name: str, tenant_id: str = "") -> bool:
+        return bool(await self._lock("pg_try_advisory_xact_lock", name, tenant_id))
+
+    async def _lock(self, function: str, name: str, tenant_id: str) -> object:
         await self.open()
-        sql = "SELECT pg_try_advisory_xact_lock($1)"
-        ((is_held,),) = await self._fetch(sql, [_lock_number(name)])
-        return bool(is_held)
+        ((result,),) = await self._fetch(f"SELECT {function}($1)", [lock_number(name, tenant_id)])
+        return result
 
     def announce(self, tenant_id: str) -> None:
         """Nobody listens in this process."""
@@ -160,7 +161,7 @@ class PostgresTx:
             raise RuntimeError("a transaction of one tenant cannot switch to another")
         if self.tenant_id is None and self.is_open:
             await self._flush()
-            await self._fetch(_SET_TENANT, [tenant_id])
+            await self._connection.execute(self._tenant_sql(tenant_id))
         self.tenant_id = tenant_id
 
     async def find_across_tenants(self, directory: str, sql: str, params: Params) -> Row | None:
@@ -182,14 +183,17 @@ class PostgresTx:
     async def open(self) -> None:
         """Begin a transaction unless one is open, and send the queued changes."""
         if not self.is_open:
-            tenant_id = self.tenant_id or ""
-            if tenant_id and _TENANT_ID.fullmatch(tenant_id) is None:
-                raise ValueError("a tenant's id must be a UUID")
-            tenant = f"SELECT set_config('{TENANT_SETTING}', '{tenant_id}', true)"
             # One round trip, which is only possible for text without parameters.
-            await self._connection.execute(f"BEGIN; {self._options.settings}{tenant}")
+            sets_tenant = self._tenant_sql(self.tenant_id or "")
+            await self._connection.execute(f"BEGIN; {self._options.settings}{sets_tenant}")
             self.is_open = True
         await self._flush()
+
+    def _tenant_sql(self, tenant_id: str) -> str:
+        """Sets the tenant of the transaction. Raises ValueError unless it is a UUID or empty."""
+        if tenant_id and _TENANT_ID.fullmatch(tenant_id) is None:
+            raise ValueError("a tenant's id must be a UUID")
+        return f"SET LOCAL {TENANT_SETTING} = '{tenant_id}'"
 
     async def commit(self) -> None:
         """Commit. When the connection is lost meanwhile, the outcome is unknown."""
@@ -215,6 +219,9 @@ class PostgresTx:
         if not self._changes:
             return
         changes, self._changes = self._changes, []
+        await self._send(changes)
+
+    async def _send(self, changes: list[Change]) -> None:
         sets_tenant = not self.is_open and self.tenant_id is not None
         batch = statements.combine(changes, sets_tenant=sets_tenant)
         values = batch.values(changes)
@@ -226,6 +233,7 @@ class PostgresTx:
         return await self._connection.fetch(text, *values)
 
 
-def _lock_number(name: str) -> int:
-    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
+def lock_number(name: str, tenant_id: str) -> int:
+    """The number of a named lock; of one tenant, or of the installation when that is empty."""
+    digest = hashlib.blake2b(f"{tenant_id} {name}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)

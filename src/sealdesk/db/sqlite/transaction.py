@@ -52,6 +52,7 @@ class SqliteTx:
 
     __slots__ = ("_announced", "_connection", "_counters", "_cursor", "listeners")
     dialect: Dialect = "sqlite"
+    is_distributed = False
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -182,10 +183,10 @@ class SqliteTx:
     async def select_for_update(self, sql: str, params: Params) -> Sequence[Row]:
         return await self.fetch_all(sql, params)
 
-    async def lock(self, name: str) -> None:
+    async def lock(self, name: str, tenant_id: str = "") -> None:
         """No lock is needed: one transaction writes at a time."""
 
-    async def try_lock(self, name: str) -> bool:
+    async def try_lock(self, name: str, tenant_id: str = "") -> bool:
         return True
 
     def announce(self, tenant_id: str) -> None:

@@ -40,7 +40,7 @@ async def invite(tx: Tx, caller: Caller, new: Invitation, *, now_us: int) -> tup
     tenant, TooManyRequests.
     """
     _check_role(caller, new.role)
-    await tx.lock(f"people {caller.tenant_id}")
+    await tx.lock("people", caller.tenant_id)
     await _check_invitations(tx, caller.tenant_id, now_us)
     user = await actions.create_user(
         tx,
@@ -132,7 +132,7 @@ async def turn_off_two_factor(tx: Tx, caller: Caller, user_id: str, *, now_us: i
 
 async def release(tx: Tx, caller: Caller, user: User, *, now_us: int) -> None:
     """Free a user's e-mail address, for the operator: the user is an invited one again."""
-    await tx.lock(f"people {user.tenant_id}")
+    await tx.lock("people", user.tenant_id)
     await store.release_email(tx, user)
     await users.delete_resets(tx, user.tenant_id, user.id)
     await two_factor.turn_off(tx, user, caller=caller, now_us=now_us)
@@ -155,7 +155,7 @@ async def _lock_user(tx: Tx, caller: Caller, user_id: str) -> User:
 
     Otherwise two administrators who deactivate each other at once would both succeed.
     """
-    await tx.lock(f"people {caller.tenant_id}")
+    await tx.lock("people", caller.tenant_id)
     user = await get_user(tx, caller, user_id)
     if user.role not in rules.assignable_roles(caller.may):
         raise Forbidden(SUPER_ADMIN_ONLY)

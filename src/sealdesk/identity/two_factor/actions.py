@@ -113,7 +113,7 @@ async def count_code(tx: Tx, user: User, *, now_us: int) -> None:
     Raises TooManyRequests when too many were wrong.
     """
     limits = rules.code_limits(user.id)
-    await tx.lock(f"codes of {user.id}")
+    await tx.lock(f"codes of {user.id}", user.tenant_id)
     for limit in limits:
         reached_until = await identity_store.reached_until(tx, limit, now_us)
         if reached_until is not None:
@@ -150,7 +150,7 @@ async def use_code(
 
 async def reseal(tx: Tx, tenant_id: str, user_id: str, *, key_ring: KeyRing) -> bool:
     """Seal the secret with the first master key; False when it already was. Raises UnsealError."""
-    await tx.lock(f"user {user_id}")
+    await tx.lock(f"user {user_id}", tenant_id)
     factor = await store.find(tx, tenant_id, user_id)
     if factor is None or key_ring.is_current(factor.sealed_secret):
         return False
@@ -166,7 +166,7 @@ def _open(factor: SecondFactor, key_ring: KeyRing) -> str:
 
 async def _lock(tx: Tx, user: User) -> None:
     """Serialize uses and changes of a user's second factor."""
-    await tx.lock(f"user {user.id}")
+    await tx.lock(f"user {user.id}", user.tenant_id)
 
 
 async def _record(tx: Tx, action: str, user: User, caller: Caller, now_us: int) -> None:

@@ -16,7 +16,7 @@ MAX_BLOCKS = 1000  # of a tenant
 
 async def add_block(tx: Tx, caller: Caller, new: NewMailBlock, *, now_us: int) -> Block:
     """The block; the one that is there already stays. Raises Conflict above MAX_BLOCKS."""
-    await tx.lock(f"mail blocks {caller.tenant_id}")
+    await tx.lock("mail blocks", caller.tenant_id)
     pattern = normalise(new.pattern)
     known = await store.find(tx, caller.tenant_id, pattern)
     if known is not None:

@@ -81,7 +81,7 @@ async def submit(
     False when too many wait. An address that gets no e-mail now is not told from one that does.
     """
     tenant_id, identity = form.tenant_id, email_identity(request.email)
-    await tx.lock(f"form submissions {tenant_id}")
+    await tx.lock("form submissions", tenant_id)
     if await store.count(tx, tenant_id, rules.MAX_WAITING) >= rules.MAX_WAITING:
         return False
     mailbox = await get_mailbox(tx, form)

@@ -222,7 +222,7 @@ async def _record_event(tx: Tx, before: Mailbox, after: Mailbox, now_us: int) ->
 
 async def _lock_mailboxes(tx: Tx, tenant_id: str) -> None:
     # Concurrent requests count each other's mailboxes and see their changes.
-    await tx.lock(f"mailboxes {tenant_id}")
+    await tx.lock("mailboxes", tenant_id)
 
 
 async def _record_audit(

@@ -71,7 +71,7 @@ async def set_participants(
     Those who stay keep their reply addresses.
     """
     tenant_id = caller.tenant_id
-    await tx.lock(f"participants {ticket_id}")
+    await tx.lock(f"participants {ticket_id}", tenant_id)
     known = await get_participants(tx, tenant_id, ticket_id)
     own = await mailboxes.list_all(tx, tenant_id)
     _check(wanted, own)

@@ -112,7 +112,7 @@ async def check_values(tx: Tx, tenant_id: str, values: Values) -> None:
 
 async def _lock(tx: Tx, tenant_id: str) -> list[Field]:
     """All definitions, with changes of them by others locked."""
-    await tx.lock(f"custom fields {tenant_id}")
+    await tx.lock("custom fields", tenant_id)
     return await store.list_fields(tx, tenant_id)
 
 

@@ -21,7 +21,7 @@ async def begin(tx: Tx, caller: Caller, customer_id: str, *, now_us: int) -> Era
     The erasure that there is already, unless something is known of the customer again. Raises
     NotFound.
     """
-    await tx.lock(f"erasure {caller.tenant_id} {customer_id}")
+    await tx.lock(f"erasure {customer_id}", caller.tenant_id)
     customer = await customers.get_customer(tx, caller.tenant_id, customer_id)
     existing = await store.find(tx, caller.tenant_id, customer_id)
     if existing is not None and (existing.finished_at is None or rules.is_anonymous(customer)):

@@ -133,7 +133,7 @@ async def _may_have_team(tx: Tx, macro: Macro) -> bool:
 
 async def _lock_macros(tx: Tx, caller: Caller) -> None:
     # Concurrent requests count each other's macros and see their shortcuts.
-    await tx.lock(f"macros {caller.tenant_id}")
+    await tx.lock("macros", caller.tenant_id)
 
 
 async def _record_audit(

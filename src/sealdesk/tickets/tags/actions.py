@@ -20,7 +20,7 @@ async def begin_renaming(
 
     is_merge: the new name may be that of another tag, with which this one becomes one.
     """
-    await tx.lock(f"tag_renamings:{caller.tenant_id}")
+    await tx.lock("tag renamings", caller.tenant_id)
     tag, new_tag = renaming.tag, renaming.new_tag
     unfinished = await store.list_unfinished(tx, caller.tenant_id, rules.MAX_UNFINISHED)
     if rules.is_busy(unfinished, tag, new_tag):

@@ -117,7 +117,7 @@ async def _get_member(tx: Tx, tenant_id: str, team_id: str, user_id: str) -> Mem
 
 async def _lock_teams(tx: Tx, caller: Caller) -> None:
     # Concurrent requests count each other's teams and members, and compare names.
-    await tx.lock(f"teams {caller.tenant_id}")
+    await tx.lock("teams", caller.tenant_id)
 
 
 async def _check_name(tx: Tx, caller: Caller, name: str, except_id: str = "") -> None:

@@ -125,7 +125,7 @@ async def assign_waiting(tx: Tx, tenant_id: str, team_id: str, now_us: int) -> i
     One transaction of a tenant at a time does this: the open tickets of a member, which may be of
     several teams, are counted behind the lock, after the commit of the one before.
     """
-    if not await tx.try_lock(f"round robin {tenant_id}"):
+    if not await tx.try_lock("round robin", tenant_id):
         return 0
     team = await store.find(tx, tenant_id, team_id)
     if team is None or team.deleted_at is not None or team.assignment != "round_robin":

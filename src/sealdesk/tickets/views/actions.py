@@ -87,7 +87,7 @@ def _check_owner(editor: Editor, owner_id: str) -> None:
 
 async def _lock_views(tx: Tx, editor: Editor, owner_id: str) -> list[View]:
     """The owner's views in their order, with changes of them by others locked."""
-    await tx.lock(f"views {editor.tenant_id} {owner_id}")
+    await tx.lock(f"views {owner_id}", editor.tenant_id)
     views = await store.list_views(tx, editor.tenant_id, editor.user_id)
     return [view for view in views if view.owner_id == owner_id]
 

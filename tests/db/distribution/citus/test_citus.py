@@ -14,7 +14,7 @@ from sealdesk.db.postgres import preflight
 from sealdesk.db.schema import metadata
 from sealdesk.db.schema_version import Unusable
 from tests.cli.terminal import Terminal
-from tests.db.distribution.citus.database import SHARDS, distributed_database, migrate
+from tests.support.citus import SHARDS, distributed_database, migrate
 from tests.support.tenant_rows import FilledDatabase, of_tenants, row_of, run
 
 Env = dict[str, str]

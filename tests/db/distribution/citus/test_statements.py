@@ -9,8 +9,8 @@ import asyncpg
 import pytest
 
 from sealdesk.db.postgres.statements import TENANT_SETTING, numbered
-from tests.db.distribution.citus.database import distributed_database
 from tests.support.built_statements import built_statements
+from tests.support.citus import distributed_database
 from tests.support.statements import statements
 from tests.support.tenant_rows import run
 from tests.test_schema import ACROSS_TENANTS

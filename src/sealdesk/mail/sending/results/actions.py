@@ -36,7 +36,7 @@ async def update_reply(tx: Tx, message: OutgoingMessage, now_us: int) -> None:
     if message.kind != "reply":
         return
     # Another message of the same reply would compute its state without this one.
-    await tx.lock(f"delivery {message.about_id}")
+    await tx.lock(f"delivery {message.about_id}", message.tenant_id)
     worst = rules.worst(await store.list_outcomes(tx, message))
     if not await store.set_delivery(tx, message, worst, now_us) or worst.state == "queued":
         return

@@ -1,5 +1,6 @@
 """A distributed database on the nodes of SEALDESK_TEST_CITUS, a superuser's URL."""
 
+import asyncio
 import os
 import secrets
 from collections.abc import Iterator
@@ -9,7 +10,6 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from sealdesk.db import schema_version
-from tests.support.tenant_rows import run
 
 SHARDS = 4
 
@@ -19,7 +19,7 @@ def distributed_database() -> Iterator[dict[str, str]]:
     """Create a database on each node and distribute it; its settings, until it is dropped."""
     given = os.environ["SEALDESK_TEST_CITUS"]
     name = f"desk_{secrets.token_hex(4)}"
-    nodes = run(_create(given, name))
+    nodes = asyncio.run(_create(given, name))
     env = {
         f"SEALDESK_{kind}DATABASE_URL": _url(given, nodes[0], name, f"{name}_{role}")
         for kind, role in (("OWNER_", "owner"), ("", "runtime"), ("WORKER_", "worker"))
@@ -28,7 +28,7 @@ def distributed_database() -> Iterator[dict[str, str]]:
         migrate(env)
         yield env
     finally:
-        run(_drop(given, name, nodes))
+        asyncio.run(_drop(given, name, nodes))
 
 
 def migrate(env: dict[str, str]) -> list[str]:

@@ -1,0 +1,82 @@
+"""The `Tx` interface on Citus: PostgreSQL whose tables are distributed over nodes.
+
+Every transaction begins with BEGIN, because a setting reaches the nodes only by SET LOCAL. A
+statement that names one tenant is sent to the node of the tenant.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from asyncpg import Connection
+
+from sealdesk.db.distribution.groups import distribution_of
+from sealdesk.db.engine import Counter, Params, Row
+from sealdesk.db.postgres import statements
+from sealdesk.db.postgres.statements import Change
+from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx, lock_number
+
+# What SET LOCAL sets from now on, Citus sets on each node that the transaction uses.
+_PROPAGATE = "SET LOCAL citus.propagate_set_commands = 'local'; "
+# Citus finds no generic plan for some joins with parameters.
+PLAN_CACHE_MODE = "auto"
+_HAS_CITUS = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
+_IS_DISTRIBUTED = """
+SELECT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('tickets'))
+"""
+# An advisory lock holds on the node that takes it, so it is taken on the node of one row: of a
+# table with a row for each tenant, or of one that is distributed by a text. Either role reads both,
+# and count(*) has a result without the row, and whatever row level security hides.
+_ON_NODE_OF_TENANT = """
+SELECT {function}($1) FROM (SELECT count(*) FROM feed_positions WHERE tenant_id = $2) node
+"""
+_ON_NODE_OF_NAME = """
+SELECT {function}($1) FROM (SELECT count(*) FROM login_failures WHERE bucket = $2) node
+"""
+
+
+async def is_distributed(connection: Connection) -> bool:
+    """Whether the tables of this database are distributed over nodes of Citus."""
+    return bool(
+        await connection.fetchval(_HAS_CITUS) and await connection.fetchval(_IS_DISTRIBUTED)
+    )
+
+
+class DistributedTx(PostgresTx):
+    """The transaction of one piece of work on one connection."""
+
+    __slots__ = ()
+    is_distributed = True
+
+    async def fetch_for_each(self, sql: str, many: Sequence[Params]) -> Sequence[Sequence[Row]]:
+        # The node must be the same for all: that of the tenant, as a parameter.
+        return [await self.fetch_all(sql, params) for params in many]
+
+    async def increment_and_fetch(
+        self, counter: Counter, key: str, sql: str, params: Params
+    ) -> tuple[int, Row | None]:
+        # The counter may be on another node. It is increased with the transaction: increased
+        # alone, without waiting for the disk, it gave a number twice while its shard moved.
+        value = await self.increment(counter, key)
+        return value, await self.fetch_one(sql, params)
+
+    async def _lock(self, function: str, name: str, tenant_id: str) -> object:
+        await self.open()
+        sql = _ON_NODE_OF_TENANT if tenant_id else _ON_NODE_OF_NAME
+        values = [lock_number(name, tenant_id), tenant_id or name]
+        ((result,),) = await self._fetch(sql.format(function=function), values)
+        return result
+
+    async def _send(self, changes: list[Change]) -> None:
+        # One statement changes rows on one node.
+        for is_of_tenant, group in groupby(changes, key=_is_of_tenant):
+            for sent in [[*group]] if is_of_tenant else [[change] for change in group]:
+                await super()._send(sent)
+
+
+def _is_of_tenant(change: Change) -> bool:
+    return distribution_of(statements.changed_table(change.sql)).kind == "by_tenant"
+
+
+def begin_options(settings: str = "") -> BeginOptions:
+    """How transactions begin that also have these settings, on the node of the connection."""
+    return BeginOptions(always=True, settings=f"{settings}{_PROPAGATE}")
