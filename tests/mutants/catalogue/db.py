@@ -123,16 +123,16 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a write is acknowledged while PostgreSQL commits it",
         "db/postgres/database.py",
-        "        return await self._run(work, tenant_id, self._options, is_write=True)\n",
+        "        return await self._run(work, tenant_id, is_write=True)\n",
         "        if tenant_id is None:\n"
-        "            return await self._run(work, tenant_id, self._options, is_write=True)\n"
+        "            return await self._run(work, tenant_id, is_write=True)\n"
         "        done = asyncio.get_running_loop().create_future()\n\n"
         "        async def told(tx):\n"
         "            value = await work(tx)\n"
         "            done.done() or done.set_result(value)\n"
         "            return value\n\n"
         "        running = asyncio.ensure_future(\n"
-        "            self._run(told, tenant_id, self._options, is_write=True)\n"
+        "            self._run(told, tenant_id, is_write=True)\n"
         "        )\n"
         "        await asyncio.wait((running, done), return_when=asyncio.FIRST_COMPLETED)\n"
         "        return done.result() if done.done() else await running\n",
