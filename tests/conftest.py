@@ -13,6 +13,7 @@ from typing import cast
 import pytest
 
 from sealdesk.db import schema_version
+from tests.support.citus import on_nodes
 from tests.support.client import Key, Person
 from tests.support.databases import (
     KINDS,
@@ -20,6 +21,7 @@ from tests.support.databases import (
     Kind,
     Template,
     migrated_template,
+    new_on_citus,
     on_citus,
     on_postgresql,
     on_sqlite,
@@ -128,12 +130,18 @@ def start(begin: Begin, tmp_path: Path) -> Iterator[Callable[..., Service]]:
 def start_nodes(
     kind: Kind, begin: Begin, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., list[Service]]]:
-    """Starts services on one new database: one on SQLite, two on PostgreSQL."""
+    """Starts services on one new database: one on SQLite, two otherwise, on Citus beside nodes."""
     with ExitStack() as stack:
 
         def begin_all(**env: str) -> list[Service]:
             if kind == "sqlite":
                 return [stack.enter_context(begin(tmp_path / "data", **env))]
+            if kind == "citus":
+                envs = on_nodes(stack.enter_context(new_on_citus()))
+                return [
+                    stack.enter_context(running(tmp_path / name, **{**one, **env}))
+                    for name, one in zip("ab", envs, strict=True)
+                ]
             template: Template = request.getfixturevalue("postgres_template")
             env |= stack.enter_context(template.copied())
             return [stack.enter_context(running(tmp_path / name, **env)) for name in "ab"]

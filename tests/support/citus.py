@@ -12,6 +12,8 @@ import asyncpg
 from sealdesk.db import schema_version
 
 SHARDS = 4
+_OF_SERVICES = ("SEALDESK_DATABASE_URL", "SEALDESK_WORKER_DATABASE_URL")
+_ONE_SHARD = "ALTER ROLE {name}_runtime SET citus.multi_task_query_log_level = 'error'"
 
 
 @contextmanager
@@ -26,9 +28,22 @@ def distributed_database() -> Iterator[dict[str, str]]:
     }
     try:
         migrate(env)
+        # A request that asks several shards fails.
+        asyncio.run(_run(_url(given, nodes[0], name), _ONE_SHARD.format(name=name)))
         yield env
     finally:
         asyncio.run(_drop(given, name, nodes))
+
+
+def on_nodes(env: dict[str, str]) -> list[dict[str, str]]:
+    """The settings for a service beside each node that has shards."""
+    coordinator = urlsplit(env["SEALDESK_OWNER_DATABASE_URL"]).netloc.rpartition("@")[2]
+    nodes = asyncio.run(_list_nodes(env["SEALDESK_OWNER_DATABASE_URL"]))
+    return [
+        env | {name: env[name].replace(f"@{coordinator}/", f"@{node}/") for name in _OF_SERVICES}
+        for node in nodes
+        if node != coordinator
+    ]
 
 
 def migrate(env: dict[str, str]) -> list[str]:
@@ -56,25 +71,31 @@ async def _run(url: str, *statements: str) -> None:
 
 async def _create(given: str, name: str) -> list[str]:
     """Create database and owner on all nodes; their addresses, the coordinator first."""
-    connection = await asyncpg.connect(given)
-    rows = await connection.fetch(
-        "SELECT nodename, nodeport, nodename || ':' || nodeport AS node FROM pg_dist_node"
-        " WHERE noderole = 'primary' ORDER BY groupid"
-    )
-    await connection.close()
+    nodes = await _list_nodes(given)
     owner = f"{name}_owner"
     maintenance = urlsplit(given).path.strip("/")
-    for number, row in enumerate(rows):
-        url = _url(given, row["node"], maintenance)
+    for number, node in enumerate(nodes):
+        url = _url(given, node, maintenance)
         if number == 0:  # the extension creates the role on the other nodes
             await _run(url, f"CREATE ROLE {owner} LOGIN CREATEROLE PASSWORD '{owner}'")
         await _run(url, f"CREATE DATABASE {name} OWNER {owner}")
-        await _run(_url(given, row["node"], name), "CREATE EXTENSION citus")
-    first = rows[0]
-    added = [f"SELECT citus_add_node('{row['nodename']}', {row['nodeport']})" for row in rows[1:]]
-    coordinator = f"SELECT citus_set_coordinator_host('{first['nodename']}', {first['nodeport']})"
-    await _run(_url(given, first["node"], name), coordinator, *added)
-    return [row["node"] for row in rows]
+        await _run(_url(given, node, name), "CREATE EXTENSION citus")
+    places = ["'{0}', {2}".format(*node.rpartition(":")) for node in nodes]
+    added = [f"SELECT citus_add_node({place})" for place in places[1:]]
+    coordinator = f"SELECT citus_set_coordinator_host({places[0]})"
+    await _run(_url(given, nodes[0], name), coordinator, *added)
+    return nodes
+
+
+async def _list_nodes(url: str) -> list[str]:
+    """The addresses of all nodes, the coordinator first."""
+    connection = await asyncpg.connect(url)
+    rows = await connection.fetch(
+        "SELECT nodename || ':' || nodeport FROM pg_dist_node WHERE noderole = 'primary'"
+        " ORDER BY groupid"
+    )
+    await connection.close()
+    return [row[0] for row in rows]
 
 
 async def _drop(given: str, name: str, nodes: list[str]) -> None:

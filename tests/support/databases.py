@@ -99,7 +99,13 @@ def on_postgresql(template: Template) -> Begin:
 
 
 @contextmanager
+def new_on_citus() -> Iterator[dict[str, str]]:
+    """The settings for a new database on Citus, which is dropped in the end."""
+    with distributed_database() as urls:
+        yield {**urls, "SEALDESK_MASTER_KEY": random_key(), "SEALDESK_JWT_SECRET": random_key()}
+
+
+@contextmanager
 def on_citus(data_dir: Path, **env: str) -> Iterator[Service]:
-    keys = {name: random_key() for name in ("SEALDESK_MASTER_KEY", "SEALDESK_JWT_SECRET")}
-    with distributed_database() as urls, running(data_dir, **{**urls, **keys, **env}) as service:
+    with new_on_citus() as urls, running(data_dir, **{**urls, **env}) as service:
         yield service

@@ -29,12 +29,17 @@ REFERENCE = (
 # Each row is found by this column, before its tenant is known.
 BY_KEY = {
     "user_directory": "email_identity",
-    "login_failures": "bucket",
     "ended_tokens": "id",
 }
 # Few rows that change often, or that are read all at once: on all nodes, each change would be a
 # two-phase commit; on many shards, each look would ask all of them.
-ONE_SHARD = ("log_positions", "search_rebuilds", "presence_counters", "mailbox_directory")
+ONE_SHARD = (
+    "log_positions",
+    "search_rebuilds",
+    "presence_counters",
+    "mailbox_directory",
+    "login_failures",
+)
 
 
 class Distribution(NamedTuple):

@@ -23,15 +23,13 @@ _HAS_CITUS = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
 _IS_DISTRIBUTED = """
 SELECT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('tickets'))
 """
-# An advisory lock holds on the node that takes it, so it is taken on the node of one row: of a
-# table with a row for each tenant, or of one that is distributed by a text. Either role reads both,
-# and count(*) has a result without the row, and whatever row level security hides.
+# An advisory lock holds on the node that takes it, so it is taken where a row is: of a table with
+# one row for each tenant, or of a table with one shard. Either role reads both, and count(*) has a
+# result without the row, and whatever row level security hides.
 _ON_NODE_OF_TENANT = """
 SELECT {function}($1) FROM (SELECT count(*) FROM feed_positions WHERE tenant_id = $2) node
 """
-_ON_NODE_OF_NAME = """
-SELECT {function}($1) FROM (SELECT count(*) FROM login_failures WHERE bucket = $2) node
-"""
+_ON_ONE_NODE = "SELECT {function}($1) FROM (SELECT count(*) FROM log_positions) node"
 
 
 async def is_distributed(connection: Connection) -> bool:
@@ -61,8 +59,8 @@ class DistributedTx(PostgresTx):
 
     async def _lock(self, function: str, name: str, tenant_id: str) -> object:
         await self.open()
-        sql = _ON_NODE_OF_TENANT if tenant_id else _ON_NODE_OF_NAME
-        values = [lock_number(name, tenant_id), tenant_id or name]
+        sql = _ON_NODE_OF_TENANT if tenant_id else _ON_ONE_NODE
+        values = [lock_number(name, tenant_id), *([tenant_id] if tenant_id else [])]
         ((result,),) = await self._fetch(sql.format(function=function), values)
         return result
 
