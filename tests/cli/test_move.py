@@ -325,6 +325,23 @@ def test_events_that_wait_for_a_position_have_one_after_a_move(
     assert [row[:2] for row in rows] == [("w3", last), ("w2", last - 1), ("w1", last - 2)]
 
 
+def test_one_postgresql_database_is_moved_to_another(
+    moved: Moved, postgres_template: Template
+) -> None:
+    with new_urls(postgres_template) as urls:
+        other = urls["SEALDESK_OWNER_DATABASE_URL"]
+        refusal = moved.source.refused("move", "--from", other, "--to", moved.owner_url)
+        assert "holds no Sealdesk" in refusal
+        shown = moved.source.out("move", "--from", moved.owner_url, "--to", other)
+        assert "Keep postgresql://owner@" in shown
+        again = moved.source.run("move", "--from", moved.owner_url, "--to", other)
+        assert "the target holds data already" in again.stderr
+        files = [moved.source.data_dir / name for name in ("first.db", "second.db")]
+        for url, path in zip((moved.owner_url, other), files, strict=True):
+            moved.source.out("move", "--from", url, "--to", f"sqlite:///{path}")
+        assert dump(files[0]) == dump(files[1])
+
+
 def test_ctrl_c_says_how_to_continue_and_an_unfinished_target_is_refused(
     source: Terminal, prepared_urls: dict[str, str]
 ) -> None:

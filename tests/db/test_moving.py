@@ -11,8 +11,7 @@ import pytest
 from sqlalchemy import Boolean, LargeBinary, Text
 
 from sealdesk.db import tables as db_tables
-from sealdesk.db.moving import copy
-from sealdesk.db.moving import postgres as postgres_side
+from sealdesk.db.moving import copy, sessions
 from sealdesk.db.moving import sqlite as sqlite_side
 from sealdesk.db.moving.batch_size import BatchSize
 from sealdesk.db.moving.sqlite import SqliteSource
@@ -56,7 +55,7 @@ def move(path: Path, url: str) -> dict[str, copy.Summary]:
     async def run() -> dict[str, copy.Summary]:
         with closing(connect(path)) as connection:
             connection.row_factory = None
-            async with postgres_side.open_target(url) as (target, tables):
+            async with sessions.open_target(url) as (target, tables):
                 return await copy.move(SqliteSource(connection), target, tables, Silent())
 
     return asyncio.run(run())
@@ -141,9 +140,9 @@ def test_a_truth_that_is_neither_0_nor_1_is_found(
 
 def test_two_moves_at_once_are_refused(template: Path, tmp_path: Path, owner_url: str) -> None:
     async def run() -> None:
-        async with postgres_side.open_target(owner_url):
+        async with sessions.open_target(owner_url):
             with pytest.raises(Unusable, match="another `sealdesk move` works on"):
-                async with postgres_side.open_target(owner_url):
+                async with sessions.open_target(owner_url):
                     pass
 
     asyncio.run(run())
@@ -151,7 +150,7 @@ def test_two_moves_at_once_are_refused(template: Path, tmp_path: Path, owner_url
 
 def test_a_source_on_postgresql_takes_no_writes_meanwhile(owner_url: str) -> None:
     async def run() -> None:
-        async with postgres_side.open_source(owner_url):
+        async with sessions.open_source(owner_url):
             other = await asyncpg.connect(owner_url, timeout=5)
             try:
                 await other.execute("SET lock_timeout = '100ms'")

@@ -19,6 +19,7 @@ EXAMPLES = """\b
 Examples:
   sealdesk move --to postgresql://owner@db.example.com/sealdesk
   sealdesk move --to sqlite:///var/back.db --from postgresql://owner@db.example.com/sealdesk
+  sealdesk move --to postgresql://owner@coordinator/sealdesk --from postgresql://owner@db/sealdesk
 
 \b
 Leave the password out of the URLs: other users of the machine can see arguments. The password
@@ -37,11 +38,13 @@ Restart = Annotated[
 
 
 def move(to: To, source: From = "", restart: Restart = False) -> None:
-    """Move an installation from SQLite to PostgreSQL, or back.
+    """Move an installation between SQLite, PostgreSQL and Citus.
 
     Migrates an empty target database, copies every row into it, reads all rows back and compares
     them. API keys, secrets, sessions and cursors stay valid with the same SEALDESK_MASTER_KEY and
-    SEALDESK_JWT_SECRET. No server may run during the move. The source is not changed.
+    SEALDESK_JWT_SECRET. No server may run during the move. The source is not changed. A database
+    that `sealdesk migrate --distribute` has distributed can be the source, or an empty one the
+    target.
 
     Name PostgreSQL with the role that owns the tables. If SEALDESK_DATABASE_URL and
     SEALDESK_WORKER_DATABASE_URL are set, the move creates their roles too. If the move is
@@ -52,29 +55,22 @@ def move(to: To, source: From = "", restart: Restart = False) -> None:
     source = source or (
         f"{_SQLITE}{settings.database_path}" if is_to_postgres else _owner_url(settings)
     )
-    if _is_postgres_url("--from", source) == is_to_postgres:
-        raise typer.BadParameter(
-            "a move is between SQLite and PostgreSQL; give one of each with --to and --from"
-        )
+    if not _is_postgres_url("--from", source) and not is_to_postgres:
+        raise typer.BadParameter("a move from SQLite is to PostgreSQL; copy the file instead")
     # The transfer takes 200 ms to import, which no other command needs.
     from sealdesk.cli.move import transfer
 
     try:
-        if is_to_postgres:
-            summaries = transfer.move_to_postgres(
-                _path_of(source), to, settings, is_restart=restart
-            )
-        else:
-            summaries = transfer.move_to_sqlite(source, _path_of(to), is_restart=restart)
+        summaries = transfer.move(source, to, settings, is_restart=restart)
     except KeyboardInterrupt:
         print("sealdesk: to continue the move, run the same command again", file=sys.stderr)
         raise
     rows = [(name, f"{summaries[name].rows:,}", "same") for name in sorted(summaries)]
     print_table(("TABLE", "ROWS", "CHECKSUM"), rows)
     if is_to_postgres:
-        _print_steps_after_postgres(settings, _path_of(source))
+        _print_steps_after_postgres(settings, transfer.display(source))
     else:
-        _print_steps_after_sqlite(_path_of(to))
+        _print_steps_after_sqlite(transfer.path_of(to))
 
 
 def _is_postgres_url(option: str, url: str) -> bool:
@@ -95,11 +91,7 @@ def _owner_url(settings: Settings) -> str:
     return settings.owner_database_url
 
 
-def _path_of(url: str) -> Path:
-    return Path(url.removeprefix(_SQLITE)).absolute()
-
-
-def _print_steps_after_postgres(settings: Settings, source: Path) -> None:
+def _print_steps_after_postgres(settings: Settings, source: str) -> None:
     print("\nAll rows are moved. To serve them, set on every host:\n")
     if not settings.database_url:
         print("  SEALDESK_DATABASE_URL         the URL with the role that serves; it owns no table")

@@ -1,59 +1,81 @@
-"""The two directions of a move: locks the source, prepares the target and copies."""
+"""Moves between two databases: locks the source, prepares the target and copies."""
 
 import asyncio
-from contextlib import ExitStack
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 from sealdesk.cli.move.progress import show_progress
 from sealdesk.db import schema_version
-from sealdesk.db.moving import copy
-from sealdesk.db.moving import postgres as postgres_side
+from sealdesk.db.moving import copy, sessions
 from sealdesk.db.moving import sqlite as sqlite_side
-from sealdesk.db.moving.copy import Progress, Summary
+from sealdesk.db.moving.copy import Progress, Summary, Target
+from sealdesk.db.moving.tables import Table, check_same
+from sealdesk.db.postgres import preflight
 from sealdesk.server import serve
 from sealdesk.settings import Settings
 
+_SQLITE = "sqlite:///"
 
-def move_to_postgres(
-    path: Path, url: str, settings: Settings, *, is_restart: bool
-) -> dict[str, Summary]:
-    """Copy an SQLite file into a PostgreSQL database; return what each table holds.
 
-    Raises Unusable.
+def is_sqlite(url: str) -> bool:
+    return url.startswith(_SQLITE)
+
+
+def path_of(url: str) -> Path:
+    """The absolute path of the SQLite file that a URL names."""
+    return Path(url.removeprefix(_SQLITE)).absolute()
+
+
+def display(url: str) -> str:
+    """The path of an SQLite file, or the URL of PostgreSQL without its password."""
+    return str(path_of(url)) if is_sqlite(url) else preflight.redacted(url)
+
+
+def move(source: str, target: str, settings: Settings, *, is_restart: bool) -> dict[str, Summary]:
+    """Copy one database into another; return what each table holds.
+
+    Both are given as URLs; one of them, or both, are PostgreSQL. Raises Unusable.
     """
-    sqlite_side.check_source(path)
     with ExitStack() as resources:
-        resources.enter_context(serve.lock(path))
-        asyncio.run(postgres_side.check_target(url))
-        schema_version.migrate_postgres(
-            url, runtime_url=settings.database_url, worker_url=settings.worker_database_url
-        )
+        if is_sqlite(source):
+            path = path_of(source)
+            sqlite_side.check_source(path)
+            resources.enter_context(serve.lock(path))
+        else:
+            asyncio.run(sessions.check_source(source))
+        if not is_sqlite(target):
+            asyncio.run(sessions.check_target(target))
+            schema_version.migrate_postgres(
+                target, runtime_url=settings.database_url, worker_url=settings.worker_database_url
+            )
         progress = resources.enter_context(show_progress())
-        return asyncio.run(_copy_to_postgres(path, url, progress, is_restart=is_restart))
+        return asyncio.run(_copy(source, target, progress, is_restart=is_restart))
 
 
-async def _copy_to_postgres(
-    path: Path, url: str, progress: Progress, *, is_restart: bool
+async def _copy(
+    source_url: str, target_url: str, progress: Progress, *, is_restart: bool
 ) -> dict[str, Summary]:
-    async with postgres_side.open_target(url) as (target, tables):
-        with sqlite_side.open_source(path) as source:
-            source.check(tables)
-            return await copy.move(source, target, tables, progress, is_restart=is_restart)
+    # The tables of SQLite are those of PostgreSQL.
+    if is_sqlite(source_url):
+        async with sessions.open_target(target_url) as (target, tables):
+            with sqlite_side.open_source(path_of(source_url)) as file:
+                file.check(tables)
+                return await copy.move(file, target, tables, progress, is_restart=is_restart)
+    async with (
+        sessions.open_source(source_url) as (source, tables),
+        _open_target(target_url, tables) as target,
+    ):
+        return await copy.move(source, target, tables, progress, is_restart=is_restart)
 
 
-def move_to_sqlite(url: str, path: Path, *, is_restart: bool) -> dict[str, Summary]:
-    """Copy a PostgreSQL database into a new SQLite file; return what each table holds.
-
-    Raises Unusable.
-    """
-    with show_progress() as progress:
-        return asyncio.run(_copy_to_sqlite(url, path, progress, is_restart=is_restart))
-
-
-async def _copy_to_sqlite(
-    url: str, path: Path, progress: Progress, *, is_restart: bool
-) -> dict[str, Summary]:
-    async with postgres_side.open_source(url) as (source, tables):
-        with sqlite_side.open_target(path) as target:
-            target.check(tables)
-            return await copy.move(source, target, tables, progress, is_restart=is_restart)
+@asynccontextmanager
+async def _open_target(url: str, tables: tuple[Table, ...]) -> AsyncIterator[Target]:
+    if is_sqlite(url):
+        with sqlite_side.open_target(path_of(url)) as file:
+            file.check(tables)
+            yield file
+        return
+    async with sessions.open_target(url) as (target, theirs):
+        check_same(tables, theirs)
+        yield target

@@ -9,7 +9,7 @@ from asyncpg import Connection
 
 from sealdesk.db.backup import programs
 from sealdesk.db.engine import Tx
-from sealdesk.db.moving import postgres as moving
+from sealdesk.db.moving import checks
 from sealdesk.db.postgres import preflight
 from sealdesk.db.schema_version import Unusable
 
@@ -80,7 +80,7 @@ async def opened_snapshot(url: str) -> AsyncIterator[Reader]:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             if await preflight.schema_version(connection) is None:
                 raise Unusable(f"{preflight.redacted(url)} holds no Sealdesk")
-            await moving.check_visible(connection, preflight.redacted(url))
+            await checks.check_visible(connection, preflight.redacted(url))
             snapshot = await connection.fetchval("SELECT pg_export_snapshot()")
             yield Reader(connection, url, snapshot)
     finally:
@@ -105,7 +105,7 @@ async def check_target(url: str) -> None:
                 f"{where} is not empty (it has {', '.join(found)}), and a restore replaces nothing;"
                 " rename or drop that database and create an empty one with createdb"
             )
-        await moving.check_unused(connection)
+        await checks.check_unused(connection)
     finally:
         await connection.close(timeout=1)
 
@@ -114,7 +114,7 @@ async def check_unused(url: str) -> None:
     """Raises Unusable when a server or a worker uses the database."""
     connection = await preflight.open_connection(url, name=_NAME)
     try:
-        await moving.check_unused(connection)
+        await checks.check_unused(connection)
     finally:
         await connection.close(timeout=1)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sealdesk.db import schema_version, tables
 from sealdesk.db.moving.batch_size import BatchSize
-from sealdesk.db.moving.tables import Row, Table
+from sealdesk.db.moving.tables import Event, Row, Table
 from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.db.sqlite.connection import connect
 
@@ -36,11 +36,20 @@ JOIN log_positions l ON l.name = 'sequencer'
 """,
     "DELETE FROM event_outbox",
 )
+_FIRST_BEHIND = """
+SELECT tenant_id, min(position) FROM events WHERE log_position > ? GROUP BY tenant_id
+"""
+_EVENTS_BEHIND = """
+SELECT tenant_id, position, id FROM events WHERE tenant_id = ? AND position > ?
+ORDER BY position LIMIT ?
+"""
 _FIND_MOVE_TABLE = "SELECT name FROM sqlite_master WHERE name = ? LIMIT 1"
 
 
 class SqliteSource:
     """The file that a move reads."""
+
+    is_distributed = False
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -81,6 +90,13 @@ class SqliteSource:
             while rows := cursor.fetchmany(batch.rows):
                 batch.adapt(rows)
                 yield rows
+
+    async def first_behind(self, log_position: int) -> dict[str, int]:
+        return dict(self._connection.execute(_FIRST_BEHIND, (log_position,)))
+
+    async def events_behind(self, tenant_id: str, position: int, limit: int) -> list[Event]:
+        rows = self._connection.execute(_EVENTS_BEHIND, (tenant_id, position, limit))
+        return [Event(*row) for row in rows]
 
 
 class SqliteTarget(SqliteSource):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from asyncpg import Connection
 
 from sealdesk.db import tables
+from sealdesk.db.schema_version import Unusable
 
 # As SQLite stores them: booleans are 0 and 1.
 Value = None | int | str | bytes
@@ -37,6 +38,14 @@ ORDER BY 1, 2 LIMIT 10000
 """
 _SKIPPED = (*tables.REBUILT, tables.KEY_STAMP)
 _PYTHON: dict[str, type] = {"text": str, "bytea": bytes}
+
+
+class Event(NamedTuple):
+    """An event in the feed of a tenant."""
+
+    tenant_id: str
+    position: int
+    id: str
 
 
 class Table(NamedTuple):
@@ -71,6 +80,16 @@ async def read_tables(connection: Connection) -> tuple[Table, ...]:
     for row in await connection.fetch(_REFERENCES, _SKIPPED):
         order.add(row["name"], row["referred"])
     return tuple(_make_table(name, found[name]) for name in order.static_order())
+
+
+def check_same(ours: tuple[Table, ...], theirs: tuple[Table, ...]) -> None:
+    """Raises Unusable unless two databases have the same tables with the same columns."""
+    odd = {table.name for table in {*ours} ^ {*theirs}}
+    if odd:
+        raise Unusable(
+            f"the two databases do not have the same tables: {', '.join(sorted(odd))}; they"
+            " must hold nothing but Sealdesk"
+        )
 
 
 def display_key(key: Row) -> str:
