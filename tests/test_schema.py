@@ -30,7 +30,7 @@ GLOBAL = {
     "test_tenants",
     "contact_forms",
 }
-_RUN_CONSUMERS = ("worker/indexer.py", "worker/log_tasks.py")
+_RUN_CONSUMERS = ("worker/indexer.py", "worker/log_tasks.py", "worker/tenant_logs.py")
 _INDEX = ("search/indexing.py", "tickets/erasing/steps/indexes.py")
 # Statements of the worker: a call that leads to each, and the modules that call it.
 ACROSS_TENANTS = {
@@ -40,6 +40,16 @@ ACROSS_TENANTS = {
         "worker/log_tasks.py",
     ),
     "event_log/sequencer.py _COUNT": ("sequencer.place_pending(", "worker/log_tasks.py"),
+    "event_log/sequencer.py _OLDEST_ON_NODES": (
+        "sequencer.find_oldest_pending",
+        "worker/log_tasks.py",
+        "worker/tenant_logs.py",
+    ),
+    "event_log/sequencer.py _LIST_TENANTS": (
+        "sequencer.list_pending_tenants(",
+        "worker/tenant_logs.py",
+    ),
+    "event_log/positions.py _LIST_BEHIND": ("positions.list_behind(", "worker/tenant_logs.py"),
     "event_log/consumers.py _NEXT": ("consumers.run_step(", *_RUN_CONSUMERS),
     "event_log/consumers.py _NEXT_WITH_OBJECTS": ("consumers.run_step(", *_RUN_CONSUMERS),
     "event_log/consumers.py _NEXT_ID": (
@@ -54,6 +64,10 @@ ACROSS_TENANTS = {
         "worker/mail.py",
     ),
     "mail/sending/store.py _LIST_DUE": ("store.list_due_mailboxes(", "mail/sending/deliverer.py"),
+    "mail/sending/store.py _LIST_DUE_ON_NODES": (
+        "store.list_due_mailboxes(",
+        "mail/sending/deliverer.py",
+    ),
     "mail/sending/store.py _END_ALL_LEASES": ("write(store.end_all_leases)", "worker/mail.py"),
     "tickets/attachments/store.py _PRUNE_LIST": (
         "store.delete_unused(",
@@ -61,7 +75,10 @@ ACROSS_TENANTS = {
     ),
     "tickets/store/replying.py _PRUNE": ("replying.prune_replying(", "worker/retention.py"),
     "event_log/presence.py _PRUNE": ("presence.prune(", "worker/retention.py"),
-    "tickets/tags/steps/store.py _CLAIM": ("store.claim(", "tickets/tags/steps/actions.py"),
+    "tickets/tags/steps/store.py _CLAIM": (
+        "store.claim_renaming(",
+        "tickets/tags/steps/actions.py",
+    ),
     "tickets/erasing/steps/store.py _CLAIM": (
         "store.claim_erasure(",
         "tickets/erasing/steps/actions.py",

@@ -15,11 +15,13 @@ from tests.test_schema import ACROSS_TENANTS
 
 # What is declared, with the reason.
 _INSERTS_OF_A_SELECTION = {
+    "event_log/sequencer.py _PLACE_OF": "the events stay on the node of their tenant",
     "webhooks/store/deliveries.py _ADD_ATTEMPT": "a delivery that was deleted has no attempts",
     "search/store/tickets.py _SAVE_ALL": "of several tenants: arrays of the worker, no table",
     "search/store/customers.py _SAVE_ALL": "of several tenants: arrays of the worker, no table",
 }
 _UNBOUND = {
+    "event_log/sequencer.py _PLACE_OF": ["events"],
     "search/store/tickets.py _SAVE_ALL": ["search_documents"],
     "search/store/customers.py _SAVE_ALL": ["customer_documents"],
     "webhooks/store/deliveries.py _ADD_ATTEMPT": ["attempts"],

@@ -35,6 +35,7 @@ class Recorder:
 
     def __init__(self, service: Service, number: int = -1) -> None:
         self.name = f"recorder {number}"
+        self.tenant_id = ""
         self.batch_size = 3
         self.reads_objects = False
         self.most = 3

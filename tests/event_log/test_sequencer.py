@@ -2,18 +2,19 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from sealdesk.db import deadline
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import Params, Row, Tx
 from sealdesk.db.postgres.transaction import PostgresTx
 from sealdesk.errors import BadRequest
 from sealdesk.errors.requests import MISSING_BODY
 from sealdesk.event_log import events, sequencer
 from sealdesk.state import AppState
-from sealdesk.worker import log_tasks
+from sealdesk.worker import log_tasks, tenant_logs
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.feed import unplaced
 from tests.support.service import Service, Tenant, wait_until
@@ -24,6 +25,7 @@ _WAITING = "SELECT pid FROM pg_locks WHERE NOT granted LIMIT 1"
 # On a busy machine the second is seen late, or not; then both are placed one after the other.
 _LOOKS = 50
 _DEADLINE_S = 100.0
+_LAST = "SELECT last_position FROM feed_positions WHERE tenant_id = :id"
 _POSITIONS = "SELECT position, id, log_position FROM events WHERE tenant_id = :id ORDER BY id"
 
 
@@ -156,3 +158,77 @@ def test_tenants_with_few_events_do_not_wait_for_one_with_many(own_service: Serv
     of_each = Counter(row["tenant_id"] for row in rows)
     assert placed_count == 200
     assert of_each == {busy.id: 196, quiet[0].id: 2, quiet[1].id: 2}
+
+
+@POSTGRESQL_ONLY
+def test_several_sequencers_of_a_tenant_at_once_place_everything_once(own_service: Service) -> None:
+    tenants = [own_service.tenant() for _ in range(2)]
+
+    async def twice(state: AppState) -> None:
+        both = [tenant_logs.place_of(state, tenant.id) for tenant in tenants * 2]
+        await asyncio.gather(*both)
+
+    with unplaced():
+        for _ in range(20):
+            for tenant in tenants:
+                record(tenant, *[CREATED] * 5)
+            own_service.in_background(twice)
+        for tenant in tenants:
+            own_service.in_background(lambda state, id_=tenant.id: tenant_logs.place_of(state, id_))
+    for tenant in tenants:
+        assert _of_feed(tenant) == list(range(1, 101))
+
+
+@POSTGRESQL_ONLY
+def test_a_sequencer_does_not_wait_for_another_one_of_the_tenant(
+    own_service: Service,
+) -> None:
+    tenant = own_service.tenant()
+
+    async def both(state: AppState) -> int:
+        async def first(tx: Tx) -> int:
+            await sequencer.place_pending_of(tx, tenant.id, 200)
+            return await tenant_logs.place_of(state, tenant.id)  # fails if it has to wait
+
+        return await state.database.write(first)
+
+    with unplaced():
+        record(tenant, CREATED)
+        own_service.in_background(lambda state: tenant_logs.place_of(state, tenant.id))
+        record(tenant, *[CREATED] * 5)
+        assert own_service.in_background(both) == 0
+    assert _of_feed(tenant) == list(range(1, 7))
+
+
+@POSTGRESQL_ONLY
+def test_a_sequencer_sees_what_another_one_placed_just_before_its_lock(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant = own_service.tenant()
+    lock = PostgresTx.select_for_update
+    others: list[int] = []
+
+    async def second_step(state: AppState) -> int:
+        async def late(tx: PostgresTx, sql: str, params: Params) -> Sequence[Row]:
+            monkeypatch.setattr(PostgresTx, "select_for_update", lock)
+            others.append(await tenant_logs.place_of(state, tenant.id))
+            return await lock(tx, sql, params)
+
+        monkeypatch.setattr(PostgresTx, "select_for_update", late)
+        return await tenant_logs.place_of(state, tenant.id)
+
+    with unplaced():
+        record(tenant, CREATED)
+        own_service.in_background(lambda state: tenant_logs.place_of(state, tenant.id))
+        record(tenant, *[CREATED] * 5)
+        assert own_service.in_background(second_step) == 0
+    assert others == [5]
+    assert _of_feed(tenant) == list(range(1, 7))
+
+
+def _of_feed(tenant: Tenant) -> list[int]:
+    """The positions of a feed, which end where the next event goes on."""
+    feed = [row["position"] for row in placed(tenant)]
+    ((last,),) = [tuple(row.values()) for row in tenant.service.rows(_LAST, id=tenant.id)]
+    assert last == len(feed)
+    return feed

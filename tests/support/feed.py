@@ -13,6 +13,7 @@ from sealdesk.event_log.events import EventType
 from sealdesk.resources.paging import Listing, open_cursor
 from sealdesk.state import AppState
 from sealdesk.worker import log_tasks
+from sealdesk.worker.tenant_logs import TenantLogs
 from tests.support.service import Service, Tenant
 
 EVENTS = "/api/v1/external/events"
@@ -37,8 +38,13 @@ def unplaced() -> Iterator[None]:
     async def nothing(state: AppState) -> int:
         return 0
 
+    async def nothing_of(logs: TenantLogs, state: AppState) -> int:
+        return 0
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_tasks, "sequence", nothing)
+        patch.setattr(TenantLogs, "_find_pending", nothing_of)
+        patch.setattr(TenantLogs, "_find_behind", nothing_of)
         # Until a step that has begun is over; in parts, as the process may be stopped meanwhile.
         for _ in range(10):
             time.sleep(0.01)

@@ -45,6 +45,13 @@ SELECT 1 FROM event_outbox UNION ALL SELECT 1 FROM fan_out_backlogs UNION ALL SE
 WHERE log_position > coalesce((SELECT position FROM log_positions WHERE name = 'webhooks'), 0)
 LIMIT 1
 """
+# Where tables are distributed over nodes, each tenant has a log of its own.
+_UNPLACED_ON_NODES = "SELECT 1 FROM event_outbox LIMIT 1"
+_BEHIND_ON_NODES = """
+SELECT 1 FROM feed_positions f LEFT JOIN consumer_positions c ON c.tenant_id = f.tenant_id
+    AND c.name = 'webhooks' AND c.position >= f.last_position
+WHERE f.last_position > 0 AND c.name IS NULL LIMIT 1
+"""
 
 
 class Tenant:
@@ -195,7 +202,9 @@ class Service:
 
     def settle(self) -> None:
         """Wait until every event is placed and handed to the webhooks."""
-        wait_until(lambda: not self.rows(_UNFINISHED))
+        on_nodes = (_UNPLACED_ON_NODES, _BEHIND_ON_NODES)
+        unfinished = on_nodes if self.read(_is_distributed) else (_UNFINISHED,)
+        wait_until(lambda: not any(self.rows(sql) for sql in unfinished))
 
     def in_background(self, step: Callable[[AppState], Coroutine[Any, Any, T]]) -> T:
         """Run a step of the background loop now."""
@@ -321,3 +330,7 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = _TIMEOUT_S) -> 
     while not condition():
         assert time.monotonic() < deadline, "the condition did not hold in time"
         time.sleep(0.005)
+
+
+async def _is_distributed(tx: Tx) -> bool:
+    return tx.is_distributed

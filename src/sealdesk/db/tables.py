@@ -82,6 +82,7 @@ WORKER_GRANTS = {
     "event_outbox": "SELECT, INSERT, DELETE",
     "feed_positions": "SELECT, INSERT, UPDATE",
     "log_positions": "SELECT, INSERT, UPDATE",
+    "consumer_positions": "SELECT, INSERT, UPDATE",
     "fan_out_backlogs": "SELECT, INSERT, UPDATE, DELETE",
     "endpoints": "SELECT, UPDATE, DELETE",
     "deliveries": "SELECT, INSERT, UPDATE, DELETE",

@@ -1,5 +1,8 @@
 """Consumers of the event log: each reads all placed events in order, from its own position.
 
+Where tables are distributed over nodes, there is no order of all tenants' commits, and the log of a
+tenant is its feed (decision 0081).
+
 The rooms declare consumers, and the worker runs them (decision 0025). A consumer changes only the
 database, in the transaction that stores its position, so it handles each event exactly once. Side
 effects, such as a webhook request or an e-mail, are stored by that transaction as work for another
@@ -16,7 +19,12 @@ _NEXT = """
 SELECT log_position, tenant_id, position, id, type, created_at FROM events
 WHERE log_position > :position ORDER BY log_position LIMIT :limit
 """
+_NEXT_OF = """
+SELECT position AS log_position, tenant_id, position, id, type, created_at FROM events
+WHERE tenant_id = :tenant_id AND position > :position ORDER BY position LIMIT :limit
+"""
 _NEXT_WITH_OBJECTS = _NEXT.replace(" FROM", ", object FROM")
+_NEXT_OF_WITH_OBJECTS = _NEXT_OF.replace(" FROM", ", object FROM")
 # Of the objects that a consumer is given for one transaction; one of them has up to 1 MiB.
 MAX_STEP_BYTES = 4 * 1024 * 1024
 _NEXT_ID = """
@@ -25,7 +33,7 @@ SELECT id FROM events WHERE log_position > :position ORDER BY log_position LIMIT
 
 
 class LogEvent(NamedTuple):
-    """A placed event. position: in the tenant's feed.
+    """A placed event. position: in the tenant's feed. log_position: the same in a tenant's log.
 
     happened_at: before the time of its id if it was imported from e-mail.
     object: as the API shows it, as JSON; empty for consumers that do not read objects.
@@ -51,7 +59,13 @@ NOTHING = Step(0, has_more=False)
 
 
 class Consumer(Protocol):
-    """A consumer of the event log, declared by a room."""
+    """A consumer of the event log, declared by a room.
+
+    tenant_id: whose feed it reads as its log; empty for the log of the installation.
+    """
+
+    @property
+    def tenant_id(self) -> str: ...
 
     @property
     def name(self) -> str:
@@ -98,7 +112,7 @@ async def hold(tx: Tx, consumer: Consumer) -> bool:
 
     False when another process runs it.
     """
-    return await tx.try_lock(f"consumer {consumer.name}")
+    return await tx.try_lock(f"consumer {consumer.name}", consumer.tenant_id)
 
 
 async def run_step(tx: Tx, consumer: Consumer, now_us: int) -> Step:
@@ -110,36 +124,38 @@ async def run_step(tx: Tx, consumer: Consumer, now_us: int) -> Step:
             return passed
     if not await hold(tx, consumer):
         return NOTHING
-    stored = await positions.list_positions(tx)
+    stored = await positions.list_positions(tx, consumer.tenant_id)
     position, end = stored.get(consumer.name, 0), stored.get(positions.END, 0)
     if position >= end:
         return NOTHING
     events = await _list_next(tx, consumer, position)
     if not events:
         await consumer.recover(tx)
-        await positions.store_position(tx, consumer.name, end)
+        await positions.store_position(tx, consumer.name, end, consumer.tenant_id)
         return NOTHING
     if events[-1].log_position - position != len(events):
         await consumer.recover(tx)
     handled = await consumer.handle(tx, events, now_us)
     if handled:
         position = events[handled - 1].log_position
-        await positions.store_position(tx, consumer.name, position)
+        await positions.store_position(tx, consumer.name, position, consumer.tenant_id)
     return Step(len(events), position < end)
 
 
 async def _list_next(tx: Tx, consumer: Consumer, position: int) -> list[LogEvent]:
-    params = {"position": position, "limit": consumer.batch_size}
+    tenant_id = consumer.tenant_id
+    params = {"tenant_id": tenant_id, "position": position, "limit": consumer.batch_size}
     if consumer.reads_objects:
-        rows = await tx.fetch_page(_NEXT_WITH_OBJECTS, params, ("object",), MAX_STEP_BYTES)
+        sql = _NEXT_OF_WITH_OBJECTS if tenant_id else _NEXT_WITH_OBJECTS
+        rows = await tx.fetch_page(sql, params, ("object",), MAX_STEP_BYTES)
     else:
-        rows = await tx.fetch_all(_NEXT, params)
+        rows = await tx.fetch_all(_NEXT_OF if tenant_id else _NEXT, params)
     return [LogEvent(*row[: len(LogEvent._fields)]) for row in rows]
 
 
 async def _pass_unwanted(tx: Tx, consumer: Consumer) -> Step | None:
     """Pass the next events without a lock, if the consumer wants none of them."""
-    stored = await positions.list_positions(tx)
+    stored = await positions.list_positions(tx, consumer.tenant_id)
     position, end = stored.get(consumer.name), stored.get(positions.END, 0)
     if position is None:
         return None
@@ -148,5 +164,5 @@ async def _pass_unwanted(tx: Tx, consumer: Consumer) -> Step | None:
     reached = min(end, position + consumer.batch_size)
     if await consumer.wants_any(tx, position + 1, reached):
         return None
-    await positions.advance(tx, consumer.name, position, reached)
+    await positions.advance(tx, consumer.name, position, reached, consumer.tenant_id)
     return Step(0, has_more=reached < end)

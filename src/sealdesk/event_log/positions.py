@@ -1,4 +1,7 @@
-"""The SQL of positions: the last of each feed, the last of the log, and that of each consumer."""
+"""The SQL of positions: the last of each feed, the last of the log, and that of each consumer.
+
+A log is that of the installation, of all tenants, or the feed of one tenant.
+"""
 
 from sealdesk.db.engine import Counter, Tx
 
@@ -12,20 +15,49 @@ INSERT INTO log_positions (name, position) VALUES (:name, :position)
 ON CONFLICT (name) DO UPDATE SET position = :position
 """
 _ADVANCE = "UPDATE log_positions SET position = :after WHERE name = :name AND position = :before"
+_STORE_OF = """
+INSERT INTO consumer_positions (tenant_id, name, position) VALUES (:tenant_id, :name, :position)
+ON CONFLICT (tenant_id, name) DO UPDATE SET position = :position
+"""
+_ADVANCE_OF = """
+UPDATE consumer_positions SET position = :after
+WHERE tenant_id = :tenant_id AND name = :name AND position = :before
+"""
+_LIST_OF = f"""
+SELECT name, position FROM consumer_positions WHERE tenant_id = :tenant_id
+UNION ALL
+SELECT '{END}', last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT :limit
+"""
+# A tenant that some consumer has not caught up with. All consumers that are not behind are counted.
+_LIST_BEHIND = """
+SELECT f.tenant_id FROM feed_positions f LEFT JOIN consumer_positions c
+    ON c.tenant_id = f.tenant_id AND c.position >= f.last_position
+WHERE f.tenant_id > :after AND f.last_position > 0
+GROUP BY f.tenant_id HAVING count(c.position) < :count ORDER BY f.tenant_id LIMIT :limit
+"""
 _LIST = "SELECT name, position FROM log_positions ORDER BY name LIMIT :limit"
 _MAX_NAMES = 100
 
 
-async def list_positions(tx: Tx) -> dict[str, int]:
-    """Name → position, without consumers that have none yet."""
-    rows = await tx.fetch_all(_LIST, {"limit": _MAX_NAMES})
+async def list_positions(tx: Tx, tenant_id: str = "") -> dict[str, int]:
+    """Name → position, without consumers that have none yet. tenant_id: whose feed is the log."""
+    params = {"tenant_id": tenant_id, "limit": _MAX_NAMES}
+    rows = await tx.fetch_all(_LIST_OF if tenant_id else _LIST, params)
     return {row["name"]: row["position"] for row in rows}
 
 
-async def store_position(tx: Tx, name: str, position: int) -> None:
-    await tx.enqueue(_STORE, {"name": name, "position": position})
+async def store_position(tx: Tx, name: str, position: int, tenant_id: str = "") -> None:
+    params = {"tenant_id": tenant_id, "name": name, "position": position}
+    await tx.enqueue(_STORE_OF if tenant_id else _STORE, params)
 
 
-async def advance(tx: Tx, name: str, before: int, after: int) -> None:
+async def advance(tx: Tx, name: str, before: int, after: int, tenant_id: str = "") -> None:
     """Store a position, if it is still `before`; otherwise the work runs again."""
-    await tx.execute_one(_ADVANCE, {"name": name, "before": before, "after": after})
+    params = {"tenant_id": tenant_id, "name": name, "before": before, "after": after}
+    await tx.execute_one(_ADVANCE_OF if tenant_id else _ADVANCE, params)
+
+
+async def list_behind(tx: Tx, after: str, consumer_count: int, limit: int) -> list[str]:
+    """The tenants behind an id whose feed one of so many consumers has not read to its end."""
+    params = {"after": after, "count": consumer_count, "limit": limit}
+    return [row["tenant_id"] for row in await tx.fetch_all(_LIST_BEHIND, params)]

@@ -30,6 +30,7 @@ from sealdesk.worker.indexer import IndexerLoop
 from sealdesk.worker.log_tasks import ConsumerTask
 from sealdesk.worker.renamer import keep_renaming
 from sealdesk.worker.retention import prune
+from sealdesk.worker.tenant_logs import TenantLogs, has_tenant_logs
 
 PRUNE_EVERY_S = 60.0
 REPORT_EVERY_S = 60.0
@@ -68,25 +69,38 @@ async def run(state: AppState) -> None:
     """Run all tasks until cancelled; the failure of a step ends none of them."""
     delivery = _Delivery(state)
     mail_wakeup = asyncio.Event()
-    consumer_tasks = [
-        ConsumerTask(FanOut(), on_progress=delivery.wakeup.set),
-        mail.MailQueueTask(on_progress=mail_wakeup.set),
-    ]
+    wakeups = (delivery.wakeup.set, mail_wakeup.set)
+    is_worker = state.settings.has_worker_process
     async with asyncio.TaskGroup() as group:
+        if is_worker and await has_tenant_logs(state):
+            group.create_task(TenantLogs(state, *wakeups).run())
+        else:
+            _run_one_log(group, state, *wakeups)
         group.create_task(delivery.run())
-        for task in consumer_tasks:
-            group.create_task(task.run(state))
-        group.create_task(log_tasks.watch(state, consumer_tasks))
         group.create_task(IndexerLoop(state).run())
         group.create_task(_keep_pruning(state))
         group.create_task(keep_renaming(state))
         group.create_task(keep_erasing(state))
         group.create_task(_keep_waking(state))
         group.create_task(mail.keep_sending(state, mail_wakeup))
-        if state.settings.has_worker_process:
-            group.create_task(log_tasks.run_sequencer(state, consumer_tasks))
+        if is_worker:
             group.create_task(_keep_reporting(state))
             group.create_task(descriptors.watch(state.metrics.count_exhausted_descriptors))
+
+
+def _run_one_log(
+    group: asyncio.TaskGroup,
+    state: AppState,
+    on_deliveries: Callable[[], None],
+    on_messages: Callable[[], None],
+) -> None:
+    """Start the tasks of the log of all tenants."""
+    tasks = [ConsumerTask(FanOut(), on_deliveries), mail.MailQueueTask(on_messages)]
+    for task in tasks:
+        group.create_task(task.run(state))
+    group.create_task(log_tasks.watch(state, tasks))
+    if state.settings.has_worker_process:
+        group.create_task(log_tasks.run_sequencer(state, tasks))
 
 
 class _Delivery:

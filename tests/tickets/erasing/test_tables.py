@@ -40,6 +40,7 @@ NOT_ERASED = {
         (
             *("answering", "viewers", "reads", "ticket_followers", "attachment_usage", "epochs"),
             *("deliveries", "replays", "fan_out_backlogs", "feed_positions", "log_positions"),
+            "consumer_positions",
             *("key_usage", "presence_counters", "search_rebuilds", "ticket_numbers"),
             *("test_tenants", "tenants", "used_signatures"),
         ),

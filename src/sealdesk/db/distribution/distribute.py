@@ -37,6 +37,16 @@ SELECT t.tgname, c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgreli
 WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace
 ORDER BY 2, 1 LIMIT 1000
 """
+# The consumers go on in each feed where they were in the log of the installation. Events from
+# before there was a log were handled.
+FILL_CONSUMER_POSITIONS = """
+INSERT INTO consumer_positions (tenant_id, name, position)
+SELECT f.tenant_id, l.name, greatest(f.pruned_position, coalesce((SELECT max(e.position)
+    FROM events e WHERE e.tenant_id = f.tenant_id
+        AND (e.log_position IS NULL OR e.log_position <= l.position)), 0))
+FROM feed_positions f CROSS JOIN log_positions l WHERE l.name <> 'sequencer'
+ON CONFLICT (tenant_id, name) DO NOTHING
+"""
 
 
 def begin(connection: Connection) -> None:
@@ -61,6 +71,8 @@ def distribute(connection: Connection, shard_count: int) -> list[str]:
     connection.exec_driver_sql(f"SET LOCAL citus.shard_count = {shard_count or DEFAULT_SHARDS}")
     if waiting:
         _drop_triggers(connection)
+    if {"events", "consumer_positions"} <= {*waiting}:
+        connection.exec_driver_sql(FILL_CONSUMER_POSITIONS)
     for name in waiting:
         if name in roles.isolated_tables():
             roles.isolate_distributed(connection, name)

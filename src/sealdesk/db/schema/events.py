@@ -33,7 +33,8 @@ Table(
     metadata,
     *_recorded_columns(),
     # position: in the feed of the tenant. log_position: in the log of all tenants, which consumers
-    # read; NULL for events from before there was a log (decisions 0025 and 0037).
+    # read; NULL for events from before there was a log, and on distributed tables, where there is
+    # none (decisions 0025, 0037 and 0081).
     Column("position", BigInteger, nullable=True),
     Column("log_position", BigInteger, nullable=True),
     _index_where("events_position", "position IS NOT NULL", "tenant_id", "position", unique=True),
@@ -56,6 +57,17 @@ Table(
     Column("last_position", BigInteger, nullable=False),
     # The highest position whose event has been deleted.
     Column("pruned_position", BigInteger, nullable=False),
+    of_tenant(),
+)
+
+# Where tables are distributed over nodes, each tenant has a log of its own, its feed: the position
+# in it up to which each consumer has read. Elsewhere there are no rows (decision 0081).
+Table(
+    "consumer_positions",
+    metadata,
+    tenant(),
+    id_("name", key=True),
+    Column("position", BigInteger, nullable=False),
     of_tenant(),
 )
 

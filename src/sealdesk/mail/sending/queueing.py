@@ -33,18 +33,22 @@ class _Reply(msgspec.Struct):
 class MailQueue:
     """Queues each public reply to the participants of its ticket.
 
-    Not what customers wrote, what was imported, and what is older than the mailbox.
+    Not what customers wrote, what was imported, and what is older than the mailbox. tenant_id: of
+    this tenant, else of all tenants.
     """
 
     name = "mail"
     batch_size = 500
     reads_objects = False
 
+    def __init__(self, tenant_id: str = "") -> None:
+        self.tenant_id = tenant_id
+
     async def wants_any(self, tx: Tx, first: int, last: int) -> bool:
-        return bool(await store.list_sending(tx))
+        return bool(await self._list_sending(tx))
 
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
-        sending = {each.id: each for each in await store.list_sending(tx)}
+        sending = {each.id: each for each in await self._list_sending(tx)}
         tenants = {each.tenant_id for each in sending.values()}
         for event in events:
             if event.type == "reply.created" and event.tenant_id in tenants:
@@ -53,6 +57,11 @@ class MailQueue:
 
     async def recover(self, tx: Tx) -> None:
         """Nothing: a pruned event is too old to be sent."""
+
+    async def _list_sending(self, tx: Tx) -> list[SendingMailbox]:
+        if self.tenant_id:
+            return await store.list_sending_of(tx, self.tenant_id)
+        return await store.list_sending(tx)
 
 
 async def _queue(

@@ -15,6 +15,11 @@ _LIST_SENDING = """
 SELECT tenant_id, id, address, created_at FROM mailboxes
 WHERE smtp_host IS NOT NULL AND deleted_at IS NULL ORDER BY tenant_id, id LIMIT :limit
 """
+_LIST_SENDING_OF = """
+SELECT tenant_id, id, address, created_at FROM mailboxes
+WHERE tenant_id = :tenant_id AND smtp_host IS NOT NULL AND deleted_at IS NULL
+ORDER BY id LIMIT :limit
+"""
 _FIND_EVENT = "SELECT object FROM events WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _ADD = f"""
 INSERT INTO outgoing_messages ({column_list(_STORED)}) VALUES ({parameter_list(_STORED)})
@@ -36,6 +41,17 @@ SELECT d.tenant_id, d.id, d.version, d.per_minute, d.is_failing FROM (
         )
         SELECT mailbox_id FROM pending
     ) p JOIN mailboxes m ON m.id = p.mailbox_id
+    WHERE m.deleted_at IS NULL AND NOT m.is_paused AND m.smtp_host IS NOT NULL
+) d WHERE d.due_at IS NOT NULL ORDER BY d.is_failing, d.due_at, d.id LIMIT :limit
+"""
+# Over all nodes there is no such walk: one look-up for each mailbox that sends.
+_LIST_DUE_ON_NODES = """
+SELECT d.tenant_id, d.id, d.version, d.per_minute, d.is_failing FROM (
+    SELECT m.tenant_id, m.id, m.version, m.per_minute, m.problem IS NOT NULL AS is_failing,
+        (SELECT min(o.due_at) FROM outgoing_messages o WHERE o.tenant_id = m.tenant_id
+            AND o.mailbox_id = m.id AND o.due_at <= :now
+            AND (o.leased_until IS NULL OR o.leased_until <= :now)) AS due_at
+    FROM mailboxes m
     WHERE m.deleted_at IS NULL AND NOT m.is_paused AND m.smtp_host IS NOT NULL
 ) d WHERE d.due_at IS NOT NULL ORDER BY d.is_failing, d.due_at, d.id LIMIT :limit
 """
@@ -77,6 +93,12 @@ async def list_sending(tx: Tx, limit: int = _MAX_MAILBOXES) -> list[SendingMailb
     return [SendingMailbox(*row) for row in rows]
 
 
+async def list_sending_of(tx: Tx, tenant_id: str) -> list[SendingMailbox]:
+    """The mailboxes of a tenant that send."""
+    rows = await tx.fetch_all(_LIST_SENDING_OF, {"tenant_id": tenant_id, "limit": _MAX_MAILBOXES})
+    return [SendingMailbox(*row) for row in rows]
+
+
 async def find_event(tx: Tx, tenant_id: str, event_id: str) -> bytes | None:
     """The object of an event, as JSON."""
     row = await tx.fetch_one(_FIND_EVENT, {"tenant_id": tenant_id, "id": event_id})
@@ -93,7 +115,8 @@ async def add(tx: Tx, messages: Sequence[OutgoingMessage]) -> None:
 
 async def list_due_mailboxes(tx: Tx, now_us: int, limit: int) -> list[DueMailbox]:
     """Mailboxes of all tenants with messages that are due."""
-    rows = await tx.fetch_all(_LIST_DUE, {"now": now_us, "limit": limit})
+    sql = _LIST_DUE_ON_NODES if tx.is_distributed else _LIST_DUE
+    rows = await tx.fetch_all(sql, {"now": now_us, "limit": limit})
     return [DueMailbox(*row) for row in rows]
 
 

@@ -27,19 +27,22 @@ _BACKLOGS_AT_ONCE = 4
 
 
 class FanOut:
-    """Makes the deliveries of new events."""
+    """Makes the deliveries of new events. tenant_id: of this tenant, else of all tenants."""
 
     name = "webhooks"
     batch_size = fan_out_store.BATCH_EVENTS
     reads_objects = False
 
+    def __init__(self, tenant_id: str = "") -> None:
+        self.tenant_id = tenant_id
+
     async def wants_any(self, tx: Tx, first: int, last: int) -> bool:
-        return bool(await fan_out_store.list_subscriptions(tx, first, last))
+        return any((await self._list_subscriptions(tx, first, last)).values())
 
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
         first, last = events[0].log_position, events[-1].log_position
-        subscriptions = await fan_out_store.list_subscriptions(tx, first, last)
-        backlogs = await fan_out_store.list_backlogs(tx, _MAX_BACKLOGS) if subscriptions else []
+        subscriptions = await self._list_subscriptions(tx, first, last)
+        backlogs = await self._list_backlogs(tx) if subscriptions else []
         waits_after = {backlog.tenant_id: backlog.after for backlog in backlogs}
         extended: dict[str, Backlog] = {}
         counts: Counter[str] = Counter()
@@ -52,7 +55,8 @@ class FanOut:
             elif new := _make_deliveries(event, subscriptions.get(tenant_id, ())):
                 deliveries += new
                 counts[tenant_id] += len(new)
-                if counts[tenant_id] >= _MANY_DELIVERIES:
+                # In a log of one tenant it delays nobody.
+                if counts[tenant_id] >= _MANY_DELIVERIES and not self.tenant_id:
                     waits_after[tenant_id] = event.position
             handled += 1
             if len(deliveries) >= _BATCH_DELIVERIES:
@@ -66,6 +70,19 @@ class FanOut:
     async def recover(self, tx: Tx) -> None:
         """Nothing: a pruned event is too old to be delivered."""
 
+    async def _list_subscriptions(
+        self, tx: Tx, first: int, last: int
+    ) -> dict[str, list[Subscription]]:
+        if self.tenant_id:
+            return {self.tenant_id: await fan_out_store.list_subscriptions_of(tx, self.tenant_id)}
+        return await fan_out_store.list_subscriptions(tx, first, last)
+
+    async def _list_backlogs(self, tx: Tx) -> list[Backlog]:
+        if self.tenant_id:
+            backlog = await fan_out_store.find_backlog_of(tx, self.tenant_id)
+            return [backlog] if backlog else []
+        return await fan_out_store.list_backlogs(tx, _MAX_BACKLOGS)
+
 
 async def continue_backlogs(state: AppState) -> int:
     """Make the next deliveries of the backlogs whose turn it is; how many backlogs."""
@@ -77,9 +94,19 @@ async def _continue_backlogs(tx: Tx, now_us: int) -> int:
     if not await consumers.hold(tx, FanOut()):
         return 0
     backlogs = await fan_out_store.list_backlogs(tx, _BACKLOGS_AT_ONCE)
+    if tx.is_distributed:
+        held = [await _hold_backlog(tx, backlog.tenant_id) for backlog in backlogs]
+        backlogs = [backlog for backlog in held if backlog is not None]
     for backlog in backlogs:
         await _continue_backlog(tx, backlog, _BATCH_DELIVERIES // len(backlogs), now_us)
     return len(backlogs)
+
+
+async def _hold_backlog(tx: Tx, tenant_id: str) -> Backlog | None:
+    """The backlog of a tenant that has a log of its own, which nobody extends meanwhile."""
+    if not await consumers.hold(tx, FanOut(tenant_id)):
+        return None
+    return await fan_out_store.find_backlog_of(tx, tenant_id)
 
 
 async def _continue_backlog(tx: Tx, backlog: Backlog, most: int, now_us: int) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
+from sealdesk.db.claims import claim
 from sealdesk.db.engine import Params, Row, Tx
 from sealdesk.records.test_tenants import OFFSET
 from sealdesk.webhooks.rules import Attempt, Endpoint
@@ -163,11 +164,10 @@ async def lease_endpoints(
     tx: Tx, now_us: int, until_us: int, *, healthy: int, failing: int
 ) -> list[Endpoint]:
     """Lease due endpoints. healthy, failing: the most of each."""
-    rows: list[Row] = []
+    endpoints: list[Endpoint] = []
     for sql, limit in ((_CLAIM_HEALTHY, healthy), (_CLAIM_FAILING, failing)):
         if limit:
-            rows += await tx.select_for_update(sql, {"now": now_us, "limit": limit})
-    endpoints = [endpoint_of(row) for row in rows]
+            endpoints += map(endpoint_of, await claim(tx, sql, {"now": now_us, "limit": limit}))
     await tx.execute_many(_LEASE, [{**_key(one), "until": until_us} for one in endpoints])
     return endpoints
 

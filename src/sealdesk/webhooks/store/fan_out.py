@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
+from sealdesk.db.claims import claim
 from sealdesk.db.engine import Params, Tx
 from sealdesk.event_log import events
 from sealdesk.webhooks.rules import MAX_ENDPOINTS, is_subscribed
@@ -28,6 +29,10 @@ WHERE tenant_id = :tenant_id AND is_active AND deleted_at IS NULL ORDER BY id LI
 _BACKLOGS = """
 SELECT tenant_id, after_position, until_position FROM fan_out_backlogs
 ORDER BY served_at, tenant_id LIMIT :limit
+"""
+_BACKLOG_OF = """
+SELECT tenant_id, after_position, until_position FROM fan_out_backlogs
+WHERE tenant_id = :tenant_id LIMIT 1
 """
 _ADD_TO_BACKLOG = """
 INSERT INTO fan_out_backlogs (tenant_id, after_position, until_position, served_at)
@@ -137,6 +142,11 @@ async def list_backlogs(tx: Tx, limit: int) -> list[Backlog]:
     return [Backlog(*row) for row in await tx.fetch_all(_BACKLOGS, {"limit": limit})]
 
 
+async def find_backlog_of(tx: Tx, tenant_id: str) -> Backlog | None:
+    row = await tx.fetch_one(_BACKLOG_OF, {"tenant_id": tenant_id})
+    return None if row is None else Backlog(*row)
+
+
 async def add_to_backlogs(tx: Tx, backlogs: Collection[Backlog], now_us: int) -> None:
     """Begin the backlogs of these tenants, or extend them up to `until`."""
     params = [{**backlog._asdict(), "now": now_us} for backlog in backlogs]
@@ -177,7 +187,7 @@ def _new_params(new: NewDelivery, now_us: int) -> Params:
 
 async def claim_replays(tx: Tx, limit: int) -> list[Replay]:
     """The oldest unfinished replays that no other worker has claimed."""
-    return [Replay(*row) for row in await tx.select_for_update(_CLAIM_REPLAYS, {"limit": limit})]
+    return [Replay(*row) for row in await claim(tx, _CLAIM_REPLAYS, {"limit": limit})]
 
 
 async def continue_replay(tx: Tx, replay: Replay, now_us: int, limit: int) -> None:

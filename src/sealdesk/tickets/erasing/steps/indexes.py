@@ -50,7 +50,8 @@ async def purge_words(tx: Tx, erasure: Erasure) -> Done:
 
 async def _update(tx: Tx, index: SearchIndex, keys: list[ObjectKey]) -> int:
     """How many documents were made; 0 while another process indexes."""
-    if not await consumers.hold(tx, Indexer(index, BESIDE_REQUESTS)):
+    tenant_id = keys[0].tenant_id if tx.is_distributed else ""
+    if not await consumers.hold(tx, Indexer(index, BESIDE_REQUESTS, tenant_id)):
         return 0
     written = await documents.update(tx, index, keys, BESIDE_REQUESTS.chars)
     return written.documents

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sealdesk.customers.store import customer_of
 from sealdesk.customers.types import Customer
+from sealdesk.db.claims import claim
 from sealdesk.db.column_lists import column_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.erasing.rules import ERASED
@@ -120,7 +121,8 @@ async def find_due(tx: Tx, ready_at: int) -> Erasure | None:
 
 async def claim_erasure(tx: Tx, ready_at: int) -> Erasure | None:
     """Lock the erasure of any desk that had no step for the longest time."""
-    rows = await tx.select_for_update(_CLAIM, {"limit": 1, "ready_at": ready_at})
+    due = {"limit": 1, "ready_at": ready_at}
+    rows = await claim(tx, _CLAIM, due, ("tenant_id", "customer_id"))
     return erasure_of(rows[0]) if rows else None
 
 

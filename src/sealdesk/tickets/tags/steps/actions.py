@@ -20,7 +20,7 @@ async def run_step(tx: Tx, now_us: int) -> int:
     What it has changed and how far it is are committed together, so a step that is interrupted
     runs again as a whole.
     """
-    renaming = await store.claim(tx)
+    renaming = await store.claim_renaming(tx)
     if renaming is None:
         return 0
     await tx.set_tenant(renaming.tenant_id)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sealdesk.db.claims import claim
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.macros.rules import MAX_MACROS
 from sealdesk.tickets.tags.store import RENAMING_COLUMNS, renaming_of
@@ -57,9 +58,9 @@ async def find_due(tx: Tx) -> Renaming | None:
     return None if row is None else renaming_of(row)
 
 
-async def claim(tx: Tx) -> Renaming | None:
+async def claim_renaming(tx: Tx) -> Renaming | None:
     """Lock the renaming of any desk that had no step for the longest time."""
-    rows = await tx.select_for_update(_CLAIM, {"limit": 1})
+    rows = await claim(tx, _CLAIM, {"limit": 1})
     return renaming_of(rows[0]) if rows else None
 
 
