@@ -56,6 +56,7 @@ KNOWN_VERSIONS = (
     "0040",
     "0041",
     "0042",
+    "0043",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 
