@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -174,7 +175,7 @@ def test_several_sequencers_of_a_tenant_at_once_place_everything_once(own_servic
                 record(tenant, *[CREATED] * 5)
             own_service.in_background(twice)
         for tenant in tenants:
-            own_service.in_background(lambda state, id_=tenant.id: tenant_logs.place_of(state, id_))
+            own_service.in_background(partial(tenant_logs.place_of, tenant_id=tenant.id))
     for tenant in tenants:
         assert _of_feed(tenant) == list(range(1, 101))
 
@@ -194,7 +195,7 @@ def test_a_sequencer_does_not_wait_for_another_one_of_the_tenant(
 
     with unplaced():
         record(tenant, CREATED)
-        own_service.in_background(lambda state: tenant_logs.place_of(state, tenant.id))
+        own_service.in_background(partial(tenant_logs.place_of, tenant_id=tenant.id))
         record(tenant, *[CREATED] * 5)
         assert own_service.in_background(both) == 0
     assert _of_feed(tenant) == list(range(1, 7))
@@ -219,7 +220,7 @@ def test_a_sequencer_sees_what_another_one_placed_just_before_its_lock(
 
     with unplaced():
         record(tenant, CREATED)
-        own_service.in_background(lambda state: tenant_logs.place_of(state, tenant.id))
+        own_service.in_background(partial(tenant_logs.place_of, tenant_id=tenant.id))
         record(tenant, *[CREATED] * 5)
         assert own_service.in_background(second_step) == 0
     assert others == [5]
