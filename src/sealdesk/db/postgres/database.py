@@ -98,13 +98,12 @@ class PostgresDatabase:
 
     async def _use_nodes(self, connection: Connection) -> None:
         if self._is_pooled:
-            self._options = begin_options(
-                _set_local(_SETTINGS | {"plan_cache_mode": PLAN_CACHE_MODE})
-            )
+            settings = _set_local(_SETTINGS | {"plan_cache_mode": PLAN_CACHE_MODE})
+            self._options = begin_options(always=True, settings=settings)
         else:
             await connection.execute(f"SET plan_cache_mode = '{PLAN_CACHE_MODE}'")
-            self._options = begin_options()
-        self._slow_read_options = begin_options(_SLOW_READ_SETTINGS)
+            self._options = begin_options(always=False)
+        self._slow_read_options = begin_options(always=True, settings=_SLOW_READ_SETTINGS)
         self._tx = DistributedTx
 
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:

@@ -1,7 +1,7 @@
 """The `Tx` interface on Citus: PostgreSQL whose tables are distributed over nodes.
 
-Every transaction begins with BEGIN, because a setting reaches the nodes only by SET LOCAL. A
-statement that names one tenant is sent to the node of the tenant.
+A transaction of a tenant begins with BEGIN, because its tenant reaches the nodes only by SET LOCAL.
+A statement that names one tenant is sent to the node of the tenant.
 """
 
 from collections.abc import Sequence
@@ -45,6 +45,16 @@ class DistributedTx(PostgresTx):
     __slots__ = ()
     is_distributed = True
 
+    def _begins_first(self) -> bool:
+        return self.tenant_id is not None or super()._begins_first()
+
+    async def find_across_tenants(self, directory: str, sql: str, params: Params) -> Row | None:
+        found = await self.fetch_one(directory, params)
+        if found is None:
+            return None
+        await self.set_tenant(found["tenant_id"])
+        return await self.fetch_one(sql, dict(found))
+
     async def fetch_for_each(self, sql: str, many: Sequence[Params]) -> Sequence[Sequence[Row]]:
         # The node must be the same for all: that of the tenant, as a parameter.
         return [await self.fetch_all(sql, params) for params in many]
@@ -56,6 +66,11 @@ class DistributedTx(PostgresTx):
         # alone, without waiting for the disk, it gave a number twice while its shard moved.
         value = await self.increment(counter, key)
         return value, await self.fetch_one(sql, params)
+
+    async def commit(self) -> None:
+        if self._changes:
+            await self.open()
+        await super().commit()
 
     async def _lock(self, function: str, name: str, tenant_id: str) -> object:
         await self.open()
@@ -75,6 +90,6 @@ def _is_of_tenant(change: Change) -> bool:
     return distribution_of(statements.changed_table(change.sql)).kind == "by_tenant"
 
 
-def begin_options(settings: str = "") -> BeginOptions:
+def begin_options(*, always: bool, settings: str = "") -> BeginOptions:
     """How transactions begin that also have these settings, on the node of the connection."""
-    return BeginOptions(always=True, settings=f"{settings}{_PROPAGATE}")
+    return BeginOptions(always=always, settings=f"{settings}{_PROPAGATE}")

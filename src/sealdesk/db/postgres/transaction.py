@@ -50,7 +50,7 @@ class PostgresTx:
         return rows[0] if rows else None
 
     async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
-        if self._changes or self._options.always:
+        if self._begins_first():
             await self.open()
         limit = params.get("limit")
         if self.is_open or self.tenant_id is None:
@@ -119,7 +119,7 @@ class PostgresTx:
     async def increment_and_fetch(
         self, counter: Counter, key: str, sql: str, params: Params
     ) -> tuple[int, Row | None]:
-        if self._changes or self._options.always:
+        if self._begins_first():
             await self.open()
         text = statements.increment_and_fetch(counter, sql)
         params = {**params, "counter_key": key, "counter_step": 1}
@@ -165,7 +165,7 @@ class PostgresTx:
         self.tenant_id = tenant_id
 
     async def find_across_tenants(self, directory: str, sql: str, params: Params) -> Row | None:
-        if self._changes or self._options.always:
+        if self._begins_first():
             await self.open()
         if self.is_open or self.tenant_id is not None:
             found = await self.fetch_one(directory, params)
@@ -179,6 +179,10 @@ class PostgresTx:
             return None
         self.tenant_id = rows[0]["tenant_id"]
         return rows[0]
+
+    def _begins_first(self) -> bool:
+        """Whether a SELECT needs BEGIN."""
+        return bool(self._changes) or self._options.always
 
     async def open(self) -> None:
         """Begin a transaction unless one is open, and send the queued changes."""
