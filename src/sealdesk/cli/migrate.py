@@ -14,9 +14,7 @@ from sealdesk.settings import Settings, from_env, make_private_dir
 
 Distribute = Annotated[
     bool,
-    typer.Option(
-        "--distribute", help="Also distribute the tables over the nodes of Citus; not served yet."
-    ),
+    typer.Option("--distribute", help="Also distribute the tables over the nodes of Citus."),
 ]
 Shards = Annotated[
     int,

@@ -18,7 +18,8 @@ async def claim(
     if not tx.is_distributed:
         return await tx.select_for_update(sql, params)
     claimed: list[Row] = []
-    for row in await tx.fetch_all(sql, params):
+    # What another look has found at another node is claimed too.
+    for row in await tx.fetch_nearby(sql, params) or await tx.fetch_all(sql, params):
         found = {name: row[name] for name in key}
         claimed += await tx.select_for_update(_of_one(sql, key), {**params, **found, "limit": 1})
     return claimed

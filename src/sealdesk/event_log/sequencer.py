@@ -130,7 +130,7 @@ async def place_pending(tx: Tx, limit: int) -> int:
 
 async def list_pending_tenants(tx: Tx, after: str, limit: int) -> list[str]:
     """The tenants behind an id that have committed events without positions."""
-    rows = await tx.fetch_all(_LIST_TENANTS, {"after": after, "limit": limit})
+    rows = await tx.fetch_nearby(_LIST_TENANTS, {"after": after, "limit": limit})
     return [row["tenant_id"] for row in rows]
 
 

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 import asyncpg
@@ -21,6 +22,7 @@ from sealdesk.db.postgres.distributed import (
     begin_options,
     is_distributed,
 )
+from sealdesk.db.postgres.local_shards import LocalShards
 from sealdesk.db.postgres.pool import Pool
 from sealdesk.db.postgres.shared_read import SharedRead
 from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx
@@ -72,7 +74,8 @@ class PostgresDatabase:
         self._has_time = has_time
         self._pool = Pool(self._connect, connections)
         self._key_stamp = SharedRead(self._read_key_stamp)
-        self._tx: type[PostgresTx] = PostgresTx
+        self._tx: Callable[[Connection, str | None, BeginOptions], PostgresTx] = PostgresTx
+        self._shards = LocalShards()
         self._options = BeginOptions(
             always=is_pooled, settings=_set_local(_SETTINGS) if is_pooled else ""
         )
@@ -104,7 +107,7 @@ class PostgresDatabase:
             await connection.execute(f"SET plan_cache_mode = '{PLAN_CACHE_MODE}'")
             self._options = begin_options(always=False)
         self._slow_read_options = begin_options(always=True, settings=_SLOW_READ_SETTINGS)
-        self._tx = DistributedTx
+        self._tx = partial(DistributedTx, shards=self._shards)
 
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._run(work, tenant_id, is_write=False)

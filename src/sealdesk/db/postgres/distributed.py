@@ -7,11 +7,12 @@ A statement that names one tenant is sent to the node of the tenant.
 from collections.abc import Sequence
 from itertools import groupby
 
-from asyncpg import Connection
+from asyncpg import Connection, UndefinedTableError
 
 from sealdesk.db.distribution.groups import distribution_of
 from sealdesk.db.engine import Counter, Params, Row
 from sealdesk.db.postgres import statements
+from sealdesk.db.postgres.local_shards import LocalShards
 from sealdesk.db.postgres.statements import Change
 from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx, lock_number
 
@@ -42,11 +43,28 @@ async def is_distributed(connection: Connection) -> bool:
 class DistributedTx(PostgresTx):
     """The transaction of one piece of work on one connection."""
 
-    __slots__ = ()
+    __slots__ = ("_shards",)
     is_distributed = True
+
+    def __init__(
+        self,
+        connection: Connection,
+        tenant_id: str | None,
+        options: BeginOptions,
+        shards: LocalShards,
+    ) -> None:
+        super().__init__(connection, tenant_id, options)
+        self._shards = shards
 
     def _begins_first(self) -> bool:
         return self.tenant_id is not None or super()._begins_first()
+
+    async def fetch_nearby(self, sql: str, params: Params) -> Sequence[Row]:
+        try:
+            return await self.fetch_all(await self._shards.narrow(self._connection, sql), params)
+        except UndefinedTableError:  # the shard was moved to another node
+            self._shards.forget()
+            return await self.fetch_all(sql, params)
 
     async def find_across_tenants(self, directory: str, sql: str, params: Params) -> Row | None:
         found = await self.fetch_one(directory, params)

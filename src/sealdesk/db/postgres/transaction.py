@@ -59,6 +59,9 @@ class PostgresTx:
         statement = statements.within_tenant(sql, limit)
         return await self._fetch(statement.text, [*statement.values(params), self.tenant_id])
 
+    async def fetch_nearby(self, sql: str, params: Params) -> Sequence[Row]:
+        return await self.fetch_all(sql, params)
+
     async def fetch_for_each(self, sql: str, many: Sequence[Params]) -> Sequence[Sequence[Row]]:
         if not many:
             return []

@@ -116,7 +116,7 @@ async def add(tx: Tx, messages: Sequence[OutgoingMessage]) -> None:
 async def list_due_mailboxes(tx: Tx, now_us: int, limit: int) -> list[DueMailbox]:
     """Mailboxes of all tenants with messages that are due."""
     sql = _LIST_DUE_ON_NODES if tx.is_distributed else _LIST_DUE
-    rows = await tx.fetch_all(sql, {"now": now_us, "limit": limit})
+    rows = await tx.fetch_nearby(sql, {"now": now_us, "limit": limit})
     return [DueMailbox(*row) for row in rows]
 
 

@@ -44,7 +44,7 @@ class DueTicket(NamedTuple):
 
 async def list_ended(tx: Tx, now_us: int, limit: int) -> Sequence[DueTicket]:
     """Some tickets whose snooze has ended, of all tenants in turns; the earliest first."""
-    rows = await tx.fetch_all(_PRUNE_ENDED, {"now": clock.iso(now_us), "limit": limit})
+    rows = await tx.fetch_nearby(_PRUNE_ENDED, {"now": clock.iso(now_us), "limit": limit})
     return [DueTicket(*row) for row in rows]
 
 

@@ -156,7 +156,7 @@ START = DuePosition(-1, "")
 
 
 async def find_backlog(tx: Tx, now_us: int) -> Backlog:
-    (row,) = await tx.fetch_all(_FIND_BACKLOG, {"now": now_us})
+    (row,) = await tx.fetch_nearby(_FIND_BACKLOG, {"now": now_us})
     return Backlog(*map(bool, row))
 
 
