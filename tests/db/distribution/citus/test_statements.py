@@ -19,8 +19,6 @@ Env = dict[str, str]
 _TENANT = "0198f3d0-0000-7000-8000-000000000001"
 # With the reason why they ask more than one shard, or none.
 _OTHERS = {
-    "identity/store.py _DELETE_BUCKETS": "the failures of all networks, when a password changes",
-    "identity/store.py _PRUNE_ATTEMPTS": "of all accounts, by the worker",
     "identity/store.py _PRUNE_TOKENS": "of all users, by the worker",
     "search/store/lookup.py _FIND_BY_FUNCTION": "the function asks one shard",
     "search/store/lookup.py _FIND_CUSTOMERS_BY_FUNCTION": "the function asks one shard",
