@@ -151,9 +151,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a connection is not released after an error",
         "db/postgres/database.py",
-        "                self._pool.release(connection, tenant_id)\n",
+        "                pool.release(connection, tenant_id)\n",
         '                if __import__("sys").exc_info()[0] is None:\n'
-        "                    self._pool.release(connection, tenant_id)\n",
+        "                    pool.release(connection, tenant_id)\n",
         (f"{_RESILIENCE}::test_clients_of_held_up_connections_are_refused_in_time",),
     ),
     Mutant(

@@ -23,8 +23,8 @@ from sealdesk.db.postgres.distributed import (
     is_distributed,
 )
 from sealdesk.db.postgres.local_shards import LocalShards
-from sealdesk.db.postgres.pool import Pool
 from sealdesk.db.postgres.shared_read import SharedRead
+from sealdesk.db.postgres.tenant_nodes import TenantNodes, find_node
 from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx
 from sealdesk.errors import QueryTooSlow, ServiceUnavailable
 from sealdesk.errors.general import QUERY_TOO_SLOW
@@ -72,7 +72,8 @@ class PostgresDatabase:
         self._name = name
         self._is_pooled = is_pooled
         self._has_time = has_time
-        self._pool = Pool(self._connect, connections)
+        self._nodes = TenantNodes(url, connections, self._connect, self._find_node)
+        self._has_nodes = False  # known once there was a connection
         self._key_stamp = SharedRead(self._read_key_stamp)
         self._tx: Callable[[Connection, str | None, BeginOptions], PostgresTx] = PostgresTx
         self._shards = LocalShards()
@@ -83,10 +84,10 @@ class PostgresDatabase:
         # The other connections are for reads and writes that are short.
         self._slow_slots = slow_read_slots(max(1, connections // 3))
 
-    async def _connect(self) -> Connection:
+    async def _connect(self, url: str) -> Connection:
         try:
             async with asyncio.timeout(min(CONNECT_S, deadline.current().total_s)):
-                connection = await connect(self._url, name=self._name, is_pooled=self._is_pooled)
+                connection = await connect(url, name=self._name, is_pooled=self._is_pooled)
                 try:
                     if await is_distributed(connection):
                         await self._use_nodes(connection)
@@ -108,6 +109,11 @@ class PostgresDatabase:
             self._options = begin_options(always=False)
         self._slow_read_options = begin_options(always=True, settings=_SLOW_READ_SETTINGS)
         self._tx = partial(DistributedTx, shards=self._shards)
+        # A pooler is in front of one node.
+        self._has_nodes = not self._is_pooled
+
+    async def _find_node(self, tenant_id: str) -> str:
+        return await self.read(lambda tx: find_node(tx, tenant_id))
 
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._run(work, tenant_id, is_write=False)
@@ -139,7 +145,7 @@ class PostgresDatabase:
         return
 
     async def close(self) -> None:
-        await self._pool.close()
+        await self._nodes.close()
 
     async def _run(
         self, work: Work[T], tenant_id: str | None, *, is_write: bool, is_slow: bool = False
@@ -164,7 +170,7 @@ class PostgresDatabase:
         if remaining.total_s <= 0:
             raise ServiceUnavailable
         try:
-            connection = await self._pool.acquire(tenant_id)
+            pool, connection = await self._nodes.acquire(tenant_id, at_node=self._has_nodes)
             try:
                 # What these are is known once there was a connection.
                 options = self._slow_read_options if is_slow else self._options
@@ -173,7 +179,7 @@ class PostgresDatabase:
                 with self._terminate_after(connection, remaining_s):
                     return await self._run_on_connection(connection, tx, work, is_write=is_write)
             finally:
-                self._pool.release(connection, tenant_id)
+                pool.release(connection, tenant_id)
         finally:
             remaining.total_s -= time.monotonic() - began_at
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 import asyncpg
 import pytest
@@ -10,6 +11,7 @@ from sealdesk.db.distribution import nodes
 from sealdesk.db.engine import Tx
 from sealdesk.db.postgres import local_shards
 from sealdesk.db.postgres.database import PostgresDatabase
+from sealdesk.db.postgres.tenant_nodes import find_node
 from sealdesk.event_log import sequencer
 from sealdesk.mail.sending import store as sending
 from sealdesk.tickets.snoozing import store as snoozing
@@ -93,6 +95,21 @@ def test_beside_the_coordinator_which_has_no_shards_it_looks_at_all(env: Env) ->
             return await _look(worker)
 
     assert run(look()) == _TENANTS
+
+
+def test_what_concerns_a_tenant_is_sent_to_its_node(urls: list[str]) -> None:
+    async def find(worker: PostgresDatabase, tenant_id: str) -> tuple[str, str]:
+        """The node of the tenant, as seen from the node of the URL and from there."""
+        work = partial(find_node, tenant_id=tenant_id)
+        return await worker.read(work), await worker.read(work, tenant_id)
+
+    async def look() -> list[tuple[str, str]]:
+        async with _workers(urls) as workers:
+            return [await find(worker, each) for worker in workers for each in _TENANTS]
+
+    found = run(look())
+    assert {there for _, there in found} == {""}
+    assert len({here for here, _ in found}) == 3, "on the node of the URL, or on another"
 
 
 _LOOKS: Sequence[Callable[[Tx], Awaitable[object]]] = [
