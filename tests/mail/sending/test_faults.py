@@ -203,7 +203,8 @@ def test_hanging_servers_of_others_delay_nobody(
 def connected(service: Service, port: int) -> list[str]:
     """The tenant of each mailbox at this port that is sending."""
     sql = """
-    SELECT m.tenant_id FROM mailboxes m JOIN outgoing_messages o ON o.mailbox_id = m.id
+    SELECT m.tenant_id FROM mailboxes m JOIN outgoing_messages o
+        ON o.tenant_id = m.tenant_id AND o.mailbox_id = m.id
     WHERE m.smtp_port = :port AND o.leased_until IS NOT NULL LIMIT 100"""
     return [row["tenant_id"] for row in service.rows(sql, port=port)]
 
