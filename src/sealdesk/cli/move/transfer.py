@@ -7,9 +7,12 @@ from pathlib import Path
 
 from sealdesk.cli.move.progress import show_progress
 from sealdesk.db import schema_version
-from sealdesk.db.moving import copy, sessions
+from sealdesk.db.moving import copy, positions, sessions
 from sealdesk.db.moving import sqlite as sqlite_side
-from sealdesk.db.moving.copy import Progress, Summary, Target
+from sealdesk.db.moving.copy import Progress, Source, Summary
+from sealdesk.db.moving.positions import EventSource
+from sealdesk.db.moving.postgres import PostgresTarget
+from sealdesk.db.moving.sqlite import SqliteTarget
 from sealdesk.db.moving.tables import Table, check_same
 from sealdesk.db.postgres import preflight
 from sealdesk.server import serve
@@ -61,16 +64,24 @@ async def _copy(
         async with sessions.open_target(target_url) as (target, tables):
             with sqlite_side.open_source(path_of(source_url)) as file:
                 file.check(tables)
-                return await copy.move(file, target, tables, progress, is_restart=is_restart)
+                shown = await _convert(file, target, tables)
+                return await copy.move(shown, target, tables, progress, is_restart=is_restart)
     async with (
         sessions.open_source(source_url) as (source, tables),
         _open_target(target_url, tables) as target,
     ):
-        return await copy.move(source, target, tables, progress, is_restart=is_restart)
+        shown = await _convert(source, target, tables)
+        return await copy.move(shown, target, tables, progress, is_restart=is_restart)
+
+
+async def _convert(source: EventSource, target: EventSource, tables: tuple[Table, ...]) -> Source:
+    return await positions.convert(source, tables, to_distributed=target.is_distributed)
 
 
 @asynccontextmanager
-async def _open_target(url: str, tables: tuple[Table, ...]) -> AsyncIterator[Target]:
+async def _open_target(
+    url: str, tables: tuple[Table, ...]
+) -> AsyncIterator[PostgresTarget | SqliteTarget]:
     if is_sqlite(url):
         with sqlite_side.open_target(path_of(url)) as file:
             file.check(tables)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import pytest
 
-from sealdesk.db.moving import checks, copy, sessions
+from sealdesk.db.moving import checks, copy, positions, sessions
 from sealdesk.db.moving.batch_size import BatchSize
 from sealdesk.db.moving.copy import Summary
 from sealdesk.db.postgres import preflight
@@ -82,7 +82,8 @@ async def move(source: str, target: str, pages: int = -1) -> dict[str, Summary]:
         sessions.open_source(source) as (ours, tables),
         sessions.open_target(target) as (theirs, _),
     ):
-        return await copy.move(ours, theirs, tables, Progress(pages))
+        shown = await positions.convert(ours, tables, to_distributed=theirs.is_distributed)
+        return await copy.move(shown, theirs, tables, Progress(pages))
 
 
 def move_with_interruptions(source: str, target: str) -> None:
