@@ -147,6 +147,14 @@ def test_consumers_that_left_out_each_others_events_are_named() -> None:
         count_handled(in_order(events, reached), reached, "webhooks")
 
 
+def test_events_that_were_handled_come_first_in_the_log() -> None:
+    events = [Event("a", 1, "1"), Event("b", 1, "2")]
+    reached = {"mail": {"b": 1}, "webhooks": {}}
+    ordered = in_order(events, reached)
+    assert ordered == [events[1], events[0]]
+    assert [count_handled(ordered, reached, name) for name in reached] == [1, 0]
+
+
 def test_events_of_a_tenant_stay_in_the_order_of_its_feed() -> None:
     events = [Event("a", 1, "9"), Event("a", 2, "1"), Event("b", 1, "5")]
     assert in_order(events, {"mail": {}}) == [events[2], events[0], events[1]]
