@@ -32,6 +32,7 @@ _POSITIONS = (
     "UPDATE feed_positions f SET last_position ="
     " (SELECT max(position) FROM events e WHERE e.tenant_id = f.tenant_id)",
     "DELETE FROM log_positions",
+    "DELETE FROM consumer_positions",
     "INSERT INTO log_positions (name, position) VALUES"
     " ('sequencer', 6003), ('webhooks', 5993), ('mail', 6000)",
     "UPDATE event_outbox SET id = 'waits-' || id",
