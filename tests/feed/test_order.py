@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import asyncpg
 import pytest
 
 from sealdesk import ids
+from sealdesk.worker import tenant_logs
 from sealdesk.worker.log_tasks import sequence
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
@@ -140,7 +142,7 @@ def test_events_of_concurrent_writers_are_complete_and_in_order(
     readers = [Reader(key, is_waiting=is_waiting) for is_waiting in (False, True)]
     with ThreadPoolExecutor(8) as pool, ExitStack() as stack:
         walks = [pool.submit(reader.walk_until, is_over.is_set) for reader in readers]
-        sequencers = [pool.submit(_sequence_until, service, is_over) for _ in range(2)]
+        sequencers = [pool.submit(_sequence_until, service, tenant, is_over) for _ in range(2)]
         writers = [pool.submit(_write, tenant, n) for n in range(3)]
         if service.settings.database_url:
             late = stack.enter_context(late_writer(service, tenant))
@@ -175,8 +177,10 @@ def _write_late(writer: LateWriter) -> list[str]:
     return written
 
 
-def _sequence_until(service: Service, is_over: threading.Event) -> None:
+def _sequence_until(service: Service, tenant: Tenant, is_over: threading.Event) -> None:
     """A further sequencer beside the service's own."""
+    has_tenant_logs = service.in_background(tenant_logs.has_tenant_logs)
+    step = partial(tenant_logs.place_of, tenant_id=tenant.id) if has_tenant_logs else sequence
     while not is_over.is_set():
-        service.in_background(sequence)
+        service.in_background(step)
         time.sleep(0.002)

@@ -17,7 +17,7 @@ from sealdesk.search.store.documents import ObjectKey, Written
 from sealdesk.search.store.tickets import TICKETS
 from sealdesk.worker.indexer import IndexerLoop
 from tests.support.client import Key
-from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY
+from tests.support.databases import ONE_LOG, POSTGRESQL_ONLY, SQLITE_ONLY
 from tests.support.hostile import HOSTILE_QUERIES
 from tests.support.pages import logged_in
 from tests.support.searching import find_tickets, restart_rebuild, wait_until_tickets
@@ -192,6 +192,7 @@ def test_during_a_rebuild_new_tickets_are_indexed_after_older_ones(
     assert seen.value.args == ([tickets[0], tickets[1]],)
 
 
+@ONE_LOG
 def test_events_that_are_pruned_before_they_are_read_lead_to_a_rebuild(
     tenant: Tenant, key: Key
 ) -> None:

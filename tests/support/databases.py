@@ -26,6 +26,8 @@ SQLITE_ONLY = pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
 SQLITE_FIRST = pytest.mark.parametrize(
     "kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.prove)], indirect=True
 )
+# Where the events of all tenants are one log.
+ONE_LOG = pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 POSTGRESQL_ONLY = pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
 
 

@@ -7,6 +7,8 @@ from sealdesk.db.engine import Counter, Tx
 
 # The name of the last position of the log.
 END = "sequencer"
+# Where tables are distributed, in place of the last position: how often some feeds have grown.
+_GROWTH = "feeds"
 
 FEEDS = Counter("feed_positions", "tenant_id", "last_position", zeros=("pruned_position",))
 LOG = Counter("log_positions", "name", "position")
@@ -44,6 +46,16 @@ async def list_positions(tx: Tx, tenant_id: str = "") -> dict[str, int]:
     params = {"tenant_id": tenant_id, "limit": _MAX_NAMES}
     rows = await tx.fetch_all(_LIST_OF if tenant_id else _LIST, params)
     return {row["name"]: row["position"] for row in rows}
+
+
+async def note_growth(tx: Tx) -> None:
+    """Let `read_growth` change where tables are distributed: some feeds have grown."""
+    await tx.increment(LOG, _GROWTH)
+
+
+async def read_growth(tx: Tx) -> int:
+    """A number that changes when the feed of any tenant grows."""
+    return (await list_positions(tx)).get(_GROWTH if tx.is_distributed else END, 0)
 
 
 async def store_position(tx: Tx, name: str, position: int, tenant_id: str = "") -> None:

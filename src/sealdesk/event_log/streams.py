@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from contextvars import Context
 
 from sealdesk.clock import Clock
-from sealdesk.db.engine import Database, Tx
+from sealdesk.db.engine import Database
 from sealdesk.errors import ApiError, ServiceUnavailable
 from sealdesk.event_log import positions
 from sealdesk.event_log.presence import SharedPresence, Viewer, bucket_of, lines_of
@@ -228,9 +228,9 @@ class Streams:
                 log.exception("a look after the streams failed")
 
     async def _look_for_events(self, known_end: int) -> int:
-        """Wake all streams when the log has grown; its end."""
+        """Wake all streams when a feed has grown; what to compare next time."""
         try:
-            end = await self._database.read(_read_end)
+            end = await self._database.read(positions.read_growth)
         except ServiceUnavailable:
             return known_end
         if end != known_end:
@@ -273,10 +273,6 @@ class Streams:
             if stream is not None and not await _is_logged_in(stream.subscriber):
                 for each in list(session.streams):
                     each.end()
-
-
-async def _read_end(tx: Tx) -> int:
-    return (await positions.list_positions(tx)).get(positions.END, 0)
 
 
 async def _is_logged_in(subscriber: Subscriber) -> bool:

@@ -28,6 +28,7 @@ _INDEXED_AT_ONCE = 2  # so that the search delays no webhooks
 # For what a killed process has left: it compares the positions of all tenants.
 FIND_BEHIND_EVERY_S = 5.0
 _CONSUMERS = 2 + len(INDEXES)
+_TELL_EVERY_S = 0.1
 
 
 class TenantLogs:
@@ -47,6 +48,9 @@ class TenantLogs:
         self._on_messages = on_messages
         self._placing = Turns(self._place, _PLACED_AT_ONCE)
         self._indexing = Turns(self._index, _INDEXED_AT_ONCE)
+        # Set at first: another process may have ended before it told.
+        self._has_grown = asyncio.Event()
+        self._has_grown.set()
         # Behind which tenant the next look goes on, when one found as many as it may.
         self._pending_after = self._behind_after = ""
 
@@ -57,6 +61,7 @@ class TenantLogs:
             group.create_task(self._indexing.run())
             group.create_task(self._keep_looking())
             group.create_task(self._keep_finding_behind())
+            group.create_task(self._keep_telling())
 
     async def _keep_looking(self) -> None:
         rest_s = SHORTEST_REST_S
@@ -69,6 +74,15 @@ class TenantLogs:
         while True:
             await attempt(self._find_behind, self._state, "event log")
             await asyncio.sleep(FIND_BEHIND_EVERY_S)
+
+    async def _keep_telling(self) -> None:
+        """Tell serving processes, for the pages that are open, that some feeds have grown."""
+        while True:
+            await self._has_grown.wait()
+            self._has_grown.clear()
+            if not await attempt(_tell, self._state, "live pages"):
+                self._has_grown.set()
+            await asyncio.sleep(_TELL_EVERY_S)
 
     async def _find_pending(self, state: AppState) -> int:
         after = self._pending_after
@@ -97,6 +111,7 @@ class TenantLogs:
         """Give events their positions, and let webhooks and e-mail have them."""
         placed = await attempt(partial(place_of, tenant_id=tenant_id), self._state, "sequencer")
         if placed:
+            self._has_grown.set()
             self._indexing.add([tenant_id])
         has_more = [
             await self._attempt_step(FanOut(tenant_id), self._on_deliveries),
@@ -126,6 +141,11 @@ async def place_of(state: AppState, tenant_id: str) -> int:
     return await state.database.write(
         lambda tx: sequencer.place_pending_of(tx, tenant_id, _BATCH_EVENTS)
     )
+
+
+async def _tell(state: AppState) -> int:
+    await state.database.write(positions.note_growth)
+    return 1
 
 
 async def has_tenant_logs(state: AppState) -> bool:
