@@ -13,14 +13,19 @@ from sealdesk.db import schema_version
 
 SHARDS = 4
 _OF_SERVICES = ("SEALDESK_DATABASE_URL", "SEALDESK_WORKER_DATABASE_URL")
+_OWNER = """
+DO $$ BEGIN IF to_regrole('{owner}') IS NULL THEN
+    CREATE ROLE {owner} LOGIN CREATEROLE PASSWORD '{owner}';
+END IF; END $$
+"""
 _ONE_SHARD = "ALTER ROLE {name}_runtime SET citus.multi_task_query_log_level = 'error'"
 
 
 @contextmanager
-def distributed_database() -> Iterator[dict[str, str]]:
+def distributed_database(shards: int = SHARDS) -> Iterator[dict[str, str]]:
     """Create a database on each node and distribute it; its settings, until it is dropped."""
     with empty_database() as env:
-        migrate(env)
+        migrate(env, shards)
         # A request that asks several shards fails.
         parts = urlsplit(env["SEALDESK_OWNER_DATABASE_URL"])
         node, name = parts.netloc.rpartition("@")[2], parts.path.strip("/")
@@ -33,14 +38,13 @@ def distributed_database() -> Iterator[dict[str, str]]:
 def empty_database() -> Iterator[dict[str, str]]:
     """Create a database with Citus on each node; its settings, until it is dropped."""
     given = os.environ["SEALDESK_TEST_CITUS"]
-    name = f"desk_{secrets.token_hex(4)}"
-    nodes = asyncio.run(_create(given, name))
-    env = {
-        f"SEALDESK_{kind}DATABASE_URL": _url(given, nodes[0], name, f"{name}_{role}")
-        for kind, role in (("OWNER_", "owner"), ("", "runtime"), ("WORKER_", "worker"))
-    }
+    name, nodes = f"desk_{secrets.token_hex(4)}", asyncio.run(_list_nodes(given))
     try:
-        yield env
+        asyncio.run(_create(given, name, nodes))
+        yield {
+            f"SEALDESK_{kind}DATABASE_URL": _url(given, nodes[0], name, f"{name}_{role}")
+            for kind, role in (("OWNER_", "owner"), ("", "runtime"), ("WORKER_", "worker"))
+        }
     finally:
         asyncio.run(_drop(given, name, nodes))
 
@@ -56,13 +60,13 @@ def on_nodes(env: dict[str, str]) -> list[dict[str, str]]:
     ]
 
 
-def migrate(env: dict[str, str]) -> list[str]:
+def migrate(env: dict[str, str], shards: int = SHARDS) -> list[str]:
     """Migrate and distribute; the tables that were distributed now."""
     return schema_version.migrate_postgres(
         env["SEALDESK_OWNER_DATABASE_URL"],
         runtime_url=env["SEALDESK_DATABASE_URL"],
         worker_url=env["SEALDESK_WORKER_DATABASE_URL"],
-        shard_count=SHARDS,
+        shard_count=shards,
     )
 
 
@@ -79,22 +83,20 @@ async def _run(url: str, *statements: str) -> None:
     await connection.close()
 
 
-async def _create(given: str, name: str) -> list[str]:
-    """Create database and owner on all nodes; their addresses, the coordinator first."""
-    nodes = await _list_nodes(given)
+async def _create(given: str, name: str, nodes: list[str]) -> None:
+    """Create database and owner on all nodes."""
     owner = f"{name}_owner"
     maintenance = urlsplit(given).path.strip("/")
-    for number, node in enumerate(nodes):
+    for node in nodes:
         url = _url(given, node, maintenance)
-        if number == 0:  # the extension creates the role on the other nodes
-            await _run(url, f"CREATE ROLE {owner} LOGIN CREATEROLE PASSWORD '{owner}'")
+        # Where the nodes know each other already, the extension creates the role on all.
+        await _run(url, _OWNER.format(owner=owner))
         await _run(url, f"CREATE DATABASE {name} OWNER {owner}")
         await _run(_url(given, node, name), "CREATE EXTENSION citus")
     places = ["'{0}', {2}".format(*node.rpartition(":")) for node in nodes]
     added = [f"SELECT citus_add_node({place})" for place in places[1:]]
     coordinator = f"SELECT citus_set_coordinator_host({places[0]})"
     await _run(_url(given, nodes[0], name), coordinator, *added)
-    return nodes
 
 
 async def _list_nodes(url: str) -> list[str]:
