@@ -49,9 +49,9 @@ _OURS = {
     "image_type", "snoozed_until", "topic", "uploader_kind", "value", "words",
 }  # fmt: skip
 # On no page: stored API responses, addresses of log-ins, hashes of recovery codes, events of
-# PostgreSQL that wait for their position, and what is needed to undo a merge.
+# PostgreSQL that wait for their position, names of consumers, and what is needed to undo a merge.
 _UNSHOWN = {"idempotency", "user_addresses", "second_factors", "event_outbox", "reads",
-            "ticket_merges", "ticket_followers", "erasures",
+            "consumer_positions", "ticket_merges", "ticket_followers", "erasures",
             "ticket_message_ids", "outgoing_messages", "form_submissions"}  # fmt: skip
 
 

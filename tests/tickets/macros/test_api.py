@@ -192,10 +192,10 @@ def test_a_macro_is_counted_before_one_created_at_once(
     token = nodes[0].tenant().admin().token
     locking, counting, lock, count = [], [], PostgresTx.lock, store.list_choices
 
-    async def noted_lock(tx: PostgresTx, name: str) -> None:
-        if name.startswith("macros "):
+    async def noted_lock(tx: PostgresTx, name: str, tenant_id: str = "") -> None:
+        if name == "macros":
             locking.append(name)
-        await lock(tx, name)
+        await lock(tx, name, tenant_id)
 
     async def noted_count(tx: Tx, tenant_id: str) -> list[MacroChoice]:
         found = await count(tx, tenant_id)

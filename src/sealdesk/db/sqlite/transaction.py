@@ -1,17 +1,47 @@
 """The `Tx` interface on SQLite, and the counters that its transactions increment."""
 
+import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing, suppress
-from typing import TypeVar, cast
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar, cast
 
 from sealdesk.db.engine import Counter, Dialect, Listener, Params, Row, SerializationConflict, Work
 from sealdesk.db.sqlite.errors import TransactionLost
-from sealdesk.db.sqlite.statements import Statement, numbered
 
 T = TypeVar("T")
+_NAME_OR_TEXT = re.compile(r"'[^']*'|:([a-z_][a-z0-9_]*)")
+_WORD = re.compile(r"\w+")
 _MAX_KNOWN = 10_000  # about 2 MB
+
+
+class _Statement(NamedTuple):
+    """SQL with `?1` …, as SQLite looks names up in each run; what gives the values; its words."""
+
+    text: str
+    values: Callable[[Params], tuple[Any, ...]]
+    words: frozenset[str]
+
+
+@lru_cache(maxsize=2048)
+def _numbered(sql: str) -> _Statement:
+    names: list[str] = []
+
+    def number(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return match[0]
+        if name not in names:
+            names.append(name)
+        return f"?{names.index(name) + 1}"
+
+    text = _NAME_OR_TEXT.sub(number, sql)
+    # With one name an itemgetter gives a value, no tuple.
+    values = itemgetter(*names) if len(names) > 1 else lambda p: tuple(p[name] for name in names)
+    return _Statement(text, values, frozenset(_WORD.findall(sql)))
 
 
 class SqliteTx:
@@ -112,7 +142,7 @@ class SqliteTx:
     ) -> Sequence[Row]:
         rows: list[Row] = []
         free_bytes = max_bytes
-        statement = numbered(sql)
+        statement = _numbered(sql)
         with closing(self._connection.execute(statement.text, statement.values(params))) as cursor:
             names = [name for name, *_ in cursor.description]
             places = [names.index(column) for column in columns]
@@ -146,7 +176,7 @@ class SqliteTx:
         return value, rows[0] if rows else None
 
     async def execute_many(self, sql: str, many: Sequence[Params]) -> None:
-        statement = numbered(sql)
+        statement = _numbered(sql)
         self._counters.settle_before(statement)
         self._cursor.executemany(statement.text, map(statement.values, many))
 
@@ -177,7 +207,7 @@ class SqliteTx:
         return None if found is None else await self.fetch_one(sql, dict(found))
 
     def _execute(self, sql: str, params: Params) -> sqlite3.Cursor:
-        statement = numbered(sql)
+        statement = _numbered(sql)
         self._counters.settle_before(statement)
         return self._cursor.execute(statement.text, statement.values(params))
 
@@ -225,7 +255,7 @@ class _Counters:
             self.forget()
             self._data_version = version
 
-    def settle_before(self, statement: Statement) -> None:
+    def settle_before(self, statement: _Statement) -> None:
         """Store all values and forget those of the tables that a statement names."""
         if self._tables and not self._tables.isdisjoint(statement.words):
             self.store()
