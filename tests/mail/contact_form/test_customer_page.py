@@ -82,6 +82,13 @@ def test_a_customer_reads_answers_and_attaches_until_the_ticket_closes(desk: For
     assert len(desk.replies(ticket)) == 3
 
 
+def test_quotes_and_signatures_of_customers_are_folded(desk: FormDesk) -> None:
+    _, link = with_link(desk, description="My bowl broke.\n\n-- \nAnn Example")
+    shown, details, folded = Stranger(desk).get(link).answer.text.partition("<details")
+    assert details and "My bowl broke." in shown and "Ann Example" not in shown
+    assert "Show quoted text" in folded and "Ann Example" in folded
+
+
 def test_notes_and_other_peoples_secrets_are_not_on_the_page(desk: FormDesk) -> None:
     ticket, link = with_link(desk)
     note = desk.key.attachment("secret.txt")["id"]

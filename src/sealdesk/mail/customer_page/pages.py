@@ -17,7 +17,8 @@ from sealdesk.mail.receiving.types import File
 from sealdesk.rate_limits.limiter import Budget
 from sealdesk.tickets.attachments import rules as attachment_rules
 from sealdesk.tickets.attachments import serving
-from sealdesk.tickets.text import markdown
+from sealdesk.tickets.pages import folding
+from sealdesk.tickets.pages.folding import ShownText
 from sealdesk.tickets.text.arrangement import Look
 from sealdesk.tickets.types import AttachmentRef, Author
 from sealdesk.web.operation import page
@@ -38,7 +39,7 @@ class _Entry(NamedTuple):
     who: str
     is_from_desk: bool
     written_at: str
-    html: str
+    text: ShownText
     files: list[AttachmentRef]
 
 
@@ -163,14 +164,17 @@ async def _show(request: Request, access: Access, body: str = "", problem: str =
         lambda tx: actions.load_conversation(tx, access, before), access.form.tenant_id
     )
     ticket = access.stored.ticket
-    texts = [ticket.description, *(each.body for each in conversation.replies)]
-    look = Look(quote_label=gettext("Quoted text"))
-    html = await markdown.render_all(map(ticket_links.without_links, texts), look)
     customer = Author("customer", ticket.customer_id, access.stored.customer_name)
-    begins = _entry(access, customer, ticket.created_at, html[0], ticket.attachments)
+    texts = [(ticket.description, customer)]
+    texts += [(each.body, each.author) for each in conversation.replies]
+    shown = await folding.render_all(
+        ((ticket_links.without_links(text), author.type == "customer") for text, author in texts),
+        Look(quote_label=gettext("Quoted text")),
+    )
+    begins = _entry(access, customer, ticket.created_at, shown[0], ticket.attachments)
     entries = [
         _entry(access, each.author, each.created_at, text, each.attachments)
-        for each, text in zip(conversation.replies, html[1:], strict=True)
+        for each, text in zip(conversation.replies, shown[1:], strict=True)
     ]
     has_first = not conversation.has_earlier and access.may_read(ticket.created_at)
     return await _respond(
@@ -184,7 +188,11 @@ async def _show(request: Request, access: Access, body: str = "", problem: str =
 
 
 def _entry(
-    access: Access, author: Author, written_at: int, html: Any, files: Sequence[AttachmentRef]
+    access: Access,
+    author: Author,
+    written_at: int,
+    text: ShownText,
+    files: Sequence[AttachmentRef],
 ) -> _Entry:
     is_from_desk = author.type != "customer"
     if author.type == "agent" and author.name:
@@ -196,7 +204,7 @@ def _entry(
     else:
         who = author.name or gettext("Another participant")
     shown = [each for each in files if rules.is_shown(each.content_type)]
-    return _Entry(who, is_from_desk, clock.iso(written_at), html, shown)
+    return _Entry(who, is_from_desk, clock.iso(written_at), text, shown)
 
 
 async def _ended(request: Request, access: Access) -> Response:
