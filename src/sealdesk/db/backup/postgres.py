@@ -9,7 +9,7 @@ from asyncpg import Connection
 
 from sealdesk.db.backup import programs
 from sealdesk.db.engine import Tx
-from sealdesk.db.moving import checks
+from sealdesk.db.moving import checks, nodes
 from sealdesk.db.postgres import preflight
 from sealdesk.db.schema_version import Unusable
 
@@ -80,6 +80,11 @@ async def opened_snapshot(url: str) -> AsyncIterator[Reader]:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             if await preflight.schema_version(connection) is None:
                 raise Unusable(f"{preflight.redacted(url)} holds no Sealdesk")
+            if await nodes.list_tenant_tables(connection):
+                raise Unusable(
+                    f"{preflight.redacted(url)} is distributed over nodes with Citus, which have no"
+                    " moment in common for one file; back up each server as PostgreSQL does"
+                )
             await checks.check_visible(connection, preflight.redacted(url))
             snapshot = await connection.fetchval("SELECT pg_export_snapshot()")
             yield Reader(connection, url, snapshot)

@@ -15,6 +15,7 @@ from sealdesk.db.schema import metadata
 from sealdesk.db.schema_version import Unusable
 from tests.cli.terminal import Terminal
 from tests.support.citus import SHARDS, distributed_database, migrate
+from tests.support.service import random_key
 from tests.support.tenant_rows import FilledDatabase, of_tenants, row_of, run
 
 Env = dict[str, str]
@@ -195,3 +196,10 @@ def test_the_commands_see_the_nodes(env: Env, filled: FilledDatabase, tmp_path: 
     findings = shell.json("nodes", "doctor")
     assert {each["state"] for each in findings} == {"good"}, findings
     assert "Distributed 0 tables" in shell.out("migrate", "--distribute")
+
+
+def test_a_backup_in_one_file_is_refused(env: Env, tmp_path: Path) -> None:
+    keys = {"SEALDESK_MASTER_KEY": random_key(), "SEALDESK_JWT_SECRET": random_key()}
+    done = Terminal(tmp_path / "data", **env, **keys).run("backup", str(tmp_path / "backup"))
+    assert done.returncode
+    assert "distributed over nodes with Citus" in done.stderr
