@@ -5,6 +5,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -21,32 +22,49 @@ END IF; END $$
 _ONE_SHARD = "ALTER ROLE {name}_runtime SET citus.multi_task_query_log_level = 'error'"
 
 
+class Cluster(NamedTuple):
+    """superuser_url: of the coordinator. nodes: all as host:port, the coordinator first."""
+
+    superuser_url: str
+    nodes: list[str]
+
+
+def given_cluster() -> Cluster:
+    """That of SEALDESK_TEST_CITUS."""
+    url = os.environ["SEALDESK_TEST_CITUS"]
+    return Cluster(url, asyncio.run(_list_nodes(url)))
+
+
 @contextmanager
 def distributed_database(shards: int = SHARDS) -> Iterator[dict[str, str]]:
     """Create a database on each node and distribute it; its settings, until it is dropped."""
     with empty_database() as env:
         migrate(env, shards)
         # A request that asks several shards fails.
-        parts = urlsplit(env["SEALDESK_OWNER_DATABASE_URL"])
-        node, name = parts.netloc.rpartition("@")[2], parts.path.strip("/")
-        given = os.environ["SEALDESK_TEST_CITUS"]
-        asyncio.run(_run(_url(given, node, name), _ONE_SHARD.format(name=name)))
+        given, nodes = given_cluster()
+        name = urlsplit(env["SEALDESK_OWNER_DATABASE_URL"]).path.strip("/")
+        asyncio.run(_run(_url(given, nodes[0], name), _ONE_SHARD.format(name=name)))
         yield env
 
 
 @contextmanager
 def empty_database() -> Iterator[dict[str, str]]:
     """Create a database with Citus on each node; its settings, until it is dropped."""
-    given = os.environ["SEALDESK_TEST_CITUS"]
-    name, nodes = f"desk_{secrets.token_hex(4)}", asyncio.run(_list_nodes(given))
+    cluster, name = given_cluster(), f"desk_{secrets.token_hex(4)}"
     try:
-        asyncio.run(_create(given, name, nodes))
-        yield {
-            f"SEALDESK_{kind}DATABASE_URL": _url(given, nodes[0], name, f"{name}_{role}")
-            for kind, role in (("OWNER_", "owner"), ("", "runtime"), ("WORKER_", "worker"))
-        }
+        yield create_empty(cluster, name)
     finally:
-        asyncio.run(_drop(given, name, nodes))
+        asyncio.run(_drop(*cluster, name))
+
+
+def create_empty(cluster: Cluster, name: str) -> dict[str, str]:
+    """Create a database with Citus on each node; its settings."""
+    given, nodes = cluster
+    asyncio.run(_create(given, nodes, name))
+    return {
+        f"SEALDESK_{kind}DATABASE_URL": _url(given, nodes[0], name, f"{name}_{role}")
+        for kind, role in (("OWNER_", "owner"), ("", "runtime"), ("WORKER_", "worker"))
+    }
 
 
 def on_nodes(env: dict[str, str]) -> list[dict[str, str]]:
@@ -83,7 +101,7 @@ async def _run(url: str, *statements: str) -> None:
     await connection.close()
 
 
-async def _create(given: str, name: str, nodes: list[str]) -> None:
+async def _create(given: str, nodes: list[str], name: str) -> None:
     """Create database and owner on all nodes."""
     owner = f"{name}_owner"
     maintenance = urlsplit(given).path.strip("/")
@@ -110,7 +128,7 @@ async def _list_nodes(url: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-async def _drop(given: str, name: str, nodes: list[str]) -> None:
+async def _drop(given: str, nodes: list[str], name: str) -> None:
     maintenance = urlsplit(given).path.strip("/")
     for node in reversed(nodes):
         url = _url(given, node, maintenance)
