@@ -14,6 +14,8 @@ TENANT_COLUMN = "tenant_id"
 # The table of tenants that is distributed first; the others are colocated with it.
 COLOCATED_WITH = "users"
 DEFAULT_SHARDS = 32
+# Whether the database has the extension.
+HAS_CITUS = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
 
 # A copy on each node: read with almost every request, written seldom.
 REFERENCE = (

@@ -2,9 +2,9 @@
 
 from asyncpg import Connection
 
+from sealdesk.db.distribution.groups import HAS_CITUS
 from sealdesk.db.schema_version import Unusable
 
-_HAS_CITUS = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
 _TENANT_TABLES = """
 SELECT c.relname AS name FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
 WHERE p.partmethod = 'h' AND column_to_column_name(p.logicalrelid, p.partkey) = 'tenant_id'
@@ -20,7 +20,7 @@ _PREPARED = "SELECT count(*) FROM pg_prepared_xacts WHERE database = current_dat
 
 
 async def has_citus(connection: Connection) -> bool:
-    return bool(await connection.fetchval(_HAS_CITUS))
+    return bool(await connection.fetchval(HAS_CITUS))
 
 
 async def list_tenant_tables(connection: Connection) -> frozenset[str]:

@@ -68,7 +68,6 @@ class PostgresDatabase:
     ) -> None:
         self.health = StorageHealth()
         self.listeners: list[Listener] = []
-        self._url = url
         self._name = name
         self._is_pooled = is_pooled
         self._has_time = has_time

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from asyncpg import Connection, UndefinedTableError
 
-from sealdesk.db.distribution.groups import distribution_of
+from sealdesk.db.distribution.groups import HAS_CITUS, distribution_of
 from sealdesk.db.engine import Counter, Params, Row
 from sealdesk.db.postgres import statements
 from sealdesk.db.postgres.local_shards import LocalShards
@@ -20,7 +20,6 @@ from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx, lock_numb
 _PROPAGATE = "SET LOCAL citus.propagate_set_commands = 'local'; "
 # Citus finds no generic plan for some joins with parameters.
 PLAN_CACHE_MODE = "auto"
-_HAS_CITUS = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
 _IS_DISTRIBUTED = """
 SELECT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('tickets'))
 """
@@ -35,9 +34,7 @@ _ON_ONE_NODE = "SELECT {function}($1) FROM (SELECT count(*) FROM log_positions) 
 
 async def is_distributed(connection: Connection) -> bool:
     """Whether the tables of this database are distributed over nodes of Citus."""
-    return bool(
-        await connection.fetchval(_HAS_CITUS) and await connection.fetchval(_IS_DISTRIBUTED)
-    )
+    return bool(await connection.fetchval(HAS_CITUS) and await connection.fetchval(_IS_DISTRIBUTED))
 
 
 class DistributedTx(PostgresTx):

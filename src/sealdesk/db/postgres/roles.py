@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from sqlalchemy import Connection, text
 
 from sealdesk.db import tables
+from sealdesk.db.distribution.groups import HAS_CITUS
 from sealdesk.db.postgres.statements import TENANT_SETTING
 from sealdesk.db.schema import metadata
 from sealdesk.errors import ConfigurationError
@@ -25,7 +26,6 @@ _IS_OF_TENANT = f"tenant_id = (SELECT {_SETTING})"
 # Citus refuses a sub-select in a policy. There a statement is planned on its node, after the
 # transaction has set its tenant, so the estimate is right.
 _IS_OF_TENANT_ON_NODES = f"tenant_id = {_SETTING}"
-_HAS_CITUS = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
 _DISTRIBUTED = """
 SELECT c.relname FROM pg_dist_partition d JOIN pg_class c ON c.oid = d.logicalrelid
 WHERE c.relnamespace = current_schema()::regnamespace LIMIT 1000
@@ -91,7 +91,7 @@ def isolated_tables() -> set[str]:
 
 def distributed_tables(connection: Connection) -> set[str]:
     """The tables that are distributed over nodes of Citus; none on plain PostgreSQL."""
-    if not connection.execute(text(_HAS_CITUS)).scalar():
+    if not connection.execute(text(HAS_CITUS)).scalar():
         return set()
     return {row[0] for row in connection.execute(text(_DISTRIBUTED))}
 

@@ -59,7 +59,9 @@ class TenantNodes:
         """
         node = await self._node_of(tenant_id) if at_node and tenant_id is not None else ""
         if node:
-            pool = self._others.setdefault(node, self._open(node))
+            if node not in self._others:
+                self._others[node] = self._open(node)
+            pool = self._others[node]
             try:
                 return pool, await pool.acquire(tenant_id)
             except NodeUnreachable:

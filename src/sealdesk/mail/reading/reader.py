@@ -111,7 +111,8 @@ class MailboxReader:
         self._failure_count += 1
         if self._failure_count > 1 or rules.shows_at_once(error.code):
             await self._set_problem(mailbox, Failure(error.code, error.detail))
-        return rules.next_delay_s(error.code, self._failure_count, random.random())  # noqa: S311
+        jitter = random.random()  # noqa: S311 - not for secrets
+        return rules.next_delay_s(error.code, self._failure_count, jitter)
 
     async def _set_problem(self, mailbox: Mailbox, failure: Failure | None) -> None:
         now_us = self._state.clock.now_us()

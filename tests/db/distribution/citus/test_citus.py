@@ -1,7 +1,7 @@
 """A database that is distributed over nodes of Citus."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from sealdesk.db.postgres import preflight
 from sealdesk.db.schema import metadata
 from sealdesk.db.schema_version import Unusable
 from tests.cli.terminal import Terminal
-from tests.support.citus import SHARDS, distributed_database, migrate
+from tests.support.citus import SHARDS, migrate
 from tests.support.service import random_key
 from tests.support.tenant_rows import FilledDatabase, of_tenants, row_of, run
 
@@ -22,19 +22,6 @@ Env = dict[str, str]
 # The role that serves may not ask several shards; here it tries.
 _ALL_SHARDS = "SET citus.multi_task_query_log_level = 'off'"
 _KINDS = "SELECT table_name::text AS name, colocation_id, shard_count FROM citus_tables"
-
-
-@pytest.fixture(scope="module")
-def env() -> Iterator[Env]:
-    with distributed_database() as env:
-        yield env
-
-
-@pytest.fixture(scope="module")
-def filled(env: Env) -> Iterator[FilledDatabase]:
-    filled = FilledDatabase(env, 3)
-    yield filled
-    filled.close()
 
 
 @asynccontextmanager

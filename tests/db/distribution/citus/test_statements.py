@@ -6,11 +6,9 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 import asyncpg
-import pytest
 
 from sealdesk.db.postgres.statements import TENANT_SETTING, numbered
 from tests.support.built_statements import built_statements
-from tests.support.citus import distributed_database
 from tests.support.statements import statements
 from tests.support.tenant_rows import run
 from tests.test_schema import ACROSS_TENANTS
@@ -53,12 +51,6 @@ def _cases() -> Iterator[Case]:
 
 CASES = [case for case in _cases() if not _OF_SQLITE.search(case.sql)]
 SELECTS = [case for case in CASES if case.sql.lstrip().startswith("SELECT")]
-
-
-@pytest.fixture(scope="module")
-def env() -> Iterator[Env]:
-    with distributed_database() as env:
-        yield env
 
 
 def test_each_statement_of_a_tenant_asks_one_shard(env: Env) -> None:

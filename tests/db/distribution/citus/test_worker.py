@@ -1,7 +1,7 @@
 """The worker on a distributed database: each event gets its positions once, each row one worker."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from uuid import uuid4
@@ -20,7 +20,6 @@ from sealdesk.tickets.erasing.steps import store as erasing
 from sealdesk.tickets.tags.steps import store as renaming
 from sealdesk.webhooks.delivery.fan_out import FanOut
 from sealdesk.webhooks.store import deliveries, fan_out
-from tests.support.citus import distributed_database
 from tests.support.tenant_rows import FilledDatabase, run
 
 Env = dict[str, str]
@@ -28,19 +27,6 @@ _NOW_US = 1_800_000_000_000_000
 _ADD_TENANT = "INSERT INTO tenants (id, name, created_at) VALUES (:id, 'x', 1)"
 _KEPT = "SELECT position, log_position FROM events WHERE tenant_id = :tenant_id LIMIT 1000"
 _BATCH = 20
-
-
-@pytest.fixture(scope="module")
-def env() -> Iterator[Env]:
-    with distributed_database() as env:
-        yield env
-
-
-@pytest.fixture(scope="module")
-def filled(env: Env) -> Iterator[FilledDatabase]:
-    filled = FilledDatabase(env, 3)
-    yield filled
-    filled.close()
 
 
 @asynccontextmanager
