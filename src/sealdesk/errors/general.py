@@ -177,6 +177,9 @@ COMMIT_UNKNOWN = STORAGE_UNAVAILABLE.variant(
 TOO_MANY_CONFLICTS = STORAGE_UNAVAILABLE.variant(
     "Too many change this at the same time. Try again."
 )
+TENANT_MOVES = STORAGE_UNAVAILABLE.variant(
+    "This tenant is being moved to another installation. Nothing was changed. Try again."
+)
 SERVER_STOPPING = STORAGE_UNAVAILABLE.variant("The server is stopping. Another one may answer.")
 
 NOT_READY = ProblemType(

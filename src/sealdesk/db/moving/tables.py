@@ -70,14 +70,16 @@ class Table(NamedTuple):
         return ""
 
 
-async def read_tables(connection: Connection) -> tuple[Table, ...]:
-    """The tables of a migrated database; each follows those that it refers to."""
+async def read_tables(
+    connection: Connection, skipped: tuple[str, ...] = _SKIPPED
+) -> tuple[Table, ...]:
+    """The tables of a migrated database, without some; each follows those that it refers to."""
     found: dict[str, list[tuple[str, str, int | None]]] = {}
-    for row in await connection.fetch(_COLUMNS, _SKIPPED):
+    for row in await connection.fetch(_COLUMNS, skipped):
         column = (row["column_name"], row["type_name"], row["place_in_key"])
         found.setdefault(row["name"], []).append(column)
     order = TopologicalSorter({name: set[str]() for name in found})
-    for row in await connection.fetch(_REFERENCES, _SKIPPED):
+    for row in await connection.fetch(_REFERENCES, skipped):
         order.add(row["name"], row["referred"])
     return tuple(_make_table(name, found[name]) for name in order.static_order())
 

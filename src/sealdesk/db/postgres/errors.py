@@ -4,7 +4,14 @@ import asyncpg
 
 from sealdesk.db.engine import SerializationConflict
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.errors.general import COMMIT_UNKNOWN, TOO_MANY_CONFLICTS
+from sealdesk.errors.general import COMMIT_UNKNOWN, TENANT_MOVES, TOO_MANY_CONFLICTS
+
+
+class TenantMoves(asyncpg.PostgresError):
+    """A trigger of `sealdesk move --tenant` refused the write. asyncpg finds it by its code."""
+
+    sqlstate = "SD001"
+
 
 # Another transaction was first, or the schema changed under a prepared statement.
 RETRYABLE = (
@@ -42,6 +49,7 @@ UNAVAILABLE = (
     asyncpg.InsufficientPrivilegeError,
     asyncpg.UndefinedTableError,
     asyncpg.UndefinedColumnError,
+    TenantMoves,
 )
 # The server reads, but cannot store.
 CANNOT_WRITE = (
@@ -74,7 +82,8 @@ def is_connection_lost(error: BaseException) -> bool:
 
 
 def unavailable(error: BaseException) -> ServiceUnavailable:
-    response = ServiceUnavailable()
+    is_moving = isinstance(error, TenantMoves)
+    response = ServiceUnavailable(TENANT_MOVES) if is_moving else ServiceUnavailable()
     response.__cause__ = error
     response.is_mistake = isinstance(error, _MISTAKES)
     return response

@@ -1,0 +1,1 @@
+"""Moves one tenant between two installations on PostgreSQL while both serve."""

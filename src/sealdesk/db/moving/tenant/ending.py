@@ -1,0 +1,74 @@
+"""Opens the tenant at the target, closes it at the source, and deletes its rows."""
+
+from collections.abc import Callable, Sequence
+
+import asyncpg
+from asyncpg import Connection
+
+from sealdesk.db.moving.tables import Table
+from sealdesk.db.moving.tenant import fence, marks, rows
+from sealdesk.db.moving.tenant.copying import Pair
+from sealdesk.db.moving.tenant.marks import Marks
+from sealdesk.db.moving.tenant.rows import Tables
+from sealdesk.db.schema_version import Unusable
+
+_ROWS_AT_ONCE = 2000
+# A session that was ended at the source is known there alone, so all of them end.
+_END_SESSIONS = "UPDATE users SET token_version = token_version + 1 WHERE tenant_id = ANY ($1)"
+_GLOBAL = (*rows.DIRECTORIES, "reset_links")
+
+
+async def open_at_target(pair: Pair, target: Marks) -> None:
+    """Make the tenant usable at the target, in one transaction.
+
+    Raises Unusable, when nothing has changed, if another tenant has one of its names.
+    """
+    try:
+        async with pair.target.transaction():
+            for table in pair.tables.directories:
+                found = await rows.all_of(pair.source, table, pair.tenant_ids)
+                if found:
+                    await rows.add(pair.target, table, found)
+            await pair.target.execute(_END_SESSIONS, pair.tenant_ids)
+            await fence.resume_deliveries(pair.target, pair.tenant_ids)
+            await target.set_phase(marks.READY)
+    except asyncpg.UniqueViolationError as error:
+        raise Unusable(
+            f"the target has got a name meanwhile that the tenant has: {error}. The source serves"
+            " the tenant again; change the name in one of the two, and run the command again"
+        ) from error
+
+
+async def close_source(source: Marks, tenant_ids: Sequence[str]) -> None:
+    """Make the tenant unknown at the source; its rows stay, and nobody but the owner sees them."""
+    async with source.connection.transaction():
+        for name in _GLOBAL:
+            if name != "test_tenants":  # names the rows to delete
+                await source.connection.execute(
+                    f"DELETE FROM {name} WHERE tenant_id = ANY ($1)", tenant_ids
+                )
+        await source.set_phase(marks.CLOSED)
+
+
+async def delete_rows(
+    connection: Connection,
+    tables: Tables,
+    tenant_ids: Sequence[str],
+    report: Callable[[str, int], None],
+) -> None:
+    """Delete all rows of tenants, in batches. report: gets each table and how many."""
+    for table in reversed(tables.own):
+        await _delete_from(connection, table, tenant_ids, report)
+    for name in _GLOBAL:
+        await connection.execute(f"DELETE FROM {name} WHERE tenant_id = ANY ($1)", tenant_ids)
+    await connection.execute("DELETE FROM tenants WHERE id = ANY ($1)", tenant_ids)
+
+
+async def _delete_from(
+    connection: Connection,
+    table: Table,
+    tenant_ids: Sequence[str],
+    report: Callable[[str, int], None],
+) -> None:
+    while deleted := await rows.delete_some(connection, table, tenant_ids, _ROWS_AT_ONCE):
+        report(table.name, deleted)

@@ -1,0 +1,128 @@
+"""Refuses the writes of a tenant at the source, once nothing of it is under way there."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from asyncpg import Connection
+
+from sealdesk.db.moving.tenant import marks
+from sealdesk.db.moving.tenant.marks import Marks
+from sealdesk.db.schema_version import Unusable
+
+_REST_S = 0.02
+# Deliveries in flight end within a turn of 5 s and the timeout of their endpoint.
+MAX_WAIT_S = 30.0
+_IN_OUTBOX = "SELECT count(*) FROM event_outbox WHERE tenant_id = ANY ($1)"
+_LAST_EVENTS = """
+SELECT max(e.log_position) FROM unnest($1::text[]) AS of(tenant_id) CROSS JOIN LATERAL (
+    SELECT log_position FROM events WHERE events.tenant_id = of.tenant_id AND position IS NOT NULL
+    ORDER BY position DESC LIMIT 1
+) e
+"""
+_BEHIND = """
+SELECT string_agg(c.name, ', ' ORDER BY c.name) FROM unnest($1::text[]) AS c(name)
+WHERE NOT EXISTS (SELECT 1 FROM log_positions p WHERE p.name = c.name AND p.position >= $2)
+"""
+_LEASED = """
+SELECT (SELECT count(*) FROM endpoints WHERE tenant_id = ANY ($1) AND leased_until > $2)
+    + (SELECT count(*) FROM outgoing_messages WHERE tenant_id = ANY ($1) AND leased_until > $2)
+"""
+_NOW_US = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+# No further turn begins; `resume_deliveries` undoes it, here or at the target.
+_PAUSE_DELIVERIES = """
+UPDATE endpoints SET due_at = NULL
+WHERE tenant_id = ANY ($1) AND due_at IS NOT NULL AND (leased_until IS NULL OR leased_until <= $2)
+"""
+# The worker finds out when they are really due.
+_RESUME_DELIVERIES = """
+UPDATE endpoints e SET due_at = $2, leased_until = NULL
+WHERE tenant_id = ANY ($1) AND is_active AND deleted_at IS NULL AND EXISTS (SELECT 1
+    FROM deliveries d WHERE d.tenant_id = e.tenant_id AND d.endpoint_id = e.id
+    AND d.due_at IS NOT NULL)
+"""
+_WORKERS = """
+SELECT DISTINCT r.rolname AS name FROM pg_policy p CROSS JOIN LATERAL unnest(p.polroles) AS of(role)
+JOIN pg_roles r ON r.oid = of.role
+WHERE p.polname = 'worker' AND p.polrelid = 'event_outbox'::regclass ORDER BY 1 LIMIT 100
+"""
+
+
+class NotYet(Exception):
+    """Something of the tenant is under way. Its text says what."""
+
+
+async def list_workers(connection: Connection) -> list[str]:
+    """The roles that do the background work."""
+    return [row["name"] for row in await connection.fetch(_WORKERS)]
+
+
+async def find_unhandled(
+    connection: Connection, tenant_ids: Sequence[str], consumers: Sequence[str]
+) -> str:
+    """The events of a tenant that the worker has to handle, as text; "" without any."""
+    if waiting := await connection.fetchval(_IN_OUTBOX, tenant_ids):
+        return f"{waiting} events without a position"
+    last = await connection.fetchval(_LAST_EVENTS, tenant_ids)
+    behind = None if last is None else await connection.fetchval(_BEHIND, consumers, last)
+    return f"events for {behind}" if behind else ""
+
+
+async def wait_for_worker(
+    connection: Connection, tenant_ids: Sequence[str], consumers: Sequence[str]
+) -> None:
+    """Wait until the worker has almost nothing to do for a tenant. Raises Unusable."""
+    deadline = time.monotonic() + MAX_WAIT_S
+    while what := await find_unhandled(connection, tenant_ids, consumers):
+        if time.monotonic() > deadline:
+            raise Unusable(
+                f"the worker of the source has not handled {what} within {MAX_WAIT_S:.0f} s; is"
+                " `sealdesk worker` running? Nothing was refused; run the command again"
+            )
+        await asyncio.sleep(_REST_S)
+
+
+async def fence(source: Marks, tenant_ids: Sequence[str], consumers: Sequence[str]) -> None:
+    """Refuse all writes, after the worker has finished what it does for the tenant.
+
+    Raises Unusable when it has not in time; then the source serves as before.
+    """
+    workers = await list_workers(source.connection)
+    await source.switch(marks.closing(workers))
+    deadline = time.monotonic() + MAX_WAIT_S
+    while True:
+        now_us = await source.connection.fetchval(_NOW_US)
+        await source.connection.execute(_PAUSE_DELIVERIES, tenant_ids, now_us)
+        try:
+            await source.switch(
+                marks.fenced(workers), lambda: _check_quiet(source, tenant_ids, consumers)
+            )
+            return
+        except NotYet as error:
+            if time.monotonic() > deadline:
+                await reopen(source, tenant_ids)
+                raise Unusable(
+                    f"the worker of the source still has {error} after {MAX_WAIT_S:.0f} s; is"
+                    " `sealdesk worker` running? The source serves the tenant again; run the"
+                    " command again"
+                ) from error
+        await asyncio.sleep(_REST_S)
+
+
+async def _check_quiet(source: Marks, tenant_ids: Sequence[str], consumers: Sequence[str]) -> None:
+    what = await find_unhandled(source.connection, tenant_ids, consumers)
+    now_us = await source.connection.fetchval(_NOW_US)
+    leased = await source.connection.fetchval(_LEASED, tenant_ids, now_us)
+    if what or leased:
+        raise NotYet(what or f"{leased} deliveries or e-mails under way")
+
+
+async def reopen(source: Marks, tenant_ids: Sequence[str]) -> None:
+    """Let the source serve the tenant again."""
+    await resume_deliveries(source.connection, tenant_ids)
+    await source.switch(marks.COPYING)
+
+
+async def resume_deliveries(connection: Connection, tenant_ids: Sequence[str]) -> None:
+    now_us = await connection.fetchval(_NOW_US)
+    await connection.execute(_RESUME_DELIVERIES, tenant_ids, now_us)
