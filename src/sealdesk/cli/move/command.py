@@ -20,6 +20,7 @@ Examples:
   sealdesk move --to postgresql://owner@db.example.com/sealdesk
   sealdesk move --to sqlite:///var/back.db --from postgresql://owner@db.example.com/sealdesk
   sealdesk move --to postgresql://owner@coordinator/sealdesk --from postgresql://owner@db/sealdesk
+  sealdesk move --tenant 0198f3d0-… --to postgresql://owner@cell2/sealdesk --switch ./to-cell2.sh
 
 \b
 Leave the password out of the URLs: other users of the machine can see arguments. The password
@@ -28,6 +29,9 @@ _FROM_HELP = (
     "The source, in the form of --to. [default: the SQLite file of the data directory, or"
     " SEALDESK_OWNER_DATABASE_URL]"
 )
+_SWITCH_HELP = (
+    "With --tenant: the command that lets its requests reach the target. [default: wait for Enter]"
+)
 To = Annotated[
     str, typer.Option(help="The target: postgresql://owner@host/database or sqlite:///new/file.")
 ]
@@ -35,10 +39,32 @@ From = Annotated[str, typer.Option("--from", help=_FROM_HELP)]
 Restart = Annotated[
     bool, typer.Option("--restart", help="Discard the target of an unfinished move and start over.")
 ]
+TenantId = Annotated[
+    str,
+    typer.Option("--tenant", metavar="ID", help="Move one tenant, while both installations serve."),
+]
+SwitchCommand = Annotated[str, typer.Option("--switch", metavar="COMMAND", help=_SWITCH_HELP)]
+Abandon = Annotated[
+    bool, typer.Option("--abandon", help="With --tenant: undo a move that has not ended.")
+]
+DeleteSource = Annotated[
+    bool,
+    typer.Option(
+        "--delete-source", help="With --tenant, after its move: delete its rows at --from."
+    ),
+]
 
 
-def move(to: To, source: From = "", restart: Restart = False) -> None:
-    """Move an installation between SQLite, PostgreSQL and Citus.
+def move(
+    to: To = "",
+    source: From = "",
+    restart: Restart = False,
+    tenant_id: TenantId = "",
+    switch: SwitchCommand = "",
+    abandon: Abandon = False,
+    delete_source: DeleteSource = False,
+) -> None:
+    """Move an installation between SQLite, PostgreSQL and Citus, or one tenant between two.
 
     Migrates an empty target database, copies every row into it, reads all rows back and compares
     them. API keys, secrets, sessions and cursors stay valid with the same SEALDESK_MASTER_KEY and
@@ -49,7 +75,22 @@ def move(to: To, source: From = "", restart: Restart = False) -> None:
     Name PostgreSQL with the role that owns the tables. If SEALDESK_DATABASE_URL and
     SEALDESK_WORKER_DATABASE_URL are set, the move creates their roles too. If the move is
     interrupted, run the same command again: it continues where it stopped.
+
+    With --tenant, both are PostgreSQL and serve meanwhile, and both have the same
+    SEALDESK_MASTER_KEY. The tenant's writes get a 503 with Retry-After at the end, until its
+    requests reach the target. Its users log in again.
     """
+    if not tenant_id and (switch or abandon or delete_source):
+        raise typer.BadParameter("--switch, --abandon and --delete-source need --tenant")
+    if tenant_id:
+        if restart:
+            raise typer.BadParameter("a move of a tenant has no --restart: use --abandon")
+        _change_tenant(
+            tenant_id, to, source, switch, is_abandoned=abandon, is_deleted=delete_source
+        )
+        return
+    if not to:
+        raise typer.BadParameter("--to is missing: it names the target")
     settings = from_env(os.environ, needs_keys=False)
     is_to_postgres = _is_postgres_url("--to", to)
     source = source or (
@@ -71,6 +112,27 @@ def move(to: To, source: From = "", restart: Restart = False) -> None:
         _print_steps_after_postgres(settings, transfer.display(source))
     else:
         _print_steps_after_sqlite(transfer.path_of(to))
+
+
+def _change_tenant(
+    tenant_id: str, to: str, source: str, switch: str, *, is_abandoned: bool, is_deleted: bool
+) -> None:
+    settings = from_env(os.environ)
+    source = source or _owner_url(settings)
+    for option, url in (("--from", source), *([] if is_deleted else [("--to", to)])):
+        if not url.startswith(_POSTGRESQL):
+            raise typer.BadParameter(
+                f"{option} must be postgresql://owner@host/database: a tenant is moved between two"
+                " installations on PostgreSQL"
+            )
+    from sealdesk.cli.move import tenant
+
+    if is_deleted:
+        tenant.delete_source(source, tenant_id)
+    elif is_abandoned:
+        tenant.abandon(source, to, tenant_id)
+    else:
+        tenant.move(source, to, tenant_id, switch, settings)
 
 
 def _is_postgres_url(option: str, url: str) -> bool:

@@ -98,11 +98,26 @@ async def check_target(url: str) -> None:
 
 
 @asynccontextmanager
-async def _open(url: str) -> AsyncIterator[Connection]:
+async def open_in_use(url: str) -> AsyncIterator[Connection]:
+    """Open an installation that may serve meanwhile, to move a tenant. Raises Unusable."""
+    async with _open(url, may_be_used=True) as connection:
+        where = preflight.redacted(url)
+        if await nodes.list_tenant_tables(connection):
+            raise Unusable(
+                f"{where} is distributed over nodes; there `sealdesk nodes move` moves a tenant,"
+                " and `sealdesk move` without --tenant a whole installation"
+            )
+        if await preflight.find_unfinished_move(connection) is not None:
+            raise Unusable(f"{where} holds an unfinished move of a whole installation; finish that")
+        yield connection
+
+
+@asynccontextmanager
+async def _open(url: str, *, may_be_used: bool = False) -> AsyncIterator[Connection]:
     connection = await preflight.open_connection(url, name=_NAME)
     try:
         await connection.execute(_SETTINGS)
-        await _check(connection, preflight.redacted(url))
+        await _check(connection, preflight.redacted(url), may_be_used=may_be_used)
         yield connection
     except Exception as error:
         why = _find_reason(error)
@@ -123,7 +138,7 @@ def _find_reason(error: Exception) -> str | None:
     return str(error) or "no answer in time" if errors.is_unavailable(error) else None
 
 
-async def _check(connection: Connection, where: str) -> None:
+async def _check(connection: Connection, where: str, *, may_be_used: bool) -> None:
     found = await preflight.schema_version(connection)
     if found is None:
         raise Unusable(f"{where} holds no Sealdesk; name what to move with --from")
@@ -132,8 +147,11 @@ async def _check(connection: Connection, where: str) -> None:
             f"{where} has schema {found} and not {KNOWN_VERSIONS[-1]}; run `sealdesk migrate`"
         )
     if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", _MOVE_LOCK):
-        raise Unusable(f"another `sealdesk move` works on {where}; let it end")
+        raise Unusable(
+            f"another `sealdesk move` works on {where}, or the source and the target are the same"
+        )
     await check_visible(connection, where)
     if await nodes.list_tenant_tables(connection):
         await nodes.check_coordinator(connection, where)
-    await check_unused(connection)
+    if not may_be_used:
+        await check_unused(connection)

@@ -1,23 +1,14 @@
 """Checks of both installations before a tenant is moved."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Sequence
 
-import asyncpg
 from asyncpg import Connection
 
-from sealdesk.db.moving import nodes
-from sealdesk.db.moving.checks import check_visible
 from sealdesk.db.moving.tables import Table, check_same
 from sealdesk.db.moving.tenant import rows
 from sealdesk.db.moving.tenant.rows import Tables
-from sealdesk.db.postgres import errors, preflight
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.db.schema_version import Unusable
 
-_SETTINGS = """
-SET statement_timeout = '10min'; SET idle_in_transaction_session_timeout = 0;
-SET lock_timeout = '4s'; SET plan_cache_mode = 'auto'; SET synchronous_commit = on
-"""
 _TENANT_IDS = """
 SELECT id FROM tenants WHERE id = $1
 UNION SELECT tenant_id FROM test_tenants WHERE live_id = $1
@@ -40,42 +31,6 @@ _GLOBAL_NAMES = {
 }
 
 
-@asynccontextmanager
-async def connected(url: str) -> AsyncIterator[Connection]:
-    """A connection as the owner of a database that can give or take a tenant. Raises Unusable."""
-    where = preflight.redacted(url)
-    connection = await preflight.open_connection(url, name="sealdesk move")
-    try:
-        await connection.execute(_SETTINGS)
-        await _check(connection, where)
-        yield connection
-    except Exception as error:
-        if not errors.is_unavailable(error) and not isinstance(error, asyncpg.InternalClientError):
-            raise
-        why = str(error) or "no answer in time"
-        raise Unusable(f"{where}: {why}; when that is mended, the same command goes on") from error
-    finally:
-        connection.terminate()
-
-
-async def _check(connection: Connection, where: str) -> None:
-    found = await preflight.schema_version(connection)
-    if found is None:
-        raise Unusable(f"{where} holds no Sealdesk; run `sealdesk migrate` there first")
-    if found != KNOWN_VERSIONS[-1]:
-        raise Unusable(
-            f"{where} has schema {found} and not {KNOWN_VERSIONS[-1]}; run `sealdesk migrate`"
-        )
-    if await nodes.list_tenant_tables(connection):
-        raise Unusable(
-            f"{where} is distributed over nodes; there `sealdesk nodes move` moves a tenant, and"
-            " `sealdesk move` without --tenant a whole installation"
-        )
-    if await preflight.find_unfinished_move(connection) is not None:
-        raise Unusable(f"{where} holds an unfinished move of a whole installation; finish that")
-    await check_visible(connection, where)
-
-
 async def find_tenants(source: Connection, tenant_id: str) -> tuple[str, ...]:
     """The tenant and its test tenant. Raises Unusable."""
     live_id = await source.fetchval(_IS_TEST_TENANT, tenant_id)
@@ -91,8 +46,6 @@ async def check_start(
     source: Connection, target: Connection, tenant_ids: Sequence[str]
 ) -> None:  # fmt: skip
     """Raises Unusable unless the move may begin."""
-    if await _database_of(source) == await _database_of(target):
-        raise Unusable("the source and the target are the same database")
     theirs = await target.fetchval("SELECT id FROM tenants WHERE id = ANY ($1) LIMIT 1", tenant_ids)
     if theirs is not None:
         raise Unusable(
@@ -104,14 +57,6 @@ async def check_start(
             "the search index of the source is being rebuilt, and is moved as it is; wait until"
             " `sealdesk worker` has finished"
         )
-
-
-async def _database_of(connection: Connection) -> tuple[object, ...]:
-    row = await connection.fetchrow(
-        "SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system,"
-        " current_database() AS name"
-    )
-    return tuple(row)
 
 
 async def check_tables(source: Connection, target: Connection) -> Tables:

@@ -1,11 +1,11 @@
 """Opens the tenant at the target, closes it at the source, and deletes its rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import asyncpg
 from asyncpg import Connection
 
-from sealdesk.db.moving.tables import Table
+from sealdesk.db.moving.copy import Progress
 from sealdesk.db.moving.tenant import fence, marks, rows
 from sealdesk.db.moving.tenant.copying import Pair
 from sealdesk.db.moving.tenant.marks import Marks
@@ -25,6 +25,7 @@ async def open_at_target(pair: Pair, target: Marks) -> None:
     """
     try:
         async with pair.target.transaction():
+            await copy_tenants(pair)  # they may have another name by now
             for table in pair.tables.directories:
                 found = await rows.all_of(pair.source, table, pair.tenant_ids)
                 if found:
@@ -39,36 +40,32 @@ async def open_at_target(pair: Pair, target: Marks) -> None:
         ) from error
 
 
+async def copy_tenants(pair: Pair) -> None:
+    """Store the names of the tenants at the target."""
+    table = pair.tables.tenants
+    keys = [(tenant_id,) for tenant_id in pair.tenant_ids]
+    await rows.store(pair.target, table, await rows.with_keys(pair.source, table, keys))
+
+
 async def close_source(source: Marks, tenant_ids: Sequence[str]) -> None:
     """Make the tenant unknown at the source; its rows stay, and nobody but the owner sees them."""
     async with source.connection.transaction():
-        for name in _GLOBAL:
-            if name != "test_tenants":  # names the rows to delete
-                await source.connection.execute(
-                    f"DELETE FROM {name} WHERE tenant_id = ANY ($1)", tenant_ids
-                )
+        await _delete_from_directories(source.connection, tenant_ids)
         await source.set_phase(marks.CLOSED)
 
 
 async def delete_rows(
-    connection: Connection,
-    tables: Tables,
-    tenant_ids: Sequence[str],
-    report: Callable[[str, int], None],
+    connection: Connection, tables: Tables, tenant_ids: Sequence[str], progress: Progress
 ) -> None:
-    """Delete all rows of tenants, in batches. report: gets each table and how many."""
+    """Delete all rows of tenants, in batches."""
     for table in reversed(tables.own):
-        await _delete_from(connection, table, tenant_ids, report)
-    for name in _GLOBAL:
-        await connection.execute(f"DELETE FROM {name} WHERE tenant_id = ANY ($1)", tenant_ids)
+        progress.begin("delete", table.name, 0, await rows.count(connection, table, tenant_ids))
+        while deleted := await rows.delete_some(connection, table, tenant_ids, _ROWS_AT_ONCE):
+            progress.advance(deleted)
+    await _delete_from_directories(connection, tenant_ids)
     await connection.execute("DELETE FROM tenants WHERE id = ANY ($1)", tenant_ids)
 
 
-async def _delete_from(
-    connection: Connection,
-    table: Table,
-    tenant_ids: Sequence[str],
-    report: Callable[[str, int], None],
-) -> None:
-    while deleted := await rows.delete_some(connection, table, tenant_ids, _ROWS_AT_ONCE):
-        report(table.name, deleted)
+async def _delete_from_directories(connection: Connection, tenant_ids: Sequence[str]) -> None:
+    for name in _GLOBAL:
+        await connection.execute(f"DELETE FROM {name} WHERE tenant_id = ANY ($1)", tenant_ids)

@@ -11,18 +11,15 @@ from sealdesk.db.moving.tenant.marks import Marks
 from sealdesk.db.schema_version import Unusable
 
 _REST_S = 0.02
+_FEW_EVENTS = 50
 # Deliveries in flight end within a turn of 5 s and the timeout of their endpoint.
 MAX_WAIT_S = 30.0
-_IN_OUTBOX = "SELECT count(*) FROM event_outbox WHERE tenant_id = ANY ($1)"
-_LAST_EVENTS = """
-SELECT max(e.log_position) FROM unnest($1::text[]) AS of(tenant_id) CROSS JOIN LATERAL (
-    SELECT log_position FROM events WHERE events.tenant_id = of.tenant_id AND position IS NOT NULL
-    ORDER BY position DESC LIMIT 1
-) e
-"""
-_BEHIND = """
-SELECT string_agg(c.name, ', ' ORDER BY c.name) FROM unnest($1::text[]) AS c(name)
-WHERE NOT EXISTS (SELECT 1 FROM log_positions p WHERE p.name = c.name AND p.position >= $2)
+# Those without a place in the log, and those behind the last of its consumers.
+_UNHANDLED = """
+SELECT (SELECT count(*) FROM event_outbox WHERE tenant_id = ANY ($1))
+    + (SELECT count(*) FROM events WHERE tenant_id = ANY ($1) AND log_position > (
+        SELECT min(coalesce(p.position, 0)) FROM unnest($2::text[]) AS of(name)
+        LEFT JOIN log_positions p ON p.name = of.name))
 """
 _LEASED = """
 SELECT (SELECT count(*) FROM endpoints WHERE tenant_id = ANY ($1) AND leased_until > $2)
@@ -57,29 +54,24 @@ async def list_workers(connection: Connection) -> list[str]:
     return [row["name"] for row in await connection.fetch(_WORKERS)]
 
 
-async def find_unhandled(
-    connection: Connection, tenant_ids: Sequence[str], consumers: Sequence[str]
-) -> str:
-    """The events of a tenant that the worker has to handle, as text; "" without any."""
-    if waiting := await connection.fetchval(_IN_OUTBOX, tenant_ids):
-        return f"{waiting} events without a position"
-    last = await connection.fetchval(_LAST_EVENTS, tenant_ids)
-    behind = None if last is None else await connection.fetchval(_BEHIND, consumers, last)
-    return f"events for {behind}" if behind else ""
-
-
 async def wait_for_worker(
     connection: Connection, tenant_ids: Sequence[str], consumers: Sequence[str]
 ) -> None:
-    """Wait until the worker has almost nothing to do for a tenant. Raises Unusable."""
+    """Wait until the worker has little to do for a tenant. Raises Unusable."""
     deadline = time.monotonic() + MAX_WAIT_S
-    while what := await find_unhandled(connection, tenant_ids, consumers):
+    while (count := await _count_unhandled(connection, tenant_ids, consumers)) > _FEW_EVENTS:
         if time.monotonic() > deadline:
             raise Unusable(
-                f"the worker of the source has not handled {what} within {MAX_WAIT_S:.0f} s; is"
+                f"the worker of the source is {count} events behind for {MAX_WAIT_S:.0f} s; is"
                 " `sealdesk worker` running? Nothing was refused; run the command again"
             )
         await asyncio.sleep(_REST_S)
+
+
+async def _count_unhandled(
+    connection: Connection, tenant_ids: Sequence[str], consumers: Sequence[str]
+) -> int:
+    return int(await connection.fetchval(_UNHANDLED, tenant_ids, consumers))
 
 
 async def fence(source: Marks, tenant_ids: Sequence[str], consumers: Sequence[str]) -> None:
@@ -89,18 +81,25 @@ async def fence(source: Marks, tenant_ids: Sequence[str], consumers: Sequence[st
     """
     workers = await list_workers(source.connection)
     await source.switch(marks.closing(workers))
+    try:
+        await _fence_when_quiet(source, tenant_ids, consumers, marks.fenced(workers))
+    except (Unusable, asyncio.CancelledError):
+        await reopen(source, tenant_ids)
+        raise
+
+
+async def _fence_when_quiet(
+    source: Marks, tenant_ids: Sequence[str], consumers: Sequence[str], fenced: marks.Phase
+) -> None:
     deadline = time.monotonic() + MAX_WAIT_S
     while True:
         now_us = await source.connection.fetchval(_NOW_US)
         await source.connection.execute(_PAUSE_DELIVERIES, tenant_ids, now_us)
         try:
-            await source.switch(
-                marks.fenced(workers), lambda: _check_quiet(source, tenant_ids, consumers)
-            )
+            await source.switch(fenced, lambda: _check_quiet(source, tenant_ids, consumers))
             return
         except NotYet as error:
             if time.monotonic() > deadline:
-                await reopen(source, tenant_ids)
                 raise Unusable(
                     f"the worker of the source still has {error} after {MAX_WAIT_S:.0f} s; is"
                     " `sealdesk worker` running? The source serves the tenant again; run the"
@@ -110,11 +109,11 @@ async def fence(source: Marks, tenant_ids: Sequence[str], consumers: Sequence[st
 
 
 async def _check_quiet(source: Marks, tenant_ids: Sequence[str], consumers: Sequence[str]) -> None:
-    what = await find_unhandled(source.connection, tenant_ids, consumers)
+    if count := await _count_unhandled(source.connection, tenant_ids, consumers):
+        raise NotYet(f"{count} events to handle")
     now_us = await source.connection.fetchval(_NOW_US)
-    leased = await source.connection.fetchval(_LEASED, tenant_ids, now_us)
-    if what or leased:
-        raise NotYet(what or f"{leased} deliveries or e-mails under way")
+    if count := await source.connection.fetchval(_LEASED, tenant_ids, now_us):
+        raise NotYet(f"{count} deliveries or e-mails under way")
 
 
 async def reopen(source: Marks, tenant_ids: Sequence[str]) -> None:

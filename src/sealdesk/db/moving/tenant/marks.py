@@ -27,7 +27,7 @@ _STATE = """
 CREATE TABLE {schema}.state (
     tenant_ids text[] NOT NULL, owner text NOT NULL DEFAULT current_user,
     phase text NOT NULL, writers text[], hides_from text[] NOT NULL,
-    hides_from_all boolean NOT NULL, is_compared boolean NOT NULL DEFAULT false
+    hides_from_all boolean NOT NULL
 );
 CREATE TABLE {schema}.done (name text PRIMARY KEY);
 GRANT USAGE ON SCHEMA {schema} TO PUBLIC;
@@ -104,7 +104,6 @@ class State(NamedTuple):
 
     tenant_ids: tuple[str, ...]
     phase: str
-    is_compared: bool
 
 
 class Marks:
@@ -124,20 +123,20 @@ class Marks:
             "SELECT to_regclass($1) IS NOT NULL", f"{self.schema}.state"
         ):
             return None
-        row = await self.connection.fetchrow(
-            f"SELECT tenant_ids, phase, is_compared FROM {self.schema}.state LIMIT 1"
+        (row,) = await self.connection.fetch(
+            f"SELECT tenant_ids, phase FROM {self.schema}.state LIMIT 1"
         )
-        return State(tuple(row["tenant_ids"]), row["phase"], row["is_compared"])
+        return State(tuple(row["tenant_ids"]), row["phase"])
 
     async def begin(self, tenant_ids: Sequence[str], phase: Phase, recorded: Tables | None) -> None:
-        """Store the state. recorded: the tables whose changed keys are recorded. Raises Unusable."""
+        """Store the state. recorded: the tables whose changes are recorded. Raises Unusable."""
         try:
             async with self.connection.transaction():
                 await self.connection.execute(f"CREATE SCHEMA {self.schema}")
                 await self.connection.execute(_STATE.format(schema=self.schema))
                 await self.connection.execute(
-                    f"INSERT INTO {self.schema}.state VALUES ($1, current_user, '', NULL, '{{}}',"
-                    " false)",
+                    f"INSERT INTO {self.schema}.state"
+                    " (tenant_ids, phase, hides_from, hides_from_all) VALUES ($1, '', '{}', false)",
                     tenant_ids,
                 )
                 await self.set_phase(phase)
@@ -160,9 +159,8 @@ class Marks:
                 await self.connection.execute(
                     f"CREATE TABLE {self.schema}.changed_{table.name} ({columns})"
                 )
-                records = _RECORD.format(
-                    schema=self.schema, table=table.name, old=_of("OLD", table), new=_of("NEW", table)
-                )  # fmt: skip
+                old, new = _of("OLD", table), _of("NEW", table)
+                records = _RECORD.format(schema=self.schema, table=table.name, old=old, new=new)
             await self.connection.execute(
                 _FUNCTION.format(
                     schema=self.schema,
@@ -196,8 +194,9 @@ class Marks:
 
         await self._patiently(change)
 
-    async def set_compared(self) -> None:
-        await self.connection.execute(f"UPDATE {self.schema}.state SET is_compared = true")
+    async def use(self) -> None:
+        """Let this session write what the triggers refuse to others."""
+        await self.connection.execute(f"SET sealdesk.moves = '{self.schema}'")
 
     async def put_on(self, tables: Tables, tenant_ids: Sequence[str], *, records: bool) -> None:
         """Add the triggers and policies that are missing. records: with triggers.
@@ -236,17 +235,18 @@ class Marks:
             )
         ]
 
+    async def drop_triggers(self) -> None:
+        triggers, _ = await self._existing()
+        for name in sorted(triggers):
+            dropped = [f"DROP TRIGGER IF EXISTS {self.schema}_{s} ON {name}" for s in "iud"]
+            await self._alter(name, dropped)
+
     async def take_off(self) -> None:
         """Remove the triggers, the policies and at last the schema."""
-        triggers, policies = await self._existing()
-        for name in sorted(triggers | policies):
-            await self._alter(
-                name,
-                [
-                    f"DROP POLICY IF EXISTS {self.schema} ON {name}",
-                    *(f"DROP TRIGGER IF EXISTS {self.schema}_{s} ON {name}" for s in "iud"),
-                ],
-            )
+        await self.drop_triggers()
+        _, policies = await self._existing()
+        for name in sorted(policies):
+            await self._alter(name, [f"DROP POLICY IF EXISTS {self.schema} ON {name}"])
         await self.connection.execute(f"DROP SCHEMA IF EXISTS {self.schema} CASCADE")
 
     async def _existing(self) -> tuple[set[str], set[str]]:

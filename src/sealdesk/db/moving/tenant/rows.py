@@ -42,25 +42,29 @@ class Tables(NamedTuple):
     """The tables of an installation that have rows of tenants.
 
     own: with row level security; each follows those that it refers to. directories: the global
-    ones. unique_texts: by table, the texts of its unique indexes that are not in its key.
+    ones. tenants: has a row of each tenant. unique_texts: by table, the texts of its unique indexes
+    that are not in its key.
     """
 
     own: tuple[Table, ...]
     directories: tuple[Table, ...]
+    tenants: Table
     unique_texts: dict[str, tuple[str, ...]]
 
 
 async def read(connection: Connection) -> Tables:
     found = await read_tables(connection, _SKIPPED)
     by_name = {table.name: table for table in found}
+    own = tuple(table for table in found if table.name not in tables.GLOBAL)
     texts: dict[str, tuple[str, ...]] = {}
     for row in await connection.fetch(_UNIQUE_TEXTS):
         table = by_name.get(row["name"])
-        if table is not None and row["column_name"] not in table.key:
+        if table in own and row["column_name"] not in table.key:
             texts[table.name] = (*texts.get(table.name, ()), row["column_name"])
     return Tables(
-        tuple(each for each in found if each.name not in tables.GLOBAL),
+        own,
         tuple(by_name[name] for name in DIRECTORIES),
+        by_name["tenants"],
         texts,
     )
 
@@ -81,7 +85,8 @@ async def page(
     rest = table.key[1:]
     if after is not None and not rest:
         return []
-    order, condition, values = "", "", ()
+    order, condition = "", ""
+    values: Row = ()
     if rest:
         order = f"ORDER BY {', '.join(f't.{name}' for name in rest)}"
     if after is not None:

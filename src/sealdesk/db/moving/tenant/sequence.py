@@ -1,0 +1,177 @@
+"""The steps of a move of one tenant; each command goes on where the last one stopped.
+
+| source  | target    | what follows                                                   |
+|---------|-----------|----------------------------------------------------------------|
+| -       | -         | both get the marks of the move                                 |
+| copying | receiving | copy, compare, wait for the worker, refuse writes at the source |
+| fenced  | receiving | copy the last changes, open the tenant at the target            |
+| fenced  | ready     | switch requests over, close the tenant at the source            |
+| closed  | -         | nothing; the rows at the source can be deleted                  |
+"""
+
+import time
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from asyncpg import Connection
+
+from sealdesk.db.moving.copy import Progress, Summary
+from sealdesk.db.moving.tenant import checks, copying, ending, fence, marks, rows
+from sealdesk.db.moving.tenant.copying import Pair
+from sealdesk.db.moving.tenant.marks import Marks
+from sealdesk.db.schema_version import Unusable
+
+# Changes are copied again and again until so few are left, or as many come as are copied.
+_FEW_CHANGES = 100
+_MAX_ROUNDS = 30
+
+
+class Sides(NamedTuple):
+    """The two installations, and the marks of the move in them."""
+
+    source: Marks
+    target: Marks
+
+
+class Plan(NamedTuple):
+    """What a move needs to know of the installations.
+
+    fingerprints: of the master keys. consumers: of the event log, which handle all events at the
+    source first.
+    """
+
+    fingerprints: Collection[str]
+    consumers: Sequence[str]
+
+
+class Moved(NamedTuple):
+    """A tenant that the target serves. summaries: of what was compared by this call, by table.
+
+    refused_since: when the source began to refuse writes, of the clock time.monotonic; 0.0 if it
+    was before this call. is_closed: whether the source has closed it already.
+    """
+
+    summaries: dict[str, Summary]
+    refused_since: float
+    is_closed: bool = False
+
+
+def sides_of(source: Connection, target: Connection, tenant_id: str) -> Sides:
+    """Raises Unusable unless it is the id of a tenant."""
+    return Sides(Marks(source, tenant_id), Marks(target, tenant_id))
+
+
+async def move(sides: Sides, tenant_id: str, plan: Plan, progress: Progress) -> Moved:
+    """Copy a tenant and open it at the target, or go on with that; the source refuses its writes.
+
+    `close` follows, when requests reach the target. Raises Unusable, and the errors of both
+    databases.
+    """
+    if await _phase_of(sides.source) == marks.CLOSED.name:
+        return Moved({}, 0.0, is_closed=True)
+    pair = await _begin(sides, tenant_id, plan)
+    moved = Moved({}, 0.0)
+    if await _phase_of(sides.target) != marks.READY.name:
+        if await _phase_of(sides.source) != "fenced":
+            summaries = await _copy(sides, pair, plan, progress)
+            moved = Moved(summaries, time.monotonic())
+            await fence.fence(sides.source, pair.tenant_ids, plan.consumers)
+        await _open(sides, pair)
+    return moved
+
+
+async def close(sides: Sides) -> None:
+    """Close the tenant at the source, after `move`; its rows stay there, hidden."""
+    state = await sides.source.read()
+    if state is not None and state.phase != marks.CLOSED.name:
+        await sides.source.use()
+        await ending.close_source(sides.source, state.tenant_ids)
+    await sides.target.take_off()
+
+
+async def abandon(sides: Sides, tenant_id: str, progress: Progress) -> None:
+    """Undo a move that has not opened the target. Raises Unusable."""
+    state = await sides.source.read() or await sides.target.read()
+    if state is None:
+        raise Unusable(f"no move of {tenant_id} has begun")
+    if marks.CLOSED.name == state.phase or await _phase_of(sides.target) == marks.READY.name:
+        raise Unusable("the target serves the tenant already; to finish, leave --abandon out")
+    if await _phase_of(sides.target):
+        tables = await rows.read(sides.target.connection)
+        await ending.delete_rows(sides.target.connection, tables, state.tenant_ids, progress)
+        await sides.target.take_off()
+    if await _phase_of(sides.source):
+        await fence.reopen(sides.source, state.tenant_ids)
+        await sides.source.take_off()
+
+
+async def delete_source(source: Marks, progress: Progress) -> None:
+    """Delete the rows of a tenant that was moved. Raises Unusable."""
+    state = await source.read()
+    if state is None or state.phase != marks.CLOSED.name:
+        raise Unusable("the source has no rows of a tenant of this id that was moved elsewhere")
+    tables = await rows.read(source.connection)
+    # The policies stay until the end, as the worker must not see the rows.
+    await source.drop_triggers()
+    await ending.delete_rows(source.connection, tables, state.tenant_ids, progress)
+    await source.take_off()
+
+
+async def _phase_of(side: Marks) -> str:
+    """ "" where no move is."""
+    state = await side.read()
+    return "" if state is None else state.phase
+
+
+async def _begin(sides: Sides, tenant_id: str, plan: Plan) -> Pair:
+    """Check both sides, and let the source record changes and the target hide what comes."""
+    source, target = sides.source.connection, sides.target.connection
+    tables = await checks.check_tables(source, target)
+    state = await sides.source.read()
+    theirs = await sides.target.read()
+    if state is None and theirs is not None:
+        raise Unusable("the target has a rest of a move that the source knows nothing of;"
+                       " delete it with --abandon")  # fmt: skip
+    tenant_ids = state.tenant_ids if state else await checks.find_tenants(source, tenant_id)
+    pair = Pair(source, target, tables, tenant_ids, sides.source.schema)
+    if theirs is None:
+        await checks.check_start(source, target, tenant_ids)
+        await checks.check_keys(source, target, tenant_ids, plan.fingerprints)
+        await checks.check_names(source, target, tables, tenant_ids)
+        if state is None:
+            await sides.source.begin(tenant_ids, marks.COPYING, tables)
+        async with target.transaction():
+            await sides.target.begin(tenant_ids, marks.RECEIVING, None)
+            await ending.copy_tenants(pair)
+    await sides.source.use()
+    if state is not None and state.phase == "closing":
+        await fence.reopen(sides.source, tenant_ids)
+    await sides.source.put_on(tables, tenant_ids, records=True)
+    await sides.target.put_on(tables, tenant_ids, records=False)
+    return pair
+
+
+async def _copy(sides: Sides, pair: Pair, plan: Plan, progress: Progress) -> dict[str, Summary]:
+    await copying.copy_all(pair, progress)
+    await _catch_up(pair)
+    summaries = await copying.compare_all(pair, progress)
+    await fence.wait_for_worker(sides.source.connection, pair.tenant_ids, plan.consumers)
+    await _catch_up(pair)
+    return summaries
+
+
+async def _catch_up(pair: Pair) -> None:
+    for _ in range(_MAX_ROUNDS):
+        if await copying.apply_changes(pair) <= _FEW_CHANGES:
+            return
+
+
+async def _open(sides: Sides, pair: Pair) -> None:
+    """Copy the last changes and open the target, while nobody writes."""
+    try:
+        await copying.apply_changes(pair)
+        await ending.open_at_target(pair, sides.target)
+    except Unusable:
+        # The target was not opened. After any other error that is unknown, and nobody writes.
+        await fence.reopen(sides.source, pair.tenant_ids)
+        raise
