@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.cli.terminal import Terminal
-from tests.support.client import Key, Person
+from tests.support.client import Key
 from tests.support.databases import Template
 from tests.support.receiver import LOOPBACK, Receiver, receiving
 from tests.support.service import Service, Tenant, random_key, running, wait_until

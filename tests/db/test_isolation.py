@@ -13,7 +13,6 @@ from typing import Any
 
 import asyncpg
 import pytest
-from sqlalchemy import Table
 
 from sealdesk.db import tables
 from sealdesk.db.engine import Counter, Params, Tx
@@ -23,7 +22,15 @@ from sealdesk.db.schema import metadata
 from sealdesk.errors import ServiceUnavailable
 from tests.support.databases import Template
 from tests.support.statements import Statement, statements
-from tests.support.tenant_rows import MARK, FilledDatabase, filled_database, of_tenants, row_of, run
+from tests.support.tenant_rows import (
+    MARK,
+    FilledDatabase,
+    filled_database,
+    further_row_of,
+    of_tenants,
+    row_of,
+    run,
+)
 
 Way = Callable[..., Awaitable[Any]]  # of a Tx, sql and params
 _FILTER = re.compile(r"(\w+\.)?tenant_id = :tenant_id")
@@ -287,7 +294,9 @@ def test_a_row_cannot_be_added_for_another_tenant(filled: FilledDatabase, way: s
     async def add_to_all() -> None:
         async with _database(filled.runtime, is_pooled=is_pooled) as database:
             for name in of_tenants():
-                sql, new = _addition(metadata.tables[name], foreign)
+                new = further_row_of(metadata.tables[name], foreign)
+                places = ", ".join(f":{column}" for column in new)
+                sql = f"INSERT INTO {name} ({', '.join(new)}) VALUES ({places})"
                 with pytest.raises(ServiceUnavailable) as refusal:
                     await database.write(partial(write, sql=sql, params=new), own)
                 assert "violates row-level security" in str(refusal.value.__cause__), name
@@ -295,15 +304,6 @@ def test_a_row_cannot_be_added_for_another_tenant(filled: FilledDatabase, way: s
     before = filled.contents(foreign)
     run(add_to_all())
     assert filled.contents(foreign) == before
-
-
-def _addition(table: Table, tenant: str) -> tuple[str, dict[str, object]]:
-    """A further row of a tenant."""
-    keys = [column for column in table.primary_key.columns if column.name != "tenant_id"]
-    other = {column.name: f"{MARK}new" if column.type.python_type is str else 2 for column in keys}
-    new = row_of(table, tenant) | other
-    places = ", ".join(f":{name}" for name in new)
-    return f"INSERT INTO {table.name} ({', '.join(new)}) VALUES ({places})", new
 
 
 def test_row_cannot_be_moved_to_another_tenant(filled: FilledDatabase) -> None:

@@ -1,8 +1,8 @@
 """A PostgreSQL database with several tenants that have a row in every table."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -45,24 +45,26 @@ class FilledDatabase:
         self._runner.close()
 
     async def _fill(self) -> None:
-        connection = await asyncpg.connect(self.owner)
-        for tenant in self.tenants:
-            for table in metadata.sorted_tables:
-                if table.name in _OF_NO_TENANT:
-                    continue
-                values = row_of(table, tenant)
-                places = ", ".join(f"${number + 1}" for number in range(len(values)))
-                sql = f"INSERT INTO {table.name} ({', '.join(values)}) VALUES ({places})"
-                await connection.execute(sql, *values.values())
-        await connection.close()
+        async with _connected(self.owner) as connection:
+            for tenant in self.tenants:
+                for table in metadata.sorted_tables:
+                    if table.name not in _OF_NO_TENANT:
+                        await _insert(connection, table, row_of(table, tenant))
 
-    def contents(self, tenant: str) -> dict[str, list[tuple[object, ...]]]:
+    def add(self, table: Table, row: dict[str, object]) -> None:
+        async def work() -> None:
+            async with _connected(self.owner) as connection:
+                await _insert(connection, table, row)
+
+        self.run(work())
+
+    def contents(self, tenant: str) -> dict[str, list[dict[str, object]]]:
         """All rows of a tenant, by table."""
 
-        async def look() -> dict[str, list[tuple[object, ...]]]:
+        async def look() -> dict[str, list[dict[str, object]]]:
             self._reader = connection = self._reader or await asyncpg.connect(self.owner)
             return {
-                name: [tuple(row) for row in await connection.fetch(sql, tenant)]
+                name: [dict(row) for row in await connection.fetch(sql, tenant)]
                 for name, sql in _contents().items()
             }
 
@@ -71,13 +73,32 @@ class FilledDatabase:
     def sql(self, *statements: str, url: str = "") -> None:
         """Run statements, as the owner unless `url` names another role."""
 
-        async def work() -> None:
-            connection = await asyncpg.connect(url or self.owner)
-            for statement in statements:
-                await connection.execute(statement)
-            await connection.close()
+        self.fetch(*statements, url=url)
 
-        self.run(work())
+    def fetch(self, *statements: str, url: str = "") -> list[tuple[object, ...]]:
+        """The same; the rows that the last one returns."""
+
+        async def work() -> list[tuple[object, ...]]:
+            async with _connected(url or self.owner) as connection:
+                found = [await connection.fetch(statement) for statement in statements]
+                return [tuple(row) for row in found[-1]]
+
+        return self.run(work())
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(url)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def _insert(connection: asyncpg.Connection, table: Table, row: dict[str, object]) -> None:
+    places = ", ".join(f"${number + 1}" for number in range(len(row)))
+    sql = f"INSERT INTO {table.name} ({', '.join(row)}) VALUES ({places})"
+    await connection.execute(sql, *row.values())
 
 
 @contextmanager
@@ -107,6 +128,17 @@ def row_of(table: Table, tenant: str) -> dict[str, object]:
     if table.name == "presence_counters":
         values["bucket"] = UUID(tenant).int % 2**62
     return {**values, "id": tenant} if table.name == "tenants" else values
+
+
+def further_row_of(table: Table, tenant: str) -> dict[str, object]:
+    """Another row of a tenant, with values of its own in each key and unique index."""
+    row = row_of(table, tenant)
+    for column in table.columns:
+        is_own = column.primary_key or not column.foreign_keys
+        if is_own and column.name != "tenant_id" and row[column.name] is not None:
+            is_number = isinstance(column.type, BigInteger | SmallInteger)
+            row[column.name] = 2 if is_number else _value(column, "new")
+    return row
 
 
 def _value(column: Column[Any], tenant: str) -> object:

@@ -42,16 +42,11 @@ async def find_tenants(source: Connection, tenant_id: str) -> tuple[str, ...]:
     return found
 
 
-async def check_start(
-    source: Connection, target: Connection, tenant_ids: Sequence[str]
-) -> None:  # fmt: skip
+async def check_start(source: Connection, target: Connection, tenant_ids: Sequence[str]) -> None:
     """Raises Unusable unless the move may begin."""
     theirs = await target.fetchval("SELECT id FROM tenants WHERE id = ANY ($1) LIMIT 1", tenant_ids)
     if theirs is not None:
-        raise Unusable(
-            f"the target has a tenant {theirs} already, and nothing was changed. If it came from"
-            " there, delete its rows there first: --delete-source with the command that moved it"
-        )
+        raise Unusable(f"the target has a tenant {theirs} already; nothing was changed")
     if await source.fetchval(_IS_REBUILDING):
         raise Unusable(
             "the search index of the source is being rebuilt, and is moved as it is; wait until"

@@ -25,7 +25,7 @@ _ATTEMPTS = 300
 _LOCK_TIMEOUT = "SET LOCAL lock_timeout = '200ms'"
 _STATE = """
 CREATE TABLE {schema}.state (
-    tenant_ids text[] NOT NULL, owner text NOT NULL DEFAULT current_user,
+    move_id text NOT NULL, tenant_ids text[] NOT NULL, owner text NOT NULL DEFAULT current_user,
     phase text NOT NULL, writers text[], hides_from text[] NOT NULL,
     hides_from_all boolean NOT NULL
 );
@@ -100,8 +100,9 @@ ABANDONED = Phase("abandoned", (), (), hides_from_all=True)
 
 
 class State(NamedTuple):
-    """The stored state. tenant_ids: the tenant and its test tenant."""
+    """The stored state. move_id: the same on both sides. tenant_ids: with the test tenant."""
 
+    move_id: str
     tenant_ids: tuple[str, ...]
     phase: str
 
@@ -124,22 +125,25 @@ class Marks:
         ):
             return None
         (row,) = await self.connection.fetch(
-            f"SELECT tenant_ids, phase FROM {self.schema}.state LIMIT 1"
+            f"SELECT move_id, tenant_ids, phase FROM {self.schema}.state LIMIT 1"
         )
-        return State(tuple(row["tenant_ids"]), row["phase"])
+        return State(row["move_id"], tuple(row["tenant_ids"]), row["phase"])
 
-    async def begin(self, tenant_ids: Sequence[str], phase: Phase, recorded: Tables | None) -> None:
+    async def begin(
+        self, move_id: str, tenant_ids: Sequence[str], phase: Phase, recorded: Tables | None
+    ) -> None:
         """Store the state. recorded: the tables whose changes are recorded. Raises Unusable."""
         try:
             async with self.connection.transaction():
                 await self.connection.execute(f"CREATE SCHEMA {self.schema}")
                 await self.connection.execute(_STATE.format(schema=self.schema))
                 await self.connection.execute(
-                    f"INSERT INTO {self.schema}.state"
-                    " (tenant_ids, phase, hides_from, hides_from_all) VALUES ($1, '', '{}', false)",
+                    f"INSERT INTO {self.schema}.state (move_id, tenant_ids, phase, writers,"
+                    " hides_from, hides_from_all) VALUES ($1, $2, $3, $4, $5, $6)",
+                    move_id,
                     tenant_ids,
+                    *phase,
                 )
-                await self.set_phase(phase)
                 if recorded is not None:
                     await self._create_functions(recorded)
         except asyncpg.InsufficientPrivilegeError as error:
@@ -170,6 +174,9 @@ class Marks:
                     records=records,
                 )
             )
+
+    async def set_move_id(self, move_id: str) -> None:
+        await self.connection.execute(f"UPDATE {self.schema}.state SET move_id = $1", move_id)
 
     async def set_phase(self, phase: Phase) -> None:
         await self.connection.execute(

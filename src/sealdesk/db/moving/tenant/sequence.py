@@ -7,18 +7,20 @@
 | fenced  | receiving | copy the last changes, open the tenant at the target            |
 | fenced  | ready     | switch requests over, close the tenant at the source            |
 | closed  | -         | nothing; the rows at the source can be deleted                  |
+| any     | abandoned | delete the rows at the target; then the source has no marks     |
 """
 
 import time
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
+from uuid import uuid4
 
 from asyncpg import Connection
 
 from sealdesk.db.moving.copy import Progress, Summary
 from sealdesk.db.moving.tenant import checks, copying, ending, fence, marks, rows
 from sealdesk.db.moving.tenant.copying import Pair
-from sealdesk.db.moving.tenant.marks import Marks
+from sealdesk.db.moving.tenant.marks import Marks, State
 from sealdesk.db.schema_version import Unusable
 
 # Changes are copied again and again until so few are left, or as many come as are copied.
@@ -67,7 +69,7 @@ async def move(sides: Sides, tenant_id: str, plan: Plan, progress: Progress) -> 
     `close` follows, when requests reach the target. Raises Unusable, and the errors of both
     databases.
     """
-    if await _phase_of(sides.source) == marks.CLOSED.name:
+    if await _is_closed(sides):
         return Moved({}, 0.0, is_closed=True)
     pair = await _begin(sides, tenant_id, plan)
     moved = Moved({}, 0.0)
@@ -91,17 +93,26 @@ async def close(sides: Sides) -> None:
 
 async def abandon(sides: Sides, tenant_id: str, progress: Progress) -> None:
     """Undo a move that has not opened the target. Raises Unusable."""
-    state = await sides.source.read() or await sides.target.read()
-    if state is None:
+    ours, theirs = await sides.source.read(), await sides.target.read()
+    if ours is None and theirs is None:
         raise Unusable(f"no move of {tenant_id} has begun")
-    if marks.CLOSED.name == state.phase or await _phase_of(sides.target) == marks.READY.name:
+    if theirs is not None and theirs.phase == marks.READY.name:
         raise Unusable("the target serves the tenant already; to finish, leave --abandon out")
-    if await _phase_of(sides.target):
+    if theirs is not None:
+        _check_not_closed(theirs)
+        # From here on this move cannot open the target any more.
+        await sides.target.set_phase(marks.ABANDONED)
+    is_of_both = ours is not None and (theirs is None or theirs.move_id == ours.move_id)
+    if ours is not None and is_of_both:
+        if theirs is None:
+            _check_free(ours)
+        await sides.source.use()
+        await fence.reopen(sides.source, ours.tenant_ids)
+    if theirs is not None:
         tables = await rows.read(sides.target.connection)
-        await ending.delete_rows(sides.target.connection, tables, state.tenant_ids, progress)
+        await ending.delete_rows(sides.target.connection, tables, theirs.tenant_ids, progress)
         await sides.target.take_off()
-    if await _phase_of(sides.source):
-        await fence.reopen(sides.source, state.tenant_ids)
+    if is_of_both:
         await sides.source.take_off()
 
 
@@ -123,32 +134,75 @@ async def _phase_of(side: Marks) -> str:
     return "" if state is None else state.phase
 
 
+async def _is_closed(sides: Sides) -> bool:
+    source = await _phase_of(sides.source)
+    if source:
+        return source == marks.CLOSED.name
+    # The rows at the source were deleted before the marks at the target.
+    return await _phase_of(sides.target) == marks.READY.name
+
+
+def _check_free(ours: State) -> None:
+    """Raises Unusable if another database, which has the state, may serve the tenant."""
+    if ours.phase not in (marks.COPYING.name, "closing"):
+        raise Unusable(
+            "the source takes part in a move of the tenant between other databases; end that one"
+            " first, with the --from and --to that it began with"
+        )
+
+
 async def _begin(sides: Sides, tenant_id: str, plan: Plan) -> Pair:
     """Check both sides, and let the source record changes and the target hide what comes."""
     source, target = sides.source.connection, sides.target.connection
     tables = await checks.check_tables(source, target)
-    state = await sides.source.read()
-    theirs = await sides.target.read()
-    if state is None and theirs is not None:
-        raise Unusable("the target has a rest of a move that the source knows nothing of;"
-                       " delete it with --abandon")  # fmt: skip
-    tenant_ids = state.tenant_ids if state else await checks.find_tenants(source, tenant_id)
+    ours, theirs = await sides.source.read(), await sides.target.read()
+    if theirs is not None:
+        _check_same_move(ours, theirs)
+    tenant_ids = ours.tenant_ids if ours else await checks.find_tenants(source, tenant_id)
     pair = Pair(source, target, tables, tenant_ids, sides.source.schema)
     if theirs is None:
         await checks.check_start(source, target, tenant_ids)
         await checks.check_keys(source, target, tenant_ids, plan.fingerprints)
         await checks.check_names(source, target, tables, tenant_ids)
-        if state is None:
-            await sides.source.begin(tenant_ids, marks.COPYING, tables)
-        async with target.transaction():
-            await sides.target.begin(tenant_ids, marks.RECEIVING, None)
-            await ending.copy_tenants(pair)
+        await _add_states(sides, ours, pair)
     await sides.source.use()
-    if state is not None and state.phase == "closing":
+    if ours is not None and ours.phase == "closing":
         await fence.reopen(sides.source, tenant_ids)
     await sides.source.put_on(tables, tenant_ids, records=True)
     await sides.target.put_on(tables, tenant_ids, records=False)
     return pair
+
+
+def _check_not_closed(theirs: State) -> None:
+    if theirs.phase == marks.CLOSED.name:
+        raise Unusable(
+            "the target has the rows that the tenant left when it was moved from there; delete them"
+            " with --delete-source and --from, which names the target"
+        )
+
+
+def _check_same_move(ours: State | None, theirs: State) -> None:
+    _check_not_closed(theirs)
+    if theirs.phase == marks.ABANDONED.name:
+        raise Unusable("the move is being undone; finish that with --abandon")
+    if ours is None or ours.move_id != theirs.move_id:
+        raise Unusable(
+            "the target has rows of an earlier move, which has not ended; delete them with"
+            " --abandon"
+        )
+
+
+async def _add_states(sides: Sides, ours: State | None, pair: Pair) -> None:
+    """Begin a move, or one to another target."""
+    move_id = str(uuid4())
+    if ours is None:
+        await sides.source.begin(move_id, pair.tenant_ids, marks.COPYING, pair.tables)
+    else:
+        _check_free(ours)
+        await sides.source.set_move_id(move_id)
+    async with pair.target.transaction():
+        await sides.target.begin(move_id, pair.tenant_ids, marks.RECEIVING, None)
+        await ending.copy_tenants(pair)
 
 
 async def _copy(sides: Sides, pair: Pair, plan: Plan, progress: Progress) -> dict[str, Summary]:
