@@ -12,7 +12,10 @@ from sealdesk.db.moving import sessions
 from sealdesk.db.moving.tenant import copying, ending, fence, rows, sequence
 from sealdesk.db.moving.tenant.marks import Marks
 from sealdesk.db.moving.tenant.sequence import Plan, Sides
+from sealdesk.db.postgres.database import PostgresDatabase
 from sealdesk.db.schema_version import Unusable
+from sealdesk.tickets.attachments.store import has_content
+from sealdesk.tickets.attachments.types import Content
 from tests.support.databases import Template
 from tests.support.tenant_rows import (
     MARK,
@@ -326,6 +329,36 @@ def test_closed_rows_are_seen_by_nobody_and_can_be_deleted(cells: Cells) -> None
     assert cells.source.fetch(_MARKS) == []
 
 
+def test_files_of_a_tenant_are_kept_while_its_rows_are_hidden(cells: Cells) -> None:
+    def kept(filled: FilledDatabase) -> list[str]:
+        return [
+            each for each in (*cells.source.tenants, cells.theirs) if keeps_unknown(filled, each)
+        ]
+
+    moved = [cells.tenant, cells.test]
+    interrupt(cells, "in the middle of copying")
+    assert kept(cells.source) == kept(cells.target) == moved
+    cells.move()
+    assert kept(cells.source) == moved
+    assert kept(cells.target) == []
+    cells.delete_source()
+    assert kept(cells.source) == []
+
+
+def keeps_unknown(filled: FilledDatabase, tenant: str) -> bool:
+    """Whether the worker keeps a file of a tenant of which it sees no attachment."""
+
+    async def work() -> bool:
+        database = PostgresDatabase(filled.worker, 1, name="test", is_pooled=False)
+        try:
+            content = Content(tenant, "0" * 64)
+            return await database.read(lambda tx: has_content(tx, content, 1))
+        finally:
+            await database.close()
+
+    return filled.run(work())
+
+
 def test_a_moved_tenant_is_moved_back(cells: Cells) -> None:
     here, there = cells.source, cells.target
     before = here.contents(cells.tenant)["tickets"]
@@ -401,6 +434,15 @@ def test_secrets_of_another_master_key_are_refused(cells: Cells, where: str) -> 
     filled = cells.source if where == "source" else cells.target
     filled.sql("UPDATE api_keys SET sealed_secret = 'another key'")
     with pytest.raises(Unusable, match=f"the {where} has secrets that the SEALDESK_MASTER_KEY"):
+        cells.move()
+
+
+def test_an_owner_who_may_not_create_a_schema_is_told_what_helps(cells: Cells) -> None:
+    cells.source.sql(
+        "DO $$ BEGIN EXECUTE format('REVOKE CREATE ON DATABASE %I FROM %I', current_database(),"
+        " current_user); END $$"
+    )
+    with pytest.raises(Unusable, match="GRANT CREATE ON DATABASE"):
         cells.move()
 
 

@@ -1,1 +1,1 @@
-"""`sealdesk move`: moves an installation from SQLite to PostgreSQL, or back."""
+"""`sealdesk move`: moves an installation to another database, or one tenant to another one."""

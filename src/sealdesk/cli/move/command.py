@@ -80,15 +80,19 @@ def move(
     SEALDESK_MASTER_KEY. The tenant's writes get a 503 with Retry-After at the end, until its
     requests reach the target. Its users log in again.
     """
-    if not tenant_id and (switch or abandon or delete_source):
-        raise typer.BadParameter("--switch, --abandon and --delete-source need --tenant")
+    if tenant_id and restart:
+        raise typer.BadParameter("a move of a tenant has no --restart: use --abandon")
     if tenant_id:
-        if restart:
-            raise typer.BadParameter("a move of a tenant has no --restart: use --abandon")
         _change_tenant(
             tenant_id, to, source, switch, is_abandoned=abandon, is_deleted=delete_source
         )
-        return
+    elif switch or abandon or delete_source:
+        raise typer.BadParameter("--switch, --abandon and --delete-source need --tenant")
+    else:
+        _move_installation(to, source, is_restart=restart)
+
+
+def _move_installation(to: str, source: str, *, is_restart: bool) -> None:
     if not to:
         raise typer.BadParameter("--to is missing: it names the target")
     settings = from_env(os.environ, needs_keys=False)
@@ -102,7 +106,7 @@ def move(
     from sealdesk.cli.move import transfer
 
     try:
-        summaries = transfer.move(source, to, settings, is_restart=restart)
+        summaries = transfer.move(source, to, settings, is_restart=is_restart)
     except KeyboardInterrupt:
         print("sealdesk: to continue the move, run the same command again", file=sys.stderr)
         raise

@@ -6,6 +6,7 @@ import msgspec
 
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
+from sealdesk.db.tenant_moves import is_moving
 from sealdesk.tickets.attachments.types import Attachment, Content
 
 _STORED = Attachment.__struct_fields__
@@ -123,10 +124,15 @@ async def delete_unused(tx: Tx, before_us: int, limit: int) -> list[Content]:
 
 
 async def has_content(tx: Tx, content: Content, now_us: int) -> bool:
-    """Whether an attachment has this content, or a received message that is kept."""
+    """Whether an attachment has this content, or a received message that is kept.
+
+    True for all content of a tenant that is being moved, as its rows may be hidden.
+    """
     if await tx.fetch_one(_HAS_CONTENT, content._asdict()) is not None:
         return True
-    return await tx.fetch_one(_PRUNE_FIND_MESSAGE, content._asdict() | {"now": now_us}) is not None
+    if await tx.fetch_one(_PRUNE_FIND_MESSAGE, content._asdict() | {"now": now_us}) is not None:
+        return True
+    return await is_moving(tx, content.tenant_id)
 
 
 def _attachment(row: Row) -> Attachment:
