@@ -8,6 +8,7 @@ import pytest
 
 from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.errors import ServiceUnavailable
+from sealdesk.errors.general import TENANT_MOVES
 from sealdesk.telemetry.counters import (
     _BATCH,
     HOUR_US,
@@ -192,6 +193,21 @@ def test_counts_that_could_not_be_written_are_written_with_the_next(
         assert own_service.in_serving(usage.write_counts) == 0
     key.get(WHOAMI)
     assert written(own_service, key)["status", "200"] == 2
+
+
+def test_counts_of_a_tenant_that_is_being_moved_are_not_kept_for_ever(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = own_service.tenant().key()
+    key.get(WHOAMI)
+
+    async def refused(*_: object) -> None:
+        raise ServiceUnavailable(TENANT_MOVES)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(own_service.state.database, "write", refused)
+        assert own_service.in_serving(usage.write_counts) == 0
+    assert _taken(own_service.state.key_usage) == {}
 
 
 def test_counts_are_written_periodically(

@@ -8,6 +8,7 @@ from sealdesk.api_keys import store
 from sealdesk.api_keys.request_log.recorder import write_requests
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
+from sealdesk.errors.general import TENANT_MOVES
 from sealdesk.state import AppState
 from sealdesk.telemetry.counters import Row
 
@@ -47,7 +48,10 @@ async def _write_all(state: AppState) -> None:
 
 
 async def write_counts(state: AppState) -> int:
-    """Add the counts to the stored ones; returns the number of rows. Failed writes are retried."""
+    """Add the counts to the stored ones; returns the number of rows.
+
+    Failed writes are retried, except those of a tenant that is being moved elsewhere.
+    """
     written = 0
     for batch in state.key_usage.take():
         for tenant_id, rows in groupby(batch.items(), key=lambda each: each[0].tenant_id):
@@ -65,10 +69,12 @@ async def _write(state: AppState, tenant_id: str, rows: list[_CountedRow]) -> in
     try:
         await state.database.write(work, tenant_id)
     except ServiceUnavailable as error:
-        state.key_usage.give_back(dict(rows))
-        log.warning(
-            "usage counts of keys were not written yet", extra={"cause": repr(error.__cause__)}
-        )
+        cause = {"cause": repr(error.__cause__)}
+        if error.is_mistake or error.problem_type is TENANT_MOVES:
+            log.warning("usage counts of keys were lost", extra={"rows": len(rows), **cause})
+        else:
+            state.key_usage.give_back(dict(rows))
+            log.warning("usage counts of keys were not written yet", extra=cause)
         return 0
     except Exception:
         log.exception("usage counts of keys were lost", extra={"rows": len(rows)})
