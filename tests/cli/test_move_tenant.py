@@ -131,7 +131,7 @@ def started(words: list[str], shell: Terminal) -> Iterator[subprocess.Popen[str]
         words,
         env={**shell.env, "TERM": "xterm", "COLUMNS": "100"},
         stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
@@ -265,10 +265,12 @@ def test_a_person_is_asked_to_switch_the_requests(cells: Cells) -> None:
     key = tenant.key()
     key.ticket()
     words = [str(PROGRAM), "move", "--tenant", tenant.id, *cells.urls()]
-    with started(["script", "-qec", shlex.join(words), "/dev/null"], cells.shell) as process:
+    screen = cells.folder / "screen"
+    with started(["script", "-qec", shlex.join(words), str(screen)], cells.shell) as process:
         wait_until(lambda: at(cells.target, key).get(TICKETS).status_code == 200)
-        seen, _ = process.communicate("\n")
+        process.communicate("\n")
     assert process.returncode == 0
+    seen = screen.read_text()
     assert "Let the tenant's requests reach the target now, then press Enter:" in seen
     for stage in ("copy", "check"):
         assert f"{stage} tickets" in seen

@@ -24,13 +24,15 @@ WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_v
 ORDER BY 1 LIMIT 1000
 """
 # By application name, or by role where a pooler sets no name: another role that may write. The
-# connections between nodes belong to sessions that are found themselves.
+# connections between nodes belong to sessions that are found themselves, and where one of them asks
+# this, {pid} is the session that it belongs to.
 _ACTIVE_SESSIONS = """
 SELECT coalesce(nullif(s.application_name, ''), 'a session') || ' as ' || s.usename AS who,
     count(*) AS sessions
 FROM pg_stat_activity s JOIN pg_roles r ON r.oid = s.usesysid
 WHERE s.datname = current_database() AND s.pid <> pg_backend_pid()
     AND s.application_name <> 'sealdesk move'
+    AND NOT (s.pid = {pid} AND s.application_name = 'sealdesk backup')
     AND s.application_name !~ '^citus_(internal|run_command) '
     AND (s.application_name LIKE 'sealdesk %' OR (
         NOT r.rolsuper AND r.rolname <> current_user
@@ -55,10 +57,11 @@ async def check_visible(connection: Connection, where: str) -> None:
 
 async def check_unused(connection: Connection) -> None:
     """Raises Unusable when servers or workers use the database, on any of its nodes."""
+    active = _ACTIVE_AS_JSON.format(pid=connection.get_server_pid())
     if await nodes.list_tenant_tables(connection):
-        found = await nodes.run_on_all(connection, _ACTIVE_AS_JSON)
+        found = await nodes.run_on_all(connection, active)
     else:
-        found = [await connection.fetchval(_ACTIVE_AS_JSON)]
+        found = [await connection.fetchval(active)]
     users = [user for each in found for user in json.loads(each)]
     if users:
         names = ", ".join(f"{who} ({sessions})" for who, sessions in users)

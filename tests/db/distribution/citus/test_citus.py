@@ -190,3 +190,8 @@ def test_a_backup_in_one_file_is_refused(env: Env, tmp_path: Path) -> None:
     done = Terminal(tmp_path / "data", **env, **keys).run("backup", str(tmp_path / "backup"))
     assert done.returncode
     assert "distributed over nodes with Citus" in done.stderr
+
+
+def test_an_epoch_begins_after_a_recovery_of_all_nodes(env: Env, tmp_path: Path) -> None:
+    shell = Terminal(tmp_path, **{**env, "SEALDESK_MASTER_KEY": random_key()})
+    assert "A new epoch has begun" in shell.out("restore", "--epoch-only")
