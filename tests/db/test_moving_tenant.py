@@ -383,6 +383,23 @@ def test_target_that_serves_cannot_be_abandoned(cells: Cells) -> None:
         cells.abandon()
 
 
+@pytest.mark.parametrize("where", ["when rows are compared", "when the target opens", ""])
+def test_a_source_that_is_named_as_the_target_loses_nothing(cells: Cells, where: str) -> None:
+    before = {each: _without_claims(cells.source.contents(each)) for each in cells.source.tenants}
+    if where:
+        interrupt(cells, where)
+    else:
+        cells.begin()
+    cells.source, cells.target = cells.target, cells.source
+    for act in (cells.abandon, cells.move, cells.abandon):
+        with pytest.raises(Unusable, match="in the other direction"):
+            act()
+    cells.source, cells.target = cells.target, cells.source
+    after = {each: _without_claims(cells.source.contents(each)) for each in cells.source.tenants}
+    assert after == before
+    cells.move()
+
+
 def test_what_was_abandoned_in_part_is_abandoned_before_the_next_move(cells: Cells) -> None:
     interrupt(cells, "when rows are compared")
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Crash):

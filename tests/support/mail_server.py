@@ -67,6 +67,18 @@ class MailServer:
         return "250 OK"
 
 
+async def stop_accepting(server: asyncio.Server) -> None:
+    """Close a server. Connections that it accepted just now have transports then, to be closed.
+
+    A task that accepts one and is cancelled before its first step leaves the socket open.
+    """
+    for listening in server.sockets:
+        asyncio.get_running_loop().remove_reader(listening.fileno())
+    for _ in range(4):
+        await asyncio.sleep(0)
+    server.close()
+
+
 @contextmanager
 def mail_server() -> Iterator[MailServer]:
     """A running server on a free port of loopback."""
@@ -84,7 +96,7 @@ def mail_server() -> Iterator[MailServer]:
         handler.port = server.sockets[0].getsockname()[1]
         ready.set()
         await stopped.wait()
-        server.close()
+        await stop_accepting(server)
         for each in protocols:
             if isinstance(each.transport, asyncio.WriteTransport):
                 each.transport.abort()

@@ -6,6 +6,8 @@ import re
 import ssl
 import threading
 
+from tests.support.mail_server import stop_accepting
+
 _FETCHED = re.compile(rb"UID FETCH (\d+) ")
 _LITERAL = re.compile(rb"\{(\d+)\}\r\n$")
 # What it says before its OK. `%d` is the length of the message.
@@ -56,7 +58,7 @@ class FaultyServer:
         asyncio.run_coroutine_threadsafe(drop(), self._loop).result(60)
 
     async def _end(self) -> None:
-        self._server.close()
+        await stop_accepting(self._server)
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()

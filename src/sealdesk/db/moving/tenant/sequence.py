@@ -26,6 +26,7 @@ from sealdesk.db.schema_version import Unusable
 # Changes are copied again and again until so few are left, or as many come as are copied.
 _FEW_CHANGES = 100
 _MAX_ROUNDS = 30
+_OF_TARGET = (marks.RECEIVING.name, marks.READY.name, marks.ABANDONED.name)
 
 
 class Sides(NamedTuple):
@@ -69,6 +70,7 @@ async def move(sides: Sides, tenant_id: str, plan: Plan, progress: Progress) -> 
     `close` follows, when requests reach the target. Raises Unusable, and the errors of both
     databases.
     """
+    _check_sides(*await _read(sides))
     if await _is_closed(sides):
         return Moved({}, 0.0, is_closed=True)
     pair = await _begin(sides, tenant_id, plan)
@@ -88,18 +90,19 @@ async def close(sides: Sides) -> None:
     if state is not None and state.phase != marks.CLOSED.name:
         await sides.source.use()
         await ending.close_source(sides.source, state.tenant_ids)
-    await sides.target.take_off()
+    if await _phase_of(sides.target) == marks.READY.name:
+        await sides.target.take_off()
 
 
 async def abandon(sides: Sides, tenant_id: str, progress: Progress) -> None:
     """Undo a move that has not opened the target. Raises Unusable."""
-    ours, theirs = await sides.source.read(), await sides.target.read()
+    ours, theirs = await _read(sides)
     if ours is None and theirs is None:
         raise Unusable(f"no move of {tenant_id} has begun")
+    _check_sides(ours, theirs)
     if theirs is not None and theirs.phase == marks.READY.name:
         raise Unusable("the target serves the tenant already; to finish, leave --abandon out")
     if theirs is not None:
-        _check_not_closed(theirs)
         # From here on this move cannot open the target any more.
         await sides.target.set_phase(marks.ABANDONED)
     is_of_both = ours is not None and (theirs is None or theirs.move_id == ours.move_id)
@@ -126,6 +129,26 @@ async def delete_source(source: Marks, progress: Progress) -> None:
     await source.drop_triggers()
     await ending.delete_rows(source.connection, tables, state.tenant_ids, progress)
     await source.take_off()
+
+
+async def _read(sides: Sides) -> tuple[State | None, State | None]:
+    return await sides.source.read(), await sides.target.read()
+
+
+def _check_sides(ours: State | None, theirs: State | None) -> None:
+    """Raises Unusable if the source is the target of a move, or the target the source of one."""
+    if theirs is not None and theirs.phase == marks.CLOSED.name:
+        raise Unusable(
+            "the target has the rows that the tenant left when it was moved from there; delete them"
+            " with --delete-source and --from, which names the target"
+        )
+    if (ours is not None and ours.phase in _OF_TARGET) or (
+        theirs is not None and theirs.phase not in _OF_TARGET
+    ):
+        raise Unusable(
+            "the tenant is being moved in the other direction, or the --from of that move is the"
+            " --to of this one; end that move first"
+        )
 
 
 async def _phase_of(side: Marks) -> str:
@@ -155,7 +178,7 @@ async def _begin(sides: Sides, tenant_id: str, plan: Plan) -> Pair:
     """Check both sides, and let the source record changes and the target hide what comes."""
     source, target = sides.source.connection, sides.target.connection
     tables = await checks.check_tables(source, target)
-    ours, theirs = await sides.source.read(), await sides.target.read()
+    ours, theirs = await _read(sides)
     if theirs is not None:
         _check_same_move(ours, theirs)
     tenant_ids = ours.tenant_ids if ours else await checks.find_tenants(source, tenant_id)
@@ -173,16 +196,7 @@ async def _begin(sides: Sides, tenant_id: str, plan: Plan) -> Pair:
     return pair
 
 
-def _check_not_closed(theirs: State) -> None:
-    if theirs.phase == marks.CLOSED.name:
-        raise Unusable(
-            "the target has the rows that the tenant left when it was moved from there; delete them"
-            " with --delete-source and --from, which names the target"
-        )
-
-
 def _check_same_move(ours: State | None, theirs: State) -> None:
-    _check_not_closed(theirs)
     if theirs.phase == marks.ABANDONED.name:
         raise Unusable("the move is being undone; finish that with --abandon")
     if ours is None or ours.move_id != theirs.move_id:
