@@ -187,6 +187,10 @@ class MessageNotHeld(Conflict, code="message_not_held"):
     """The message does not wait."""
 
 
+class MessageNotProcessed(Conflict, code="message_not_processed"):
+    """Sealdesk cannot process the message."""
+
+
 class MailboxAddressTaken(Conflict, code="mailbox_address_taken"):
     """A mailbox of the installation has the address."""
 

@@ -14,6 +14,7 @@ from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.types import Participant
 from sealdesk.state import AppState
 from tests.mail.support import Desk, message
+from tests.support.pages import logged_in
 
 LOST = "could not be processed"
 
@@ -116,6 +117,35 @@ def test_a_message_that_cannot_be_parsed_waits_too(desk: Desk, broken: pytest.Mo
     assert desk.ticket()["description"] == "The bowl is broken."
 
 
+def test_a_message_that_still_cannot_be_processed_is_downloaded_and_waits(
+    desk: Desk, broken: pytest.MonkeyPatch
+) -> None:
+    raw = message()
+    broken.setattr(taking, "parse", fail)
+    desk.get_mail(raw)
+    admin = desk.tenant.admin()
+    at = f"/api/v1/received-messages/{desk.messages()[0]['id']}"
+    answer = admin.post(f"{at}/release")
+    assert (answer.status_code, answer.json()["code"]) == (409, "message_not_processed")
+    assert admin.get(f"{at}/raw").content == raw
+    assert reasons(desk) == [("held", LOST)]
+    broken.undo()
+    assert admin.post(f"{at}/release").json()["data"]["outcome"] == "ticket"
+
+
+def test_the_page_of_a_message_that_cannot_be_parsed_offers_it_as_a_file(
+    desk: Desk, broken: pytest.MonkeyPatch
+) -> None:
+    broken.setattr(taking, "parse", fail)
+    desk.get_mail(message())
+    visitor = logged_in(desk.tenant)
+    path = f"/held-messages/{desk.messages()[0]['id']}"
+    page = visitor.get(path)
+    assert f"{path}/raw" in page.links and "cannot be shown now" in page.text
+    page = visitor.submit(page.form(f"{path}/release"))
+    assert page.status == 409 and "made a mistake with this message" in page.text
+
+
 def test_a_message_whose_fields_cannot_be_read_waits_too(
     desk: Desk, broken: pytest.MonkeyPatch
 ) -> None:
@@ -141,7 +171,12 @@ def test_a_message_that_cannot_even_be_held_is_asked_for_again(
     assert len(desk.tickets()) == 1
 
 
-def test_a_corrected_mistake_is_repaired_by_reparse(desk: Desk, broken: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("mistake", [(effects, "open_ticket"), (taking, "parse")])
+def test_a_corrected_mistake_is_repaired_by_reparse(
+    desk: Desk, broken: pytest.MonkeyPatch, mistake: tuple[Any, str]
+) -> None:
+    broken.undo()
+    broken.setattr(*mistake, fail)
     desk.get_mail(message())
 
     async def repair(state: AppState) -> list[bool]:

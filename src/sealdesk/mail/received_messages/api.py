@@ -8,7 +8,13 @@ from sealdesk.db.engine import Tx
 from sealdesk.mail.received_messages import actions, examples, release_service, store
 from sealdesk.mail.received_messages.release_service import to_response
 from sealdesk.mail.received_messages.types import Filter
-from sealdesk.mail.receiving.errors import CANNOT_ADD, MESSAGE_EXPIRED, NOT_HELD, NOT_UNDECIDED
+from sealdesk.mail.receiving.errors import (
+    CANNOT_ADD,
+    MESSAGE_EXPIRED,
+    NOT_HELD,
+    NOT_PROCESSED,
+    NOT_UNDECIDED,
+)
 from sealdesk.mail.receiving.types import Outcome, ReceivedMessage
 from sealdesk.mail.threads.errors import NO_MAILBOX
 from sealdesk.web import envelope, query
@@ -51,7 +57,10 @@ async def get_message(request: Request) -> Response:
 
 
 @operation(
-    "Release a held message", tag=_TAG, gives=examples.RELEASED, fails=(NOT_HELD, MESSAGE_EXPIRED)
+    "Release a held message",
+    tag=_TAG,
+    gives=examples.RELEASED,
+    fails=(NOT_HELD, MESSAGE_EXPIRED, NOT_PROCESSED),
 )
 async def release_message(request: Request) -> Response:
     """A message that is `held`, `spam` or `blocked` becomes a ticket or a reply, as if it had just
@@ -83,7 +92,7 @@ async def add_sender(request: Request) -> Response:
     "Open a ticket of a note",
     tag=_TAG,
     gives=examples.MOVED,
-    fails=(NOT_UNDECIDED, MESSAGE_EXPIRED),
+    fails=(NOT_UNDECIDED, MESSAGE_EXPIRED, NOT_PROCESSED),
 )
 async def open_ticket(request: Request) -> Response:
     """For a message by somebody who is no participant of the ticket: it opens a new ticket of its

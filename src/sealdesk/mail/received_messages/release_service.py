@@ -1,11 +1,13 @@
 """Releases messages, downloads and previews them: what reads their bytes from the storage."""
 
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 
 from sealdesk import clock
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx, Work
-from sealdesk.errors import ServiceUnavailable
+from sealdesk.errors import ApiError, Conflict, ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_BYTES
 from sealdesk.mail.parsing.types import Address, ParsedMessage
 from sealdesk.mail.received_messages import actions
@@ -15,6 +17,7 @@ from sealdesk.mail.received_messages.types import (
     StoredMessage,
 )
 from sealdesk.mail.receiving import raw_messages, rules, taking
+from sealdesk.mail.receiving.errors import NOT_PROCESSED
 from sealdesk.mail.receiving.types import Incoming, ReceivedMessage
 from sealdesk.rate_limits.byte_budget import Holding
 from sealdesk.state import AppState
@@ -32,6 +35,8 @@ _HEADERS: tuple[Header, ...] = (
     (b"referrer-policy", b"no-referrer"),
     (b"content-disposition", b'attachment; filename="message.eml"'),
 )
+
+log = logging.getLogger("sealdesk.mail")
 
 
 async def release(request: Request, message_id: str) -> ReceivedMessage:
@@ -71,14 +76,28 @@ async def _act_on(
     if not holding.try_add(2 * found.message.size_bytes):
         raise ServiceUnavailable(TOO_MANY_BYTES)
     try:
-        incoming = await _read_again(request.state, found)
+        with _mistakes_refused(found):
+            incoming = await _read_again(request.state, found)
 
-        async def work(tx: Tx) -> ReceivedMessage:
-            return await act(tx, incoming)
+            async def work(tx: Tx) -> ReceivedMessage:
+                return await act(tx, incoming)
 
-        return await request.write(work)
+            return await request.write(work)
     finally:
         holding.release()
+
+
+@contextmanager
+def _mistakes_refused(found: StoredMessage) -> Iterator[None]:
+    """Raises Conflict for a mistake of ours with a message: it waits until an update."""
+    try:
+        yield
+    except Exception as error:
+        is_refusal = isinstance(error, ApiError) and not isinstance(error, ServiceUnavailable)
+        if is_refusal or not taking.is_mistake(error):
+            raise
+        log.exception("a message could not be processed", extra={"mailbox": found.mailbox.id})
+        raise Conflict(NOT_PROCESSED) from error
 
 
 async def release_now(state: AppState, caller: Caller, message_id: str) -> ReceivedMessage:
@@ -87,10 +106,11 @@ async def release_now(state: AppState, caller: Caller, message_id: str) -> Recei
     found = await state.database.read(
         lambda tx: actions.get_waiting(tx, tenant_id, message_id, now_us), tenant_id
     )
-    incoming = await _read_again(state, found)
-    return await state.database.write(
-        lambda tx: actions.release(tx, caller, incoming, message_id, now_us=now_us), tenant_id
-    )
+    with _mistakes_refused(found):
+        incoming = await _read_again(state, found)
+        return await state.database.write(
+            lambda tx: actions.release(tx, caller, incoming, message_id, now_us=now_us), tenant_id
+        )
 
 
 async def _read_again(state: AppState, found: StoredMessage) -> Incoming:
@@ -108,10 +128,14 @@ async def download(request: Request) -> Response:
     return Response(200, b"", [*_HEADERS], _RAW_TYPE, file=file)
 
 
-async def preview(state: AppState, message: ReceivedMessage) -> Preview:
-    """What a kept message says. Raises ServiceUnavailable."""
+async def preview(state: AppState, message: ReceivedMessage) -> Preview | None:
+    """What a kept message says; None if it cannot be read. Raises ServiceUnavailable."""
     raw = await raw_messages.read_start(state, message, _PREVIEW_BYTES)
-    parsed = await taking.parse_off_loop(raw)
+    try:
+        parsed = await taking.parse_off_loop(raw)
+    except Exception:  # a mistake of ours: the page can still offer the message as a file
+        log.exception("a message cannot be parsed", extra={"mailbox": message.mailbox_id})
+        return None
     text = rules.clean(parsed.text)
     is_cut = len(text) > MAX_PREVIEW or len(raw) < message.size_bytes or parsed.is_truncated
     names = tuple(rules.file_name(each.name) for each in parsed.attachments[:_MAX_FILES])

@@ -37,3 +37,14 @@ MESSAGE_EXPIRED = ProblemType(
     meaning="Raw messages are kept for 30 days. Afterwards they cannot be read or released.",
     remedy="Ask the sender to send it again.",
 )
+NOT_PROCESSED = ProblemType(
+    code="message_not_processed",
+    status=409,
+    title="Sealdesk cannot process the message",
+    message=gettext_noop(
+        "Sealdesk made a mistake with this message. It still waits, and you can download it."
+    ),
+    meaning="A mistake in Sealdesk prevents that a ticket is made of the message. It still waits.",
+    remedy="Download the message to read it. After an update of Sealdesk, release it again. "
+    "The log of the server has the error.",
+)

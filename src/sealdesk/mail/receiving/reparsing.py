@@ -25,9 +25,19 @@ _LEFT_OUT = re.compile(rf"\n\n\[{texts.LEFT_OUT}: [^\]\n]*\]\Z")
 async def repair(state: AppState, message: ReceivedMessage) -> bool:
     """Parse a message again, and store its text if it is another one; whether it was.
 
-    A message that could not be processed is taken now. What a user has changed since stays. Raises
-    ServiceUnavailable if the message is missing.
+    A message that could not be processed is taken now. What a user has changed since stays. A
+    mistake of ours with one message is logged. Raises ServiceUnavailable if the message is missing.
     """
+    try:
+        return await _repair(state, message)
+    except Exception as error:
+        if not taking.is_mistake(error):
+            raise
+        log.exception("a message could not be processed", extra={"mailbox": message.mailbox_id})
+        return False
+
+
+async def _repair(state: AppState, message: ReceivedMessage) -> bool:
     if message.outcome == "held" and message.reason == actions.NOT_PROCESSED:
         return await _take_now(state, message)
     if message.ticket_id is None or message.outcome not in ("ticket", "reply", "note"):
@@ -52,15 +62,9 @@ async def _take_now(state: AppState, message: ReceivedMessage) -> bool:
     if mailbox is None:
         return False
     incoming = await taking.read_again(state, mailbox, message)
-    try:
-        await state.database.write(
-            lambda tx: actions.retake(tx, incoming, message.id, now_us), tenant_id
-        )
-    except Exception as error:
-        if not taking.is_mistake(error):
-            raise
-        log.exception("a message could not be processed", extra={"mailbox": mailbox.id})
-        return False
+    await state.database.write(
+        lambda tx: actions.retake(tx, incoming, message.id, now_us), tenant_id
+    )
     return True
 
 
