@@ -1,5 +1,6 @@
 """HTTP clients of the service: one signs with an API key, one has the token of a user."""
 
+import atexit
 import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from tests.support.service import Service
 
 _http = httpx.Client(timeout=120)
+atexit.register(_http.close)
 Headers = dict[str, str]
 
 
