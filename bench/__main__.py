@@ -102,6 +102,8 @@ _ON_POSTGRES: Mapping[str, _OnPostgres] = {
     "storage": _OnPostgres(storage.on_postgres, storage.not_measured),
     "events": _OnPostgres(events.on_postgres, events.not_measured),
     "pages": _OnPostgres(pages.on_postgres, pages.not_measured),
+    "receiving": _OnPostgres(receiving.on_postgres, receiving.not_measured),
+    "sending": _OnPostgres(sending.on_postgres, sending.not_measured),
 }
 _PARTS = ("requests", *_ON_SQLITE)
 _PARTS_OF_LITTLE_DATA = {"client", "diagnosis", "receiving", "sending"}

@@ -3,23 +3,22 @@
 import asyncio
 import base64
 import os
-import socket
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
+from bench.databases import empty
+from bench.databases.empty import NewInstallation
+from bench.databases.postgres_data import PostgresData
 from bench.databases.sqlite_data import Data
 from bench.figures.figure import Figure, Results
 from bench.load.mail_client import send_messages
-from bench.load.rounds import ShowProgress
+from bench.load.rounds import POSTGRES_SUFFIX, ShowProgress
 from bench.plan import Plan
 from bench.servers import processes
-from bench.servers.processes import Cores, Server
+from bench.servers.processes import Cores
 from sealdesk.caller import SYSTEM, Caller
-from sealdesk.cli.installation import Installation, open_database_access, prepare_sqlite
+from sealdesk.cli.installation import Installation, open_database_access
 from sealdesk.identity import actions as identity
 from sealdesk.mail.mailboxes import actions as mailboxes
 from sealdesk.mail.mailboxes.types import NewMailbox
@@ -39,28 +38,64 @@ class _Round(NamedTuple):
     large_mib: float
 
 
+class _Rounds(NamedTuple):
+    """The figures of all rounds, one list each."""
+
+    messages_per_s: list[float]
+    cpu_ms: list[float]
+    large_mib: list[float]
+
+
 def on_sqlite(plan: Plan, data: Data, show_progress: ShowProgress) -> Results:
-    """Measure in an installation of its own. Raises WrongResponse."""
-    rounds = []
-    for number in range(1, plan.rounds + 1):
-        show_progress(f"messages by SMTP: {number} of {plan.rounds}")
-        with tempfile.TemporaryDirectory(dir=data.settings.data_dir.parent) as directory:
-            rounds.append(_measure(Path(directory), plan.mail_messages))
-    rates, cpu_ms, large_mib = map(list, zip(*rounds, strict=True))
+    """Measure in installations of their own. Raises WrongResponse."""
+    return _build_results(_measure_all(plan, empty.on_sqlite(data), show_progress))
+
+
+def on_postgres(
+    plan: Plan, data: Data, postgres: PostgresData, show_progress: ShowProgress
+) -> Results:
+    """Measure `sealdesk mail` in databases of their own. Raises WrongResponse."""
+    with empty.on_postgres(data, postgres) as new_installation:
+        rounds = _measure_all(plan, new_installation, show_progress)
+    return _build_results(rounds, POSTGRES_SUFFIX)
+
+
+def not_measured(_plan: Plan, reason: str) -> Results:
+    """The figures on PostgreSQL without values, with the reason."""
+    return _build_results(_Rounds([], [], []), POSTGRES_SUFFIX, reason)
+
+
+def _build_results(rounds: _Rounds, suffix: str = "", reason: str = "") -> Results:
+    rates, cpu_ms, large_mib = rounds
+    received = "messages of 20 KiB that are received" + suffix
+    cpu = "CPU of the server for such a message" + suffix
+    large = "memory that a message of 24 MiB adds" + suffix
     return Results(
         [
-            Figure("messages of 20 KiB that are received", "/s", True, 150, 150, rates),
-            Figure("CPU of the server for such a message", "ms", False, None, None, cpu_ms),
-            Figure("memory that a message of 24 MiB adds", "MiB", False, 40, 40, large_mib),
+            Figure(received, "/s", True, 150, 150, rates, reason),
+            Figure(cpu, "ms", False, None, None, cpu_ms, reason),
+            Figure(large, "MiB", False, 40, 40, large_mib, reason),
         ],
         {},
     )
 
 
-def _measure(directory: Path, count: int) -> _Round:
-    settings = from_env({"SEALDESK_DATA_DIR": str(directory)})
+def _measure_all(
+    plan: Plan, new_installation: NewInstallation, show_progress: ShowProgress
+) -> _Rounds:
+    rounds = []
+    for number in range(1, plan.rounds + 1):
+        show_progress(f"messages by SMTP: {number} of {plan.rounds}")
+        with new_installation() as env:
+            rounds.append(_measure(env, plan.mail_messages))
+    return _Rounds(*map(list, zip(*rounds, strict=True)))
+
+
+def _measure(env: dict[str, str], count: int) -> _Round:
+    settings = from_env(env)
     _add_mailbox(settings)
-    with _receiving(settings) as (server, port):
+    with Cores() as cores, processes.mail_receiver(settings, cores, env) as server:
+        port = server.port
         warm_up, measured = _messages(count // 10), _messages(count, start=count)
         asyncio.run(send_messages(port, _MAILBOX, warm_up, _CONNECTIONS))
         started_s, started_cpu_s = time.perf_counter(), server.precise_cpu_s()
@@ -73,7 +108,6 @@ def _measure(directory: Path, count: int) -> _Round:
 
 
 def _add_mailbox(settings: Settings) -> None:
-    prepare_sqlite(settings)
     with open_database_access(settings) as access:
         made = Installation(settings, access)
         now_us = made.clock.now_us()
@@ -85,19 +119,9 @@ def _add_mailbox(settings: Settings) -> None:
         made.write(
             lambda tx: mailboxes.create_mailbox(
                 tx, caller, new, key_ring=made.key_ring, now_us=now_us
-            )
+            ),
+            tenant.id,
         )
-
-
-@contextmanager
-def _receiving(settings: Settings) -> Iterator[tuple[Server, int]]:
-    """A server that receives e-mail, and the port where it does."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = sock.getsockname()[1]
-    env = {"SEALDESK_MAIL_LISTEN": f"127.0.0.1:{port}"}
-    with Cores() as cores, processes.sealdesk(settings, cores, env) as server:
-        yield server, port
 
 
 def _messages(count: int, start: int = 0) -> Iterator[bytes]:

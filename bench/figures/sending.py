@@ -1,16 +1,17 @@
 """Measures sending by e-mail: messages a second, and how soon a reply is handed over."""
 
 import statistics
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
+from bench.databases import empty
+from bench.databases.empty import NewInstallation
+from bench.databases.postgres_data import PostgresData
 from bench.databases.sqlite_data import Data
 from bench.figures.figure import Figure, Results
 from bench.load.clients import WrongResponse
-from bench.load.rounds import ShowProgress
+from bench.load.rounds import POSTGRES_SUFFIX, ShowProgress
 from bench.plan import Plan
 from bench.servers import processes
 from bench.servers.mail_sink import MailSink, mail_sink
@@ -18,7 +19,7 @@ from bench.servers.processes import Cores
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import NewApiKey
 from sealdesk.caller import SYSTEM, Caller
-from sealdesk.cli.installation import Installation, open_database_access, prepare_sqlite
+from sealdesk.cli.installation import Installation, open_database_access
 from sealdesk.client import Desk
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions as identity
@@ -49,37 +50,67 @@ class _Ticket(NamedTuple):
     api_secret: str
 
 
+class _Rounds(NamedTuple):
+    """The figures of all rounds, one list each."""
+
+    messages_per_s: list[float]
+    delay_ms: list[float]
+
+
 def on_sqlite(plan: Plan, data: Data, show_progress: ShowProgress) -> Results:
-    """Measure in an installation of its own. Raises WrongResponse."""
-    rounds = []
-    for number in range(1, plan.rounds + 1):
-        show_progress(f"messages to a mail server: {number} of {plan.rounds}")
-        with (
-            tempfile.TemporaryDirectory(dir=data.settings.data_dir.parent) as directory,
-            mail_sink() as sink,
-        ):
-            rounds.append(_measure(Path(directory), plan.mail_messages, sink))
-    rates, delays = map(list, zip(*rounds, strict=True))
+    """Measure in installations of their own. Raises WrongResponse."""
+    return _build_results(_measure_all(plan, empty.on_sqlite(data), show_progress))
+
+
+def on_postgres(
+    plan: Plan, data: Data, postgres: PostgresData, show_progress: ShowProgress
+) -> Results:
+    """Measure `sealdesk worker` in databases of their own. Raises WrongResponse."""
+    with empty.on_postgres(data, postgres) as new_installation:
+        rounds = _measure_all(plan, new_installation, show_progress)
+    return _build_results(rounds, POSTGRES_SUFFIX)
+
+
+def not_measured(_plan: Plan, reason: str) -> Results:
+    """The figures on PostgreSQL without values, with the reason."""
+    return _build_results(_Rounds([], []), POSTGRES_SUFFIX, reason)
+
+
+def _build_results(rounds: _Rounds, suffix: str = "", reason: str = "") -> Results:
+    rates, delays = rounds
+    sent = "messages that one process sends" + suffix
+    delay = "commit of a reply to its e-mail, median" + suffix
     return Results(
         [
-            Figure("messages that one process sends", "/s", True, 200, 200, rates),
-            Figure("commit of a reply to its e-mail, median", "ms", False, 1000, 1000, delays),
+            Figure(sent, "/s", True, 200, 200, rates, reason),
+            Figure(delay, "ms", False, 1000, 1000, delays, reason),
         ],
         {},
     )
 
 
-def _measure(directory: Path, count: int, sink: MailSink) -> _Round:
-    env = {"SEALDESK_DATA_DIR": str(directory), "SEALDESK_MAIL_ALLOWED_CIDRS": "127.0.0.0/8"}
+def _measure_all(
+    plan: Plan, new_installation: NewInstallation, show_progress: ShowProgress
+) -> _Rounds:
+    rounds = []
+    for number in range(1, plan.rounds + 1):
+        show_progress(f"messages to a mail server: {number} of {plan.rounds}")
+        with new_installation() as env, mail_sink() as sink:
+            rounds.append(_measure(env, plan.mail_messages, sink))
+    return _Rounds(*map(list, zip(*rounds, strict=True)))
+
+
+def _measure(env: dict[str, str], count: int, sink: MailSink) -> _Round:
+    env = {**env, "SEALDESK_MAIL_ALLOWED_CIDRS": "127.0.0.0/8"}
     settings = from_env(env)
     each = max(1, count // _MAILBOXES)
     made = [_add_replies(settings, sink.port, each) for _ in range(_MAILBOXES)]
-    with Cores() as cores, processes.sealdesk(settings, cores, env) as server:
+    with Cores() as cores, processes.service(settings, cores, env) as service:
         _wait_until(lambda: len(sink.arrived_ns) >= each * _MAILBOXES)
         arrived = sorted(sink.arrived_ns.values())
         elapsed_s = (arrived[-1] - arrived[0]) / 1e9
         delays_ms = [
-            _reply(f"http://127.0.0.1:{server.port}", made[number % _MAILBOXES], sink)
+            _reply(f"http://127.0.0.1:{service.port}", made[number % _MAILBOXES], sink)
             for number in range(min(count, _PACED))
         ]
     return _Round((len(arrived) - 1) / elapsed_s, statistics.median(delays_ms))
@@ -105,13 +136,15 @@ def _wait_until(is_done: Callable[[], bool]) -> None:
 
 def _add_replies(settings: Settings, port: int, count: int) -> _Ticket:
     """A tenant with a mailbox, and a ticket with replies that wait to be sent."""
-    prepare_sqlite(settings)
     with open_database_access(settings) as access:
         made = Installation(settings, access)
         now_us = made.clock.now_us()
 
+        tenant = made.write(
+            lambda tx: identity.create_tenant(tx, "Bench", actor=SYSTEM, now_us=now_us)
+        )
+
         async def work(tx: Tx) -> _Ticket:
-            tenant = await identity.create_tenant(tx, "Bench", actor=SYSTEM, now_us=now_us)
             caller = Caller(tenant.id, SYSTEM, frozenset(), "")
             key = await api_keys.create_key(
                 tx, caller, NewApiKey("bench"), key_ring=made.key_ring, now_us=now_us
@@ -128,7 +161,7 @@ def _add_replies(settings: Settings, port: int, count: int) -> _Ticket:
                 await tickets.reply(tx, caller, ticket.id, reply, now_us=now_us)
             return _Ticket(ticket.id, key.api_key, key.api_secret)
 
-        return made.write(work)
+        return made.write(work, tenant.id)
 
 
 def _mailbox(tenant_id: str, port: int) -> NewMailbox:

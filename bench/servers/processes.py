@@ -99,7 +99,10 @@ def read_cpu_s(pid: int, *, with_ended: bool = False) -> float:
 
 
 class _Program(NamedTuple):
-    """A program to start. probe: a path that responds once it is ready. directory: of its log."""
+    """A program to start. directory: of its log.
+
+    probe: a path that responds once it is ready; "" if it is ready when it accepts connections.
+    """
 
     command: list[str]
     port: int
@@ -161,6 +164,21 @@ def service(
             )
         with _terminating(process):
             yield Service(server, Process(process.pid))
+
+
+@contextmanager
+def mail_receiver(settings: Settings, cores: Cores, env: Mapping[str, str]) -> Iterator[Server]:
+    """Run the process that receives e-mail: `serve` on SQLite, `mail` on PostgreSQL.
+
+    Its port is the one of SMTP.
+    """
+    port = _free_port()
+    listening = {**env, "SEALDESK_MAIL_LISTEN": f"127.0.0.1:{port}"}
+    command = [*_SEALDESK, "mail"]
+    if not settings.database_url:
+        command = [*_SEALDESK, "serve", "--host", "127.0.0.1", "--port", str(_free_port())]
+    with _run_server(_Program(command, port, "", settings.data_dir, listening), cores) as server:
+        yield server
 
 
 @contextmanager
@@ -248,6 +266,8 @@ def _wait_until_ready(process: "subprocess.Popen[bytes]", program: _Program) -> 
 
 
 def _is_ready(port: int, probe: str) -> bool:
+    if not probe:
+        return _accepts_connections(port)
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", probe)
@@ -256,6 +276,14 @@ def _is_ready(port: int, probe: str) -> bool:
         return False
     finally:
         connection.close()
+
+
+def _accepts_connections(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError:
+        return False
+    return True
 
 
 def _free_port() -> int:

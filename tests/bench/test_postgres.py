@@ -16,7 +16,7 @@ from bench.databases.build import BenchKey
 from bench.databases.cluster import CONVENTIONAL, DATABASE, Cluster
 from bench.databases.postgres_data import PostgresData
 from bench.databases.sqlite_data import Data
-from bench.figures import events, on_postgres, pages, storage
+from bench.figures import events, on_postgres, pages, receiving, sending, storage
 from bench.load.clients import ExpectedResponse, send_all
 from bench.load.requests import CREATED, Workload
 from bench.load.signer import TICKETS, Signer
@@ -124,6 +124,18 @@ def test_bench_measures_what_a_new_ticket_writes_on_postgresql(
 
 
 @pytest.mark.prove
+@pytest.mark.parametrize("kind", [receiving, sending])
+def test_bench_measures_e_mail_on_postgresql(
+    home: Path, rows: Data, built: PostgresData, kind: ModuleType
+) -> None:
+    copied = postgres_data.prepare(TINY, rows, _copy(home))
+    results = kind.on_postgres(TINY, rows, copied, lambda _: None)
+
+    assert results.figures
+    assert all(min(figure.values) > 0 for figure in results.figures)
+
+
+@pytest.mark.prove
 def test_bench_measures_the_inbox_on_postgresql(
     home: Path, rows: Data, built: PostgresData
 ) -> None:
@@ -139,7 +151,7 @@ def test_bench_measures_the_inbox_on_postgresql(
     )
 
 
-@pytest.mark.parametrize("kind", [events, on_postgres, pages, storage])
+@pytest.mark.parametrize("kind", [events, on_postgres, pages, receiving, sending, storage])
 def test_figures_on_postgresql_state_why_they_are_not_measured(kind: ModuleType) -> None:
     results = kind.not_measured(TINY, "there is none")
 
