@@ -19,7 +19,7 @@ from sealdesk.db.moving.tables import Table, read_tables
 from sealdesk.db.schema import metadata
 from sealdesk.db.schema_version import Unusable
 from sealdesk.db.sqlite.connection import connect
-from tests.support.databases import Template
+from tests.support.databases import WAITS_FOR_ADVISORY_LOCK, Template
 
 # Derived tables are rebuilt, not copied.
 MOVED = [table for name, table in metadata.tables.items() if name not in db_tables.REBUILT]
@@ -144,6 +144,23 @@ def test_two_moves_at_once_are_refused(template: Path, tmp_path: Path, owner_url
             with pytest.raises(Unusable, match="another `sealdesk move` works on"):
                 async with sessions.open_target(owner_url):
                     pass
+
+    asyncio.run(run())
+
+
+def test_a_move_waits_for_the_end_of_the_last_one(owner_url: str) -> None:
+    async def run() -> None:
+        async def move_again() -> None:
+            async with sessions.open_target(owner_url):
+                pass
+
+        looking = await asyncpg.connect(owner_url)
+        async with sessions.open_target(owner_url):
+            again = asyncio.create_task(move_again())
+            while not await looking.fetchval(WAITS_FOR_ADVISORY_LOCK):
+                assert not again.done()
+        await again
+        await looking.close()
 
     asyncio.run(run())
 

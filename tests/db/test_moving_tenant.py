@@ -16,7 +16,7 @@ from sealdesk.db.postgres.database import PostgresDatabase
 from sealdesk.db.schema_version import Unusable
 from sealdesk.tickets.attachments.store import has_content
 from sealdesk.tickets.attachments.types import Content
-from tests.support.databases import Template
+from tests.support.databases import WAITS_FOR_ADVISORY_LOCK, Template
 from tests.support.tenant_rows import (
     MARK,
     TENANT_TABLES,
@@ -37,10 +37,6 @@ _MARKS = """
 SELECT nspname FROM pg_namespace WHERE nspname LIKE 'sealdesk_move_%'
 UNION ALL SELECT tgname FROM pg_trigger WHERE tgname LIKE 'sealdesk_move_%'
 UNION ALL SELECT polname FROM pg_policy WHERE polname LIKE 'sealdesk_move_%'
-"""
-_WAITS = """
-SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database =
-    (SELECT oid FROM pg_database WHERE datname = current_database()))
 """
 _NOTHING: dict[str, list[Any]] = {table.name: [] for table in TENANT_TABLES}
 # Where a move may end, and whether the source serves the tenant then.
@@ -298,8 +294,8 @@ def test_a_transaction_that_is_open_at_the_fence_is_moved_whole(
             async with writer.transaction():
                 await writer.execute("UPDATE tickets SET updated_at = 7")
                 fencing = asyncio.create_task(real(source, *rest))
-                while not (fencing.done() or await writer.fetchval(_WAITS)):  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)
+                while not await writer.fetchval(WAITS_FOR_ADVISORY_LOCK):
+                    assert not fencing.done()
                 await writer.execute("UPDATE customers SET updated_at = 7")
             await fencing
         finally:

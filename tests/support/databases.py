@@ -28,6 +28,11 @@ SQLITE_FIRST = pytest.mark.parametrize(
 )
 # Where the events of all tenants are one log.
 ONE_LOG = pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
+# Whether a session waits for an advisory lock.
+WAITS_FOR_ADVISORY_LOCK = """
+SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database =
+    (SELECT oid FROM pg_database WHERE datname = current_database()))
+"""
 POSTGRESQL_ONLY = pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
 
 

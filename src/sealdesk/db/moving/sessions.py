@@ -146,10 +146,13 @@ async def _check(connection: Connection, where: str, *, may_be_used: bool) -> No
         raise Unusable(
             f"{where} has schema {found} and not {KNOWN_VERSIONS[-1]}; run `sealdesk migrate`"
         )
-    if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", _MOVE_LOCK):
+    try:
+        # The session of a command that was killed ends a moment later.
+        await connection.execute("SELECT pg_advisory_lock($1)", _MOVE_LOCK)
+    except asyncpg.LockNotAvailableError as error:
         raise Unusable(
             f"another `sealdesk move` works on {where}, or the source and the target are the same"
-        )
+        ) from error
     await check_visible(connection, where)
     if await nodes.list_tenant_tables(connection):
         await nodes.check_coordinator(connection, where)
