@@ -1,5 +1,6 @@
 """Settings → E-mail."""
 
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -7,9 +8,10 @@ import pytest
 from sealdesk.mail.mailboxes.rules import Failure
 from tests.mail.mailboxes.servers import PASSWORD, USERNAME, MailServers
 from tests.mail.mailboxes.stored import MAILBOXES, made, set_problem
+from tests.servers import free_port
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
-from tests.support.service import Service, Tenant
+from tests.support.service import Service, Tenant, running
 
 HOME = "/settings/email"
 NEW = f"{HOME}/new"
@@ -51,6 +53,20 @@ def test_a_mailbox_is_added_changed_paused_and_deleted(
     assert "Paused" not in page.text
     visitor.submit(visitor.get(f"{at}/delete").form(f"{at}/delete"))
     assert "No mailboxes yet" in visitor.get(HOME).text
+
+
+def test_a_mailbox_that_no_server_listens_for_says_so(
+    template: Path, tmp_path: Path, address: str
+) -> None:
+    for listen, is_said in (("", True), (f"127.0.0.1:{free_port()}", False)):
+        directory = tmp_path / f"{is_said}"
+        directory.mkdir()
+        with running(directory, template, SEALDESK_MAIL_LISTEN=listen) as service:
+            visitor = logged_in(service.tenant())
+            page = _add(visitor, address, receives="smtp")
+            assert ("sets SEALDESK_MAIL_LISTEN" in page.text) == is_said
+            page = _add(visitor, f"no.{address}", receives="no", smtp_host="smtp.acme.test")
+            assert "SEALDESK_MAIL_LISTEN" not in page.text
 
 
 def test_a_wrong_field_has_its_message_and_no_password_comes_back(

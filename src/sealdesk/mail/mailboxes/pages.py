@@ -95,8 +95,16 @@ async def _show(request: Request, error: ApiError | None = None, **values: Any) 
     mailbox = await _get_mailbox(request)
     return await render.page(
         request, "mailboxes/mailbox.html", error.status if error else 200,
-        mailbox=rules.to_response(mailbox), wrong=translate(error) if error else "", **values,
+        mailbox=rules.to_response(mailbox), wrong=translate(error) if error else "",
+        lacks_receiver=_lacks_receiver(request, mailbox), **values,
     )  # fmt: skip
+
+
+def _lacks_receiver(request: Request, mailbox: Mailbox) -> bool:
+    """Whether nobody listens for the mailbox. On PostgreSQL another process does."""
+    settings = request.state.settings
+    is_known = not settings.database_url and not settings.mail.host
+    return mailbox.receives == "smtp" and is_known
 
 
 @page
