@@ -166,12 +166,19 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a backlog ends with its first deliveries",
         "webhooks/delivery/fan_out.py",
-        "    if reached < backlog.until:\n",
-        "    if False:\n",
+        "    is_over = reached >= backlog.until and ",
+        "    is_over = ",
         (
             "tests/webhooks/test_fan_out.py"
             "::test_a_tenant_with_many_events_does_not_delay_the_deliveries_of_another",
             "tests/webhooks/test_fan_out.py::test_deliveries_of_a_backlog_are_made_in_order",
         ),
+    ),
+    Mutant(
+        "a backlog that was extended meanwhile ends",
+        "webhooks/store/fan_out.py",
+        "tenant_id = :tenant_id AND until_position = :until\n",
+        "tenant_id = :tenant_id AND until_position >= :until\n",
+        ("tests/webhooks/test_backlogs.py::test_a_backlog_that_is_extended_at_its_end_goes_on",),
     ),
 )

@@ -24,6 +24,7 @@ _BATCH_DELIVERIES = 500  # some 10 ms of the loop's time on SQLite
 _MANY_DELIVERIES = 100  # of one tenant in one step
 _MAX_BACKLOGS = 10_000
 _BACKLOGS_AT_ONCE = 4
+_BACKLOG_LOCK = "fan-out backlogs"
 
 
 class FanOut:
@@ -43,28 +44,29 @@ class FanOut:
         first, last = events[0].log_position, events[-1].log_position
         subscriptions = await self._list_subscriptions(tx, first, last)
         backlogs = await self._list_backlogs(tx) if subscriptions else []
-        waits_after = {backlog.tenant_id: backlog.after for backlog in backlogs}
+        waiting = {backlog.tenant_id for backlog in backlogs}
         extended: dict[str, Backlog] = {}
         counts: Counter[str] = Counter()
         deliveries: list[NewDelivery] = []
         handled = 0
         for event in events:
             tenant_id = event.tenant_id
-            if tenant_id in waits_after:
-                extended[tenant_id] = Backlog(tenant_id, waits_after[tenant_id], event.position)
+            if tenant_id in waiting:
+                backlog = extended.get(tenant_id, _backlog_of(event))
+                extended[tenant_id] = backlog._replace(until=event.position)
             elif new := _make_deliveries(event, subscriptions.get(tenant_id, ())):
                 deliveries += new
                 counts[tenant_id] += len(new)
                 # In a log of one tenant it delays nobody.
                 if counts[tenant_id] >= _MANY_DELIVERIES and not self.tenant_id:
-                    waits_after[tenant_id] = event.position
+                    waiting.add(tenant_id)
             handled += 1
             if len(deliveries) >= _BATCH_DELIVERIES:
                 break
         if deliveries:
             await fan_out_store.add(tx, deliveries, now_us)
         if extended:
-            await fan_out_store.add_to_backlogs(tx, extended.values(), now_us)
+            await fan_out_store.add_to_backlogs(tx, sorted(extended.values()), now_us)
         return handled
 
     async def recover(self, tx: Tx) -> None:
@@ -91,9 +93,10 @@ async def continue_backlogs(state: AppState) -> int:
 
 
 async def _continue_backlogs(tx: Tx, now_us: int) -> int:
-    if not await consumers.hold(tx, FanOut()):
+    # The consumer runs meanwhile: they would keep each other waiting.
+    if not await tx.try_lock(_BACKLOG_LOCK):
         return 0
-    backlogs = await fan_out_store.list_backlogs(tx, _BACKLOGS_AT_ONCE)
+    backlogs = sorted(await fan_out_store.list_backlogs(tx, _BACKLOGS_AT_ONCE))
     if tx.is_distributed:
         held = [await _hold_backlog(tx, backlog.tenant_id) for backlog in backlogs]
         backlogs = [backlog for backlog in held if backlog is not None]
@@ -122,10 +125,13 @@ async def _continue_backlog(tx: Tx, backlog: Backlog, most: int, now_us: int) ->
             break
     if deliveries:
         await fan_out_store.add(tx, deliveries, now_us)
-    if reached < backlog.until:
+    is_over = reached >= backlog.until and await fan_out_store.end_backlog(tx, backlog)
+    if not is_over:
         await fan_out_store.shorten_backlog(tx, backlog.tenant_id, reached, now_us)
-    else:
-        await fan_out_store.end_backlog(tx, backlog.tenant_id)
+
+
+def _backlog_of(event: LogEvent) -> Backlog:
+    return Backlog(event.tenant_id, event.position - 1, event.position)
 
 
 def _make_deliveries(

@@ -47,7 +47,9 @@ ORDER BY position LIMIT :limit
 _SHORTEN_BACKLOG = """
 UPDATE fan_out_backlogs SET after_position = :after, served_at = :now WHERE tenant_id = :tenant_id
 """
-_END_BACKLOG = "DELETE FROM fan_out_backlogs WHERE tenant_id = :tenant_id"
+_END_BACKLOG = """
+DELETE FROM fan_out_backlogs WHERE tenant_id = :tenant_id AND until_position = :until
+"""
 _ADD = """
 INSERT INTO deliveries (tenant_id, id, endpoint_id, event_id, event_type, status, attempt_count,
     retry_count, due_at, created_at)
@@ -148,7 +150,10 @@ async def find_backlog_of(tx: Tx, tenant_id: str) -> Backlog | None:
 
 
 async def add_to_backlogs(tx: Tx, backlogs: Collection[Backlog], now_us: int) -> None:
-    """Begin the backlogs of these tenants, or extend them up to `until`."""
+    """Begin the backlogs of these tenants, or extend them up to `until`.
+
+    Sorted by tenant, so that two transactions cannot deadlock.
+    """
     params = [{**backlog._asdict(), "now": now_us} for backlog in backlogs]
     await tx.execute_many(_ADD_TO_BACKLOG, params)
 
@@ -165,8 +170,10 @@ async def shorten_backlog(tx: Tx, tenant_id: str, after: int, now_us: int) -> No
     await tx.execute(_SHORTEN_BACKLOG, params)
 
 
-async def end_backlog(tx: Tx, tenant_id: str) -> None:
-    await tx.execute(_END_BACKLOG, {"tenant_id": tenant_id})
+async def end_backlog(tx: Tx, backlog: Backlog) -> bool:
+    """False if it was extended meanwhile."""
+    params = {"tenant_id": backlog.tenant_id, "until": backlog.until}
+    return await tx.execute(_END_BACKLOG, params) > 0
 
 
 async def add(tx: Tx, deliveries: Collection[NewDelivery], now_us: int) -> None:
