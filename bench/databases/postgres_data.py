@@ -33,6 +33,7 @@ _WRITTEN_BY_RUNS = (
     ("search_documents", "ticket_id"),
     ("customer_documents", "customer_id"),
     ("ticket_tags", "ticket_id"),
+    ("ticket_changes", "id"),
     ("tickets", "id"),
     ("customers", "id"),
     ("events", "id"),

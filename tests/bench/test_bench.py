@@ -37,7 +37,7 @@ from sealdesk.customers.types import NewCustomer
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.types import PRIORITIES, NewTicket, TicketCustomer
+from sealdesk.tickets.types import PRIORITIES, NewTicket, TicketChange, TicketCustomer
 
 Values = dict[str, object]
 
@@ -75,6 +75,26 @@ def test_bench_measures_every_figure_and_deletes_its_rows(home: Path, data: Data
     with closing(connect(cleaned.settings.database_path)) as connection:
         (count,) = connection.execute("SELECT count(*) FROM tickets").fetchone()
     assert count == TINY.big_tickets + TINY.small_tickets + TINY.other_tickets
+
+
+def test_a_run_deletes_changes_of_tickets_that_another_run_created(home: Path, data: Data) -> None:
+    caller = Caller(data.big, SYSTEM, frozenset(), "")
+    now_us = data.stamp.until_us + 1
+    with closing(connect(data.settings.database_path)) as connection:
+        tx = SqliteTx(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        new = NewTicket("Lamp", "It flickers.", TicketCustomer("ada@customer.example"))
+        opened = drive(tickets.open_ticket(tx, caller, new, source="api", now_us=now_us))
+        change = TicketChange(priority="high")
+        drive(
+            tickets.change_ticket(tx, caller, opened.id, change, if_match=None, now_us=now_us + 1)
+        )
+        connection.execute("COMMIT")
+        assert _count(connection, "ticket_changes") > 0
+
+        prepare(TINY, home)
+
+        assert _count(connection, "ticket_changes") == 0
 
 
 @pytest.mark.prove
@@ -260,3 +280,8 @@ def test_bench_measures_sending(data: Data) -> None:
     figures = sending.on_sqlite(TINY, data, lambda _: None).figures
     assert [figure.unit for figure in figures] == ["/s", "ms"]
     assert all(value > 0 for figure in figures for value in figure.values)
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    return int(count)
