@@ -72,7 +72,11 @@ def prepare(
     directory = home / f"postgres-{plan.name}"
     try:
         stamp = None if rebuild else _find_reusable(directory, data)
-        return _build(directory, plan, data) if stamp is None else _clean(directory, stamp, data)
+        if stamp is None:
+            return _build(directory, plan, data)
+        postgres = PostgresData(directory, stamp.passwords)
+        delete_rows_of_runs(postgres, data)
+        return postgres
     except (NotHere, ServerFailed) as error:
         raise PostgresUnavailable(str(error).splitlines()[0]) from error
 
@@ -121,10 +125,10 @@ def _fill_databases(created: Cluster, plan: Plan, data: Data) -> None:
     pgbench.initialise_pgbench(created.superuser_url(PGBENCH), plan.pgbench_scale)
 
 
-def _clean(directory: Path, stamp: ClusterStamp, data: Data) -> PostgresData:
+def delete_rows_of_runs(postgres: PostgresData, data: Data) -> None:
     """Delete the rows of earlier runs; changes to other rows stay."""
     until_us = data.stamp.until_us
-    with cluster.running_cluster(directory, stamp.passwords) as running:
+    with cluster.running_cluster(postgres.directory, postgres.passwords) as running:
         for table, column in _WRITTEN_BY_RUNS:
             running.sql(
                 f"DELETE FROM {table} WHERE tenant_id IN (SELECT id FROM tenants)"
@@ -139,7 +143,6 @@ def _clean(directory: Path, stamp: ClusterStamp, data: Data) -> PostgresData:
             )
         running.sql("TRUNCATE pgbench_history", PGBENCH)
         _vacuum(running)
-    return PostgresData(directory, stamp.passwords)
 
 
 def _vacuum(server: Cluster) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from html import unescape
 from urllib.parse import urlencode
 
-from bench.databases import cluster
+from bench.databases import cluster, postgres_data, sqlite_data
 from bench.databases.build import AGENT_EMAIL
 from bench.databases.postgres_data import PostgresData
 from bench.databases.sqlite_data import Data
@@ -42,6 +42,7 @@ _TICKET_LINK = re.compile(r'href="(/tickets/[0-9a-f-]{36})"')
 
 def on_sqlite(plan: Plan, data: Data, show_progress: ShowProgress) -> Results:
     """Measure on SQLite. Raises WrongResponse."""
+    sqlite_data.delete_rows_of_runs(data)
     rounds = Rounds(plan, show_progress)
     with Cores() as cores:
         email, password = set_agent_password(data, {})
@@ -56,6 +57,7 @@ def on_postgres(
     plan: Plan, data: Data, postgres: PostgresData, show_progress: ShowProgress
 ) -> Results:
     """Measure on PostgreSQL, where a browser fetches the same files. Raises WrongResponse."""
+    postgres_data.delete_rows_of_runs(postgres, data)
     with (
         Cores() as cores,
         cluster.running_cluster(postgres.directory, postgres.passwords) as database,
