@@ -19,6 +19,8 @@ import pytest
 from sealdesk.clock import Clock
 from sealdesk.db.engine import Tx
 from sealdesk.db.sqlite.database import SqliteDatabase
+from sealdesk.errors import ServiceUnavailable
+from sealdesk.state import AppState
 from sealdesk.telemetry import storage
 from tests.support.client import Key, Person
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Template
@@ -200,6 +202,15 @@ def test_service_is_not_ready_after_a_log_in_that_a_full_disk_refused(
     assert (refused["reads"], refused["writes"]) == ("ok", "failed")
     assert "takes no writes" in refused["reason"]
     assert anybody.get("/healthz").status_code == 200
+
+
+def test_service_is_ready_after_a_mistake_in_sql(own_service: Service) -> None:
+    async def make_mistake(state: AppState) -> None:
+        await state.database.write(lambda tx: tx.execute("UPDATE nothing SET a = 1", {}))
+
+    with pytest.raises(ServiceUnavailable):
+        own_service.in_serving(make_mistake)
+    assert Person(own_service, "").get("/readyz").status_code == 200
 
 
 @SQLITE_ONLY

@@ -29,7 +29,8 @@ def test_the_time_endpoint_is_public_and_has_both_formats(
     assert int(moment.timestamp()) == told["unix"]
 
 
-def test_a_running_service_is_alive_and_ready(anybody: Person) -> None:
+def test_a_running_service_is_alive_and_ready(own_service: Service) -> None:
+    anybody = Person(own_service, "")
     alive, ready = anybody.get("/healthz"), anybody.get("/readyz")
     assert (alive.status_code, alive.json()) == (200, {"data": {"status": "ok"}})
     told = {"status": "ok", "reads": "ok", "writes": "ok", "rate_limit": "per_process"}

@@ -172,7 +172,7 @@ class _Writer:
         try:
             return await job.future
         except ServiceUnavailable as error:
-            if isinstance(error.__cause__, sqlite3.Error):
+            if isinstance(error.__cause__, sqlite3.Error) and not error.is_mistake:
                 self._health.note_failed_write()
             raise
 
