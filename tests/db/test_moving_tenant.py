@@ -488,6 +488,19 @@ def test_a_worker_that_does_not_work_leaves_the_source_open(
     write(cells.source, cells.tenant)
 
 
+def test_a_move_shows_that_it_waits_for_the_worker(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fence, "MAX_WAIT_S", 0.1)
+    monkeypatch.setattr(fence, "_FEW_EVENTS", 1)
+    began = []
+    monkeypatch.setattr(NoProgress, "begin", lambda _, *stage: began.append(stage))
+    cells.source.sql("UPDATE log_positions SET position = 0")
+    with pytest.raises(Unusable, match="is 2 events behind"):
+        cells.move()
+    assert began[-1] == ("wait for the worker", "events", 0, 2)
+
+
 def test_another_target_is_refused_while_the_first_may_serve(
     cells: Cells, postgres_template: Template
 ) -> None:

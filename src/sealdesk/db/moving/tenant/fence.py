@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from asyncpg import Connection
 
+from sealdesk.db.moving.copy import Progress
 from sealdesk.db.moving.tenant import marks
 from sealdesk.db.moving.tenant.marks import Marks
 from sealdesk.db.schema_version import Unusable
@@ -55,17 +56,23 @@ async def list_workers(connection: Connection) -> list[str]:
 
 
 async def wait_for_worker(
-    connection: Connection, tenant_ids: Sequence[str], consumers: Sequence[str]
+    connection: Connection, tenant_ids: Sequence[str], consumers: Sequence[str], progress: Progress
 ) -> None:
     """Wait until the worker has little to do for a tenant. Raises Unusable."""
     deadline = time.monotonic() + MAX_WAIT_S
-    while (count := await _count_unhandled(connection, tenant_ids, consumers)) > _FEW_EVENTS:
+    count = fewest = await _count_unhandled(connection, tenant_ids, consumers)
+    if count > _FEW_EVENTS:
+        progress.begin("wait for the worker", "events", 0, count)
+    while count > _FEW_EVENTS:
         if time.monotonic() > deadline:
             raise Unusable(
                 f"the worker of the source is {count} events behind for {MAX_WAIT_S:.0f} s; is"
                 " `sealdesk worker` running? Nothing was refused; run the command again"
             )
         await asyncio.sleep(_REST_S)
+        count = await _count_unhandled(connection, tenant_ids, consumers)
+        progress.advance(max(0, fewest - count))
+        fewest = min(fewest, count)
 
 
 async def _count_unhandled(

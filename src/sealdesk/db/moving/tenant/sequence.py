@@ -223,7 +223,7 @@ async def _copy(sides: Sides, pair: Pair, plan: Plan, progress: Progress) -> dic
     await copying.copy_all(pair, progress)
     await _catch_up(pair)
     summaries = await copying.compare_all(pair, progress)
-    await fence.wait_for_worker(sides.source.connection, pair.tenant_ids, plan.consumers)
+    await fence.wait_for_worker(sides.source.connection, pair.tenant_ids, plan.consumers, progress)
     await _catch_up(pair)
     return summaries
 
