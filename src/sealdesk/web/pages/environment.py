@@ -64,7 +64,7 @@ def create(packages: tuple[str, ...]) -> "Environment":
         loader=PrefixLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
-        auto_reload=False,  # a file that changes is of another version
+        auto_reload=False,  # files may be replaced while we serve
         extensions=["jinja2.ext.i18n"],
         trim_blocks=True,
         lstrip_blocks=True,

@@ -66,7 +66,7 @@ class FanOut:
         if deliveries:
             await fan_out_store.add(tx, deliveries, now_us)
         if extended:
-            await fan_out_store.add_to_backlogs(tx, sorted(extended.values()), now_us)
+            await fan_out_store.add_to_backlogs(tx, extended.values(), now_us)
         return handled
 
     async def recover(self, tx: Tx) -> None:
@@ -93,9 +93,10 @@ async def continue_backlogs(state: AppState) -> int:
 
 
 async def _continue_backlogs(tx: Tx, now_us: int) -> int:
-    # The consumer runs meanwhile: they would keep each other waiting.
+    # Not the consumer's lock: each would give up while the other holds it.
     if not await tx.try_lock(_BACKLOG_LOCK):
         return 0
+    # In the order in which the consumer extends them, so that the two cannot deadlock.
     backlogs = sorted(await fan_out_store.list_backlogs(tx, _BACKLOGS_AT_ONCE))
     if tx.is_distributed:
         held = [await _hold_backlog(tx, backlog.tenant_id) for backlog in backlogs]

@@ -150,11 +150,9 @@ async def find_backlog_of(tx: Tx, tenant_id: str) -> Backlog | None:
 
 
 async def add_to_backlogs(tx: Tx, backlogs: Collection[Backlog], now_us: int) -> None:
-    """Begin the backlogs of these tenants, or extend them up to `until`.
-
-    Sorted by tenant, so that two transactions cannot deadlock.
-    """
-    params = [{**backlog._asdict(), "now": now_us} for backlog in backlogs]
+    """Begin the backlogs of these tenants, or extend them up to `until`."""
+    # Sorted by tenant, so that two transactions cannot deadlock.
+    params = [{**backlog._asdict(), "now": now_us} for backlog in sorted(backlogs)]
     await tx.execute_many(_ADD_TO_BACKLOG, params)
 
 
@@ -171,7 +169,7 @@ async def shorten_backlog(tx: Tx, tenant_id: str, after: int, now_us: int) -> No
 
 
 async def end_backlog(tx: Tx, backlog: Backlog) -> bool:
-    """False if it was extended meanwhile."""
+    """Delete a backlog whose events are handled; False if it was extended meanwhile."""
     params = {"tenant_id": backlog.tenant_id, "until": backlog.until}
     return await tx.execute(_END_BACKLOG, params) > 0
 
