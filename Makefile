@@ -24,7 +24,7 @@ define step
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-servers docs prove bench pictures format lock clean setup-run setup-dev
+.PHONY: help run test types tests test-servers docs prove mutants bench pictures format lock clean setup-run setup-dev
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -35,13 +35,19 @@ run: setup-run ## fill var with demo data, then serve it at http://HOST:PORT
 	@$(BIN)/sealdesk demo --host '$(HOST)' --port '$(PORT)'
 	@exec $(BIN)/sealdesk serve --host '$(HOST)' --port '$(PORT)'
 
-test: setup-dev ## format, lint, types, layers, tests: stops at the first failure
+test: setup-dev ## format, lint, types, layers, tests
 	@$(MAKE) --no-print-directory test-servers || :
 	$(call step,ruff format --check)
 	$(call step,ruff check)
 	@$(BIN)/pytest --collect-only -n0 -qq >/dev/null 2>&1 & # compiles the tests meanwhile
-	$(call step,mypy)
 	$(call step,lint-imports)
+	@$(BIN)/python -m tests.sizes
+	@$(MAKE) --no-print-directory -j2 types tests # the types of a fresh clone take a minute
+
+types:
+	$(call step,mypy)
+
+tests:
 	$(call step,pytest)
 
 test-servers: setup-dev ## install the Debian packages that tests need, where that is allowed
@@ -50,10 +56,12 @@ test-servers: setup-dev ## install the Debian packages that tests need, where th
 docs: setup-dev ## build the documentation of /docs, and check its links
 	@$(BIN)/python -m docs_builder
 
-prove: setup-dev ## run the long tests, the resilience scenarios and all mutants
+prove: setup-dev ## run the long tests and the resilience scenarios
 	@$(BIN)/pytest -m 'prove or hypothesis' --hypothesis-profile=thorough; tests=$$?; \
-	$(BIN)/python -m tests.resilience; scenarios=$$?; \
-	$(BIN)/python -m tests.mutants && exit $$((tests | scenarios))
+	$(BIN)/python -m tests.resilience && exit $$tests
+
+mutants: setup-dev ## mutation testing, for hours: goes on where it was stopped
+	@$(BIN)/python -m tests.mutants
 
 bench: setup-dev ## measure the service
 	@$(BIN)/python -m bench
@@ -76,7 +84,7 @@ lock: ## resolve the newest packages again and rewrite the locks
 	@rm -rf .lock-tools
 
 clean: ## remove everything made, but keep the data in var
-	@rm -rf .venv .lock-tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist
+	@rm -rf .venv .lock-tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist mutants
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup-run:

@@ -37,13 +37,13 @@ python3 -Im venv "$release"
 "$release/bin/python" -Im pip --no-input --disable-pip-version-check --no-cache-dir install \
     --quiet --no-deps --only-binary :all: --require-hashes -r "$lock"
 site=$("$release/bin/python" -Ic 'import sysconfig; print(sysconfig.get_path("purelib"))')
-cp -R src/sealdesk "$site/sealdesk"
+cp -R src/sealdesk* "$site"
 # The documentation that the service serves at /docs.
 "$release/bin/python" -B -m docs_builder "$site/sealdesk/web/documentation.msgpack"
 # pip is not needed any more.
 "$release/bin/python" -Im pip --no-input --disable-pip-version-check uninstall --quiet --yes \
     setuptools pip
-find "$site/sealdesk" -name __pycache__ -prune -exec rm -rf {} +
+find "$site"/sealdesk* -name __pycache__ -prune -exec rm -rf {} +
 "$release/bin/python" -Im compileall -q "$site"
 cat >"$release/bin/sealdesk" <<SCRIPT
 #!$release/bin/python -I

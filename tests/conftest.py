@@ -26,28 +26,46 @@ from tests.support.databases import (
     on_postgresql,
     on_sqlite,
 )
+from tests.support.memory_disk import use_memory_disk
 from tests.support.service import Service, Tenant, running
 
 # examples: registers a profile of hypothesis, which pytest asks for after this is imported.
-pytest_plugins = ["tests.servers.plugin", "tests.support.examples"]
+pytest_plugins = ["tests.servers.plugin", "tests.support.examples", "tests.cli.fixtures"]
 
 # A shell may forbid to store compiled code. Each of the many processes of the tests would compile
 # everything anew, which takes more than twice as long as the start of a command.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+use_memory_disk()
+
 # A shell starts background jobs with SIGINT ignored, and so would be every command of the tests.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+_OF_SERVICES = {"begin", "kind", "template", "postgres_template"}
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make prove` alone runs on PostgreSQL what no database has a part in."""
+    """`make prove` alone runs on PostgreSQL what no database has a part in, and most pages.
+
+    What a page reads and writes, tests of the API and of the stores try on both.
+    Mutation testing runs what starts no service.
+    """
     for item in items:
+        if not _OF_SERVICES.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("service")
         given = item.callspec.params if hasattr(item, "callspec") else {}
-        if given.get("kind") == "postgresql" and item.get_closest_marker("any_database"):
+        if given.get("kind") == "postgresql" and _is_also_on_sqlite(item):
             item.add_marker("prove")
+
+
+def _is_also_on_sqlite(item: pytest.Item) -> bool:
+    """Whether a test that the database hardly matters to runs on SQLite too."""
+    kinds = [mark.args[1] for mark in item.iter_markers("parametrize") if mark.args[0] == "kind"]
+    is_alike = item.get_closest_marker("any_database") or item.get_closest_marker("pages")
+    return is_alike is not None and ["postgresql"] not in kinds
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""Parsing and formatting of instants (decisions 6 and 9)."""
+"""Parsing and formatting of instants (spec decisions 6 and 9)."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sealdesk import clock
+from tests.support.for_each import for_each
 
 FIRST, LAST = (
     clock.parse_instant(text) for text in ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z")
@@ -49,7 +50,7 @@ def test_the_forms_of_iso_8601_that_clients_use_are_accepted(text: str, same: st
     assert clock.parse_instant(text) == clock.parse_instant(same) is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",

@@ -8,7 +8,7 @@ import pytest
 
 from sealdesk.api_keys.permissions import PERMISSIONS
 from sealdesk.event_log.events import EventType
-from sealdesk.identity.rules import ROLES
+from sealdesk.identity.types import ROLES
 from sealdesk.routes import ROUTES
 from sealdesk.web import snippets
 from tests.support.client import Person

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from tests.support.client import Key, Person
+from tests.support.databases import SQLITE_FIRST
 from tests.support.feed import EVENTS, record
 from tests.support.receiver import LOOPBACK, Receiver, receiving
 from tests.support.service import Service, Tenant, wait_until
@@ -120,6 +121,7 @@ def responses(key: Key, rounds: int) -> tuple[list[httpx.Response], list[float]]
     return got, took_s
 
 
+@SQLITE_FIRST
 def test_no_request_of_a_tenant_is_refused_while_another_does_its_worst(
     neighbour: Neighbour,
 ) -> None:

@@ -9,13 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import sealdesk
 from sealdesk import errors
 from sealdesk.errors import ApiError, Fault, ProblemType
 from sealdesk.routes import PROBLEM_TYPES
 from tests.support import error_table
+from tests.support.for_each import for_each
 
 _ROOT = Path(sealdesk.__file__).parent
 _NAMED_VALUE = re.compile(r"%\((\w+)\)s")
@@ -70,7 +69,7 @@ def test_every_code_is_declared_once_in_snake_case() -> None:
     assert [code for code in codes if not re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)*", code)] == []
 
 
-@pytest.mark.parametrize("declared", PROBLEM_TYPES, ids=lambda each: each.code)
+@for_each("declared", PROBLEM_TYPES, ids=lambda each: each.code)
 def test_a_declaration_has_a_meaning_and_a_remedy(declared: ProblemType) -> None:
     assert 400 <= declared.status <= 599
     for text in (declared.title, declared.meaning, declared.remedy):

@@ -7,11 +7,11 @@ request finds its node by `tenant_id`, and the global directories stand on every
 import re
 from pathlib import Path
 
-import pytest
 from sqlalchemy import Table
 
-from sealdesk.db import tables
+from sealdesk.db import schema
 from sealdesk.db.schema import metadata
+from tests.support.for_each import for_each
 from tests.support.statements import SOURCE, Statement, statements
 from tests.support.tenant_rows import TENANT_TABLES
 
@@ -30,8 +30,9 @@ GLOBAL = {
     "test_tenants",
     "contact_forms",
 }
-_RUN_CONSUMERS = ("worker/indexer.py", "worker/log_tasks.py", "worker/tenant_logs.py")
-_INDEX = ("search/indexing.py", "tickets/erasing/steps/indexes.py")
+_RUN_CONSUMERS = ("worker/indexer.py", "worker/log_tasks.py", "../sealdesk_citus/tenant_logs.py")
+_REBUILDING = "../sealdesk_citus/rebuilding.py"
+_INDEX = ("search/indexing.py", "tickets/erasing/steps/indexes.py", _REBUILDING)
 # Statements of the worker: a call that leads to each, and the modules that call it.
 ACROSS_TENANTS = {
     "event_log/sequencer.py _OLDEST": ("sequencer.find_oldest_pending(", "worker/log_tasks.py"),
@@ -40,57 +41,56 @@ ACROSS_TENANTS = {
         "worker/log_tasks.py",
     ),
     "event_log/sequencer.py _COUNT": ("sequencer.place_pending(", "worker/log_tasks.py"),
-    "event_log/sequencer.py _OLDEST_ON_NODES": (
-        "sequencer.find_oldest_pending",
-        "worker/log_tasks.py",
-        "worker/tenant_logs.py",
+    "sealdesk_citus/store.py _OLDEST": (
+        "store.find_oldest_pending",
+        "../sealdesk_citus/tenant_logs.py",
     ),
-    "event_log/sequencer.py _LIST_TENANTS": (
-        "sequencer.list_pending_tenants(",
-        "worker/tenant_logs.py",
+    "sealdesk_citus/store.py LIST_TENANTS": (
+        "store.list_pending_tenants(",
+        "../sealdesk_citus/tenant_logs.py",
     ),
-    "event_log/positions.py _LIST_BEHIND": ("positions.list_behind(", "worker/tenant_logs.py"),
+    "sealdesk_citus/store.py _LIST_BEHIND": (
+        "store.list_behind(",
+        "../sealdesk_citus/tenant_logs.py",
+    ),
     "event_log/consumers.py _NEXT": ("consumers.run_step(", *_RUN_CONSUMERS),
     "event_log/consumers.py _NEXT_WITH_OBJECTS": ("consumers.run_step(", *_RUN_CONSUMERS),
     "event_log/consumers.py _NEXT_ID": (
         "consumers.find_oldest_unhandled(",
         "worker/log_tasks.py",
     ),
-    "api_keys/store.py _PRUNE_SIGNATURES": ("api_keys.prune_signatures(", "worker/retention.py"),
-    "api_keys/store.py _PRUNE_USAGE": ("api_keys.prune_usage(", "worker/retention.py"),
     "mail/sending/store.py _LIST_SENDING": (
         "store.list_sending(",
         "mail/sending/queueing.py",
         "worker/mail.py",
     ),
-    "mail/sending/store.py _LIST_DUE": ("store.list_due_mailboxes(", "mail/sending/deliverer.py"),
-    "mail/sending/store.py _LIST_DUE_ON_NODES": (
-        "store.list_due_mailboxes(",
-        "mail/sending/deliverer.py",
-    ),
+    "mail/sending/store.py LIST_DUE": ("store.list_due_mailboxes(", "mail/sending/deliverer.py"),
     "mail/sending/store.py _END_ALL_LEASES": ("write(store.end_all_leases)", "worker/mail.py"),
     "tickets/attachments/store.py _PRUNE_LIST": (
         "store.delete_unused(",
         "tickets/attachments/pruning.py",
     ),
-    "tickets/store/replying.py _PRUNE": ("replying.prune_replying(", "worker/retention.py"),
-    "event_log/presence.py _PRUNE": ("presence.prune(", "worker/retention.py"),
     "tickets/tags/steps/store.py _CLAIM": (
         "store.claim_renaming(",
         "tickets/tags/steps/actions.py",
     ),
-    "tickets/erasing/steps/store.py _CLAIM": (
+    "tickets/erasing/steps/store.py CLAIM": (
         "store.claim_erasure(",
         "tickets/erasing/steps/actions.py",
     ),
-    "tickets/tags/steps/store.py _PRUNE": ("renamings.prune(", "worker/retention.py"),
-    "tickets/snoozing/store.py _PRUNE_ENDED": ("store.list_ended(", "tickets/snoozing/waking.py"),
-    "tickets/merging/store.py _PRUNE": ("merges.prune(", "worker/retention.py"),
-    "records/idempotency.py _PRUNE": ("idempotency.prune(", "worker/retention.py"),
-    "search/store/tickets.py _LIST_AFTER": ("documents.list_after(", "search/indexing.py"),
+    "tickets/snoozing/store.py PRUNE_ENDED": ("store.list_ended(", "tickets/snoozing/waking.py"),
+    "search/store/tickets.py _LIST_AFTER": (
+        "documents.list_after(",
+        "search/indexing.py",
+        _REBUILDING,
+    ),
     "search/store/tickets.py _LAST_NUMBER": ("documents.update(", *_INDEX),
     "search/store/tickets.py _MERGE": ("indexing.merge(", "worker/indexer.py"),
-    "search/store/customers.py _LIST_AFTER": ("documents.list_after(", "search/indexing.py"),
+    "search/store/customers.py _LIST_AFTER": (
+        "documents.list_after(",
+        "search/indexing.py",
+        _REBUILDING,
+    ),
     "search/store/customers.py _LAST_NUMBER": ("documents.update(", *_INDEX),
     "search/store/customers.py _MERGE": ("indexing.merge(", "worker/indexer.py"),
     "webhooks/store/fan_out.py _SUBSCRIPTIONS": (
@@ -103,14 +103,14 @@ ACROSS_TENANTS = {
     ),
     "mail/receiving/store.py _PRUNE_LIST": (
         "store.list_expired(",
-        "mail/receiving/retention.py",
+        "mail/receiving/raw_messages.py",
     ),
     "mail/contact_form/store.py _PRUNE_LIST": ("submissions.prune(", "worker/retention.py"),
     "webhooks/store/fan_out.py _CLAIM_REPLAYS": (
         "fan_out_store.claim_replays(",
-        "webhooks/delivery/replays.py",
+        "webhooks/delivery/fan_out.py",
     ),
-    "webhooks/store/deliveries.py _FIND_BACKLOG": (
+    "webhooks/store/deliveries.py FIND_BACKLOG": (
         "delivery_store.find_backlog(",
         "worker/loop.py",
     ),
@@ -139,22 +139,22 @@ WHOLE = [found for found in OF_ONE_TENANT if not found.function]
 
 
 def test_only_the_listed_tables_are_global() -> None:
-    assert set(tables.GLOBAL) == GLOBAL
+    assert set(schema.GLOBAL) == GLOBAL
     assert set(metadata.tables) >= GLOBAL
 
 
-@pytest.mark.parametrize("table", TENANT_TABLES, ids=str)
+@for_each("table", TENANT_TABLES, ids=str)
 def test_primary_key_begins_with_the_tenant(table: Table) -> None:
     assert next(iter(table.primary_key.columns)).name == "tenant_id"
 
 
-@pytest.mark.parametrize("table", TENANT_TABLES, ids=str)
+@for_each("table", TENANT_TABLES, ids=str)
 def test_unique_indexes_begin_with_the_tenant(table: Table) -> None:
     leading = {next(iter(index.columns)).name for index in table.indexes if index.unique}
     assert leading <= {"tenant_id"}
 
 
-@pytest.mark.parametrize("table", TENANT_TABLES, ids=str)
+@for_each("table", TENANT_TABLES, ids=str)
 def test_foreign_keys_begin_with_the_tenant(table: Table) -> None:
     for constraint in table.foreign_key_constraints:
         first = constraint.elements[0]
@@ -162,7 +162,16 @@ def test_foreign_keys_begin_with_the_tenant(table: Table) -> None:
         assert first.target_fullname.endswith((".tenant_id", "tenants.id"))
 
 
-@pytest.mark.parametrize("name", sorted(GLOBAL))
+def test_only_tables_from_which_the_worker_may_delete_expire() -> None:
+    expiring = [table for table in schema.TABLES.values() if table.expiry is not None]
+    assert len(expiring) > 8
+    for table in expiring:
+        assert table.expiry is not None
+        assert "DELETE" in table.worker
+        assert table.expiry.column in {column.name for column in table.columns}
+
+
+@for_each("name", sorted(GLOBAL))
 def test_a_global_table_is_bound_to_no_tenants_table(name: str) -> None:
     assert not metadata.tables[name].foreign_key_constraints
 
@@ -182,16 +191,16 @@ def test_each_statement_names_the_tenant_for_each_of_its_tables() -> None:
 
 
 def _names_each_tenant(statement: Statement) -> bool:
-    of_tenants = [name for name in statement.tables if name not in tables.GLOBAL]
+    of_tenants = [name for name in statement.tables if name not in schema.GLOBAL]
     return statement.verb == "INSERT" or statement.sql.count("tenant_id = ") >= len(of_tenants)
 
 
-@pytest.mark.parametrize("name", ACROSS_TENANTS)
+@for_each("name", ACROSS_TENANTS)
 def test_only_the_worker_runs_statements_across_tenants(name: str) -> None:
     assert name in {statement.name for statement in STATEMENTS}
     call, *only_in = ACROSS_TENANTS[name]
-    sources = [path for path in SOURCE.rglob("*.py") if call in path.read_text()]
-    assert sorted(sources) == [SOURCE / path for path in only_in]
+    sources = [path for path in SOURCE.parent.rglob("*.py") if call in path.read_text()]
+    assert sorted(sources) == [(SOURCE / path).resolve() for path in only_in]
 
 
 _INDEXED = ("audit", "customers", "events", "idempotency", "replies", "ticket_changes",
@@ -205,7 +214,7 @@ def test_every_index_of_what_requests_write_is_documented_with_its_query() -> No
     assert sorted(documented) == sorted(map(str, indexes))
 
 
-@pytest.mark.parametrize("table", metadata.sorted_tables, ids=str)
+@for_each("table", metadata.sorted_tables, ids=str)
 def test_no_index_is_the_beginning_of_another(table: Table) -> None:
     complete = [
         index for index in table.indexes if index.dialect_kwargs.get("sqlite_where") is None

@@ -10,9 +10,9 @@ from sealdesk.caller import SYSTEM
 from sealdesk.crypto import webhook_signing
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions, store
-from sealdesk.identity.rules import LoggedIn, Login, PasswordChange, PasswordReset, UserResponse
+from sealdesk.identity.types import LoggedIn, Login, PasswordChange, PasswordReset, UserResponse
 from sealdesk.webhooks.examples import CREATED_WEBHOOK
-from sealdesk.webhooks.rules import Endpoint
+from sealdesk.webhooks.types import Endpoint
 from tests.support.client import Key, Person, send
 from tests.support.databases import Begin
 from tests.support.logs import captured_logs

@@ -7,6 +7,7 @@ import pytest
 
 from sealdesk.settings import NAMES, BadSettings, Settings, from_env, make_private_dir
 from sealdesk.settings.env_reader import EnvReader
+from tests.support.for_each import for_each
 from tests.support.service import random_key
 
 DOCS = Path("docs/settings.md")
@@ -52,6 +53,16 @@ def test_a_missing_master_key_is_not_generated_for_an_existing_database(tmp_path
     assert "restore it from your backup" in faults(tmp_path / "data")
 
 
+def test_the_file_of_the_master_key_may_hold_a_new_and_the_old_one(tmp_path: Path) -> None:
+    old = read(tmp_path / "data")
+    file = old.data_dir / "master.key"
+    new = read(tmp_path / "other")
+    file.write_text(f"{(new.data_dir / 'master.key').read_text().strip()},{file.read_text()}")
+    assert read(tmp_path / "data").master_keys == (*new.master_keys, *old.master_keys)
+    file.write_text(f"damaged,{file.read_text()}")
+    assert "master.key does not hold a key" in faults(tmp_path / "data")
+
+
 def test_a_damaged_key_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     file = read(tmp_path / "data").data_dir / "jwt.key"
     file.write_text("damaged\n")
@@ -71,6 +82,27 @@ def test_an_unknown_name_is_refused_with_the_nearest(
     tmp_path: Path, name: str, nearest: str
 ) -> None:
     assert faults(tmp_path, **{name: "x"}) == f"{name} is not a setting; is it {nearest}?"
+
+
+def test_what_kubernetes_sets_beside_a_service_of_this_name_is_passed_over(tmp_path: Path) -> None:
+    links = {
+        "SEALDESK_SERVICE_HOST": "10.96.0.7",
+        "SEALDESK_SERVICE_PORT": "8000",
+        "SEALDESK_SERVICE_PORT_HTTP": "8000",
+        "SEALDESK_PORT": "tcp://10.96.0.7:8000",
+        "SEALDESK_PORT_8000_TCP_ADDR": "10.96.0.7",
+    }
+    from_env({"SEALDESK_DATA_DIR": str(tmp_path), **links})
+    assert "SEALDESK_PORTS" in faults(tmp_path, SEALDESK_PORTS="x")
+
+
+def test_a_tilde_in_the_data_directory_is_the_home_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert from_env({"SEALDESK_DATA_DIR": "~/desk"}).data_dir == tmp_path / "desk"
+    with pytest.raises(BadSettings, match="unknown user"):
+        from_env({"SEALDESK_DATA_DIR": "~nobody-of-this-name/desk"})
 
 
 def test_an_invalid_environment_creates_no_files(tmp_path: Path) -> None:
@@ -107,7 +139,7 @@ def test_several_master_keys_are_read_in_their_order(tmp_path: Path) -> None:
     assert [base64.b64encode(key).decode() for key in settings.master_keys] == [new, old]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [
         ("SEALDESK_DATABASE_URL", "mysql://host/db"),
@@ -141,6 +173,7 @@ def test_several_master_keys_are_read_in_their_order(tmp_path: Path) -> None:
         ("SEALDESK_MAIL_TLS_CERT", "/without/a/key.pem"),
         ("SEALDESK_MAIL_TLS_KEY", "/without/a/certificate.pem"),
         ("SEALDESK_MAIL_MAX_MIB", "26"),
+        ("SEALDESK_MAIL_WAITING_MIB", "0"),
         ("SEALDESK_MAIL_AUTHSERV_IDS", "mx.example.com; mx2.example.com"),
         ("SEALDESK_MAIL_SEAL_MESSAGES", "sometimes"),
         ("SEALDESK_METRICS_TOKEN", "short"),
@@ -286,9 +319,35 @@ def test_mail_is_received_where_the_settings_say(tmp_path: Path) -> None:
         "SEALDESK_MAIL_TLS_CERT": "/a/cert.pem",
         "SEALDESK_MAIL_TLS_KEY": "/a/key.pem",
         "SEALDESK_MAIL_MAX_MIB": "1",
+        "SEALDESK_MAIL_WAITING_MIB": "2",
         "SEALDESK_MAIL_AUTHSERV_IDS": "MX.example.com,mx2.example.com",
         "SEALDESK_MAIL_SEAL_MESSAGES": "accept",
     }
     files = Path("/a/cert.pem"), Path("/a/key.pem")
     servers = frozenset({"mx.example.com", "mx2.example.com"})
-    assert read(tmp_path, **named).mail == ("::1", 2525, True, *files, 2**20, servers, True)
+    receiving = ("::1", 2525, True, *files, 2**20, servers, True)
+    assert read(tmp_path, **named).mail == (*receiving, {}, "", 2**21)
+
+
+GOOGLE = {
+    "SEALDESK_MAIL_GOOGLE_CLIENT_ID": "an id",
+    "SEALDESK_MAIL_GOOGLE_CLIENT_SECRET": "very-secret",
+}
+
+
+def test_an_oauth_client_needs_a_public_url(tmp_path: Path) -> None:
+    client = {**GOOGLE, "SEALDESK_MAIL_GOOGLE_CLIENT_ID": "an-id"}
+    url = {"SEALDESK_PUBLIC_URL": "https://desk.acme.test/"}
+    mail = read(tmp_path, **client, **url).mail
+    assert (mail.public_url, mail.oauth_clients["google"].id) == ("https://desk.acme.test", "an-id")
+    assert "very-secret" not in repr(mail)
+    for wrong in (
+        client,
+        {**client, "SEALDESK_PUBLIC_URL": "http://desk.acme.test"},
+        {**client, "SEALDESK_PUBLIC_URL": "https://desk.acme.test/support"},
+        {**GOOGLE, **url},
+        {"SEALDESK_MAIL_MICROSOFT_CLIENT_ID": "an-id", **url},
+    ):
+        with pytest.raises(BadSettings) as caught:
+            read(tmp_path, **wrong)
+        assert "very-secret" not in str(caught.value)

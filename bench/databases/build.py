@@ -15,7 +15,7 @@ from bench.databases.rows import SPAN_US, Chunk, TenantToFill, generate_chunks
 from bench.plan import Plan
 from sealdesk import ids
 from sealdesk.api_keys import actions as api_keys
-from sealdesk.api_keys.rules import NewApiKey
+from sealdesk.api_keys.types import NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db import schema_version

@@ -11,7 +11,6 @@ from typing import Any
 import asyncpg
 import msgspec
 from rich.progress import Progress
-from sqlalchemy import Boolean, Table
 from tests.servers import NotHere, ServerFailed
 
 from bench.databases import build, cluster
@@ -22,9 +21,9 @@ from bench.peers import pgbench
 from bench.peers.conventional import tables as conventional_tables
 from bench.plan import Plan
 from sealdesk import ids
-from sealdesk.db import tables
+from sealdesk.db import schema
 from sealdesk.db.postgres import roles
-from sealdesk.db.schema import metadata
+from sealdesk.db.schema.definitions import Table
 from sealdesk.db.sqlite.connection import connect
 
 _STAMP_NAME = "built.json"
@@ -95,8 +94,10 @@ def _find_reusable(directory: Path, data: Data) -> ClusterStamp | None:
 def _compute_fingerprint(data: Data) -> str:
     """A hash of what determines the rows: the SQLite data, and the code that copies it."""
     digest = hashlib.sha256(msgspec.json.encode((data.stamp, cluster.SETTINGS)))
-    for module in (build, cluster, conventional_tables, roles, tables):
+    for module in (build, cluster, conventional_tables, roles):
         digest.update(Path(str(module.__file__)).read_bytes())
+    for declared in sorted(Path(schema.__file__).parent.glob("*.py")):
+        digest.update(declared.read_bytes())
     digest.update(Path(__file__).read_bytes())
     return digest.hexdigest()
 
@@ -161,9 +162,9 @@ async def copy_to_postgres(path: Path, superuser_url: str) -> None:
         indexes = await target.fetch(_INDEXES)
         for index in indexes:
             await target.execute(f"DROP INDEX {index['indexname']}")
-        for table in metadata.sorted_tables:
-            if table.name not in build.SEARCH_TABLES:
-                await _copy_table(source, target, table, progress)
+        for name in schema.IN_ORDER:
+            if name not in build.SEARCH_TABLES:
+                await _copy_table(source, target, schema.TABLES[name], progress)
         for _ in progress.track((None,), description="search into PostgreSQL"):
             await build.copy_search_documents(source, target)
         for index in progress.track(indexes, description="indexes in PostgreSQL"):
@@ -180,9 +181,7 @@ async def _copy_table(
         return
     task = progress.add_task(f"{table.name} into PostgreSQL", total=count)
     names = [column.name for column in table.columns]
-    boolean_indexes = [
-        n for n, column in enumerate(table.columns) if isinstance(column.type, Boolean)
-    ]
+    boolean_indexes = [n for n, column in enumerate(table.columns) if column.type == "boolean"]
     rows = source.execute(f"SELECT {', '.join(names)} FROM {table.name}")
     await target.copy_records_to_table(
         table.name,

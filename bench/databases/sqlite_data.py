@@ -149,7 +149,7 @@ def _compute_fingerprint(plan: Plan) -> str:
     migrations = Path(schema_version.__file__).parent / "migrations" / "versions"
     here = Path(__file__).parent
     for path in (
-        *sorted(migrations.glob("*.py")),
+        *sorted(migrations.glob("0*")),
         here / "rows.py",
         here / "build.py",
         Path(search_rules.__file__),

@@ -17,7 +17,7 @@ from bench.servers import processes
 from bench.servers.mail_sink import MailSink, mail_sink
 from bench.servers.processes import Cores
 from sealdesk.api_keys import actions as api_keys
-from sealdesk.api_keys.rules import NewApiKey
+from sealdesk.api_keys.types import NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.cli.installation import Installation, open_database_access
 from sealdesk.client import Desk
@@ -28,8 +28,7 @@ from sealdesk.mail.mailboxes.types import NewMailbox
 from sealdesk.mail.threads import actions as threads
 from sealdesk.settings import Settings, from_env
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.new_replies import NewReply
-from sealdesk.tickets.types import NewTicket, TicketCustomer
+from sealdesk.tickets.types import NewReply, NewTicket, TicketCustomer
 
 _MAILBOXES = 10  # each sends 600 a minute at most
 _PACED, _EVERY_S = 100, 0.05

@@ -10,8 +10,8 @@ from bench.nodes import load, places
 from bench.nodes.load import Desk, Round
 from bench.nodes.places import Server
 from bench.servers.quota import change_limit, limit_cpu
-from sealdesk.db.distribution import nodes
 from sealdesk.db.postgres.database import PostgresDatabase
+from sealdesk_citus import nodes
 
 COUNTS = (1, 2, 3)
 PLAIN, CITUS = "plain PostgreSQL", "Citus"

@@ -10,7 +10,7 @@ from asyncpg import Connection
 from bench.servers.processes import list_child_pids, read_cpu_s
 from sealdesk import ids
 from sealdesk.clock import Clock
-from sealdesk.db.distribution import nodes
+from sealdesk_citus import nodes
 
 
 class Server(NamedTuple):

@@ -24,7 +24,7 @@ from bench.servers import processes
 from bench.servers.receiver import Received, ReceivedWebhook, SignedSample
 from sealdesk import ids
 from sealdesk.api_keys import actions as api_keys
-from sealdesk.api_keys.rules import NewApiKey
+from sealdesk.api_keys.types import NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Database, Tx

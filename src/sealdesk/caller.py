@@ -37,3 +37,8 @@ class Caller(msgspec.Struct, frozen=True):
 
 
 SYSTEM = Actor("system", "", "sealdesk")
+
+
+def without_rights(tenant_id: str, actor: Actor, address: str = "") -> Caller:
+    """A caller for the audit log: who acts before or without authentication, as commands do."""
+    return Caller(tenant_id, actor, frozenset(), address)

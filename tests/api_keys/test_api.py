@@ -1,4 +1,4 @@
-"""The API of key management, and its audit entries (decisions 2)."""
+"""The API of key management, and its audit entries (spec decision 2)."""
 
 import json
 from typing import Any

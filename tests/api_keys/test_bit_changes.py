@@ -5,8 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from sealdesk.server.app import compose
-from sealdesk.web.request import Message, Scope
+from sealdesk.web.application import Application
+from sealdesk.web.request import Message
+from tests.support.application import head_of
 from tests.support.client import Key
 from tests.support.service import Service, running
 from tests.support.wire import Wire
@@ -53,40 +57,19 @@ def changes(parts: Parts) -> Iterator[Parts]:
 async def responses(stopped: Service, requests: list[Parts]) -> list[Message]:
     """The heads of the answers to requests handed straight to the application."""
     app, state = compose(stopped.settings, stopped.clock)
-    heads: list[Message] = []
-
-    async def send(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            heads.append(message)
-
-    for parts in requests:
-        body = {"type": "http.request", "body": parts.body, "more_body": False}
-
-        async def receive(body: Message = body) -> Message:
-            return body
-
-        await app(scope_of(parts), receive, send)
+    heads = [await head_of_parts(app, parts) for parts in requests]
     await state.database.close()
     return heads
 
 
-def scope_of(parts: Parts) -> Scope:
-    path, _, query = parts.target.partition(b"?")
+async def head_of_parts(app: Application, parts: Parts) -> Message:
     headers = [
         (b"x-api-key", parts.key),
         (b"x-api-timestamp", parts.timestamp),
         (b"x-api-signature", parts.signature),
         (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(parts.body)),
     ]
-    return {
-        "type": "http",
-        "method": parts.method.decode("latin-1"),
-        "raw_path": path,
-        "query_string": query,
-        "headers": headers,
-        "client": ("203.0.113.7", 50000),
-    }
+    return await head_of(app, parts.method.decode("latin-1"), parts.target, headers, parts.body)
 
 
 def is_proven(head: Message) -> bool:
@@ -123,6 +106,7 @@ def on_the_wire(parts: Parts) -> bytes:
     return b"\r\n".join(lines) + b"\r\n\r\n" + parts.body
 
 
+@pytest.mark.any_database
 def test_no_change_of_one_bit_is_accepted_over_a_socket(own_service: Service) -> None:
     key = own_service.tenant().key()
     original = parts_of(key, "POST", TICKETS, BODY)

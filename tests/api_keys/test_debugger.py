@@ -14,10 +14,13 @@ from sealdesk.crypto import signing
 from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.crypto.signing import Signed
 from tests.support.client import Key, send
+from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
+
+pytestmark = pytest.mark.pages
 
 DEBUG = "/settings/api-keys/debug"
 TARGET = "/api/v1/external/tickets?tag=a%20b"
@@ -230,7 +233,7 @@ def test_two_mistakes_are_both_named(visitor: Visitor, key: Key) -> None:
     assert "wrong even without this mistake" in unknown.text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pasted", "sent"),
     [
         ("a\nb", "a\r\nb"), ("a\nb", "a\nb\n"), ("a\nb", "a\r\nb\r\n"), ("a\nb", "\ufeffa\nb"),
@@ -358,6 +361,16 @@ def test_a_refusal_with_another_code_links_to_its_explanation(visitor: Visitor, 
     page = visitor.get(link)
     assert "timestamp_out_of_range" in page.text
     assert "/docs/errors#timestamp_out_of_range" in page.links
+
+
+def test_a_refusal_of_an_earlier_version_is_shown_without_its_diagnosis(
+    visitor: Visitor, key: Key, service: Service
+) -> None:
+    key.get(TARGET, x_api_signature="0" * 64)
+    earlier = "UPDATE refusals SET diagnosis = 'secret_probably_wrong' WHERE key_id = :id"
+    service.write(lambda tx: tx.execute(earlier, {"id": key.id}))
+    (link,) = [link for link in visitor.get(f"{DEBUG}?key={key.id}").links if "refusal=" in link]
+    assert "No known mistake explains this signature." in visitor.get(link).text
 
 
 def test_keys_of_another_tenant_are_not_found(visitor: Visitor, key: Key, service: Service) -> None:

@@ -1,4 +1,4 @@
-"""Allowed addresses of a key, and trusted proxies (decisions 2 and 3)."""
+"""Allowed addresses of a key, and trusted proxies (spec decisions 2 and 3)."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,15 +6,14 @@ import pytest
 
 from tests.support.client import Key, Person
 from tests.support.databases import Begin
+from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 
 WHOAMI = "/api/v1/external/whoami"
 KEYS = "/api/v1/api-keys"
 
 
-@pytest.mark.parametrize(
-    "allowed", [None, ["127.0.0.1"], ["127.0.0.0/8"], ["203.0.113.7/32", "127.0.0.1/32"]]
-)
+@for_each("allowed", [None, ["127.0.0.1"], ["127.0.0.0/8"], ["203.0.113.7/32", "127.0.0.1/32"]])
 def test_a_key_works_from_an_allowed_address(tenant: Tenant, allowed: list[str] | None) -> None:
     assert tenant.key(allowed_ips=allowed).get(WHOAMI).status_code == 200
 
@@ -48,7 +47,7 @@ def behind_proxies(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> It
         yield service.tenant().key(allowed_ips=["203.0.113.0/24"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("forwarded", "status"),
     [
         ("203.0.113.7", 200),

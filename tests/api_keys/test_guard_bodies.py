@@ -1,10 +1,11 @@
-"""Bodies of signed requests: how large, of which type (decisions 3)."""
+"""Bodies of signed requests: how large, of which type (spec decision 3)."""
 
 import json
 
 import pytest
 
 from tests.support.client import Headers, Key
+from tests.support.for_each import for_each
 from tests.support.wire import Wire, exchange
 
 TICKETS = "/api/v1/external/tickets"
@@ -86,7 +87,7 @@ def test_a_body_is_hashed_whatever_the_method(key: Key, method: str) -> None:
         assert wire.answer(method).status == 401
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "identity, gzip"])
+@for_each("encoding", ["gzip", "br", "deflate", "identity, gzip"])
 def test_an_encoded_body_is_415(key: Key, encoding: str) -> None:
     headers: Headers = {"content-encoding": encoding}
     response = key.call("POST", CUSTOMERS, content=padded(40), headers=headers)
@@ -108,7 +109,7 @@ def test_a_body_is_json_with_or_without_parameters(key: Key, content_type: str) 
     assert response.status_code == 201
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content_type",
     ["", "text/plain", "text/json", "application/jsonp", "application/x-www-form-urlencoded",
      "application/merge-patch+json", "application/vnd.api+json"],

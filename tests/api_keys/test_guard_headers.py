@@ -1,4 +1,4 @@
-"""The form of the three headers, and the allowed clock skew (decisions 3)."""
+"""The form of the three headers, and the allowed clock skew (spec decision 3)."""
 
 from collections.abc import Callable
 

@@ -1,8 +1,7 @@
-"""The order in which a signed request is checked (decisions 3)."""
-
-import pytest
+"""The order in which a signed request is checked (spec decision 3)."""
 
 from tests.support.client import Headers, Key, Person, send
+from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 from tests.support.wire import exchange
 
@@ -89,7 +88,7 @@ def test_the_content_type_comes_before_the_body(key: Key) -> None:
     assert refused == "unsupported_media_type"
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b'{"subject": 1}'])
+@for_each("body", [b"{", b"[]", b'{"subject": 1}'])
 def test_the_body_comes_before_the_look_up(key: Key, body: bytes) -> None:
     unknown = f"{TICKETS}/0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
     assert code_of(key, "PATCH", unknown, body) in ("malformed_json", "validation_failed")

@@ -1,4 +1,4 @@
-"""The refusals that are recorded for administrators (decisions 3)."""
+"""The refusals that are recorded for administrators (spec decision 3)."""
 
 import hashlib
 from typing import Any

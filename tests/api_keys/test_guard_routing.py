@@ -1,9 +1,10 @@
-"""The path is signed and routed as it was sent (decisions 3)."""
+"""The path is signed and routed as it was sent (spec decision 3)."""
 
 import httpx
 import pytest
 
 from tests.support.client import Key, send
+from tests.support.for_each import for_each
 from tests.support.wire import exchange
 
 TICKETS = "/api/v1/external/tickets"
@@ -14,7 +15,7 @@ def is_proven(response: httpx.Response) -> bool:
     return "ratelimit" in response.headers
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     ["status=open&per_page=5", "per_page=5&status=open", "status=%6fpen", "status=open%2Cpending",
      "tag=a+b", "tag=%C3%9C", "tag=%c3%9c", "&status=open&"],

@@ -9,7 +9,7 @@ import pytest
 from sealdesk import ids
 from sealdesk.api_keys import rules, store
 from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS
-from sealdesk.api_keys.rules import ApiKey
+from sealdesk.api_keys.types import ApiKey
 from sealdesk.crypto.signing import sign
 from tests.support.client import Headers, send
 from tests.support.databases import Begin

@@ -1,4 +1,4 @@
-"""Revocation, rotation and changes apply to the next request (decisions 2)."""
+"""Revocation, rotation and changes apply to the next request (spec decision 2)."""
 
 import time
 from collections.abc import Iterator

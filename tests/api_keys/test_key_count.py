@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.support.client import Person
+from tests.support.databases import SQLITE_FIRST
 from tests.support.pages import logged_in
 from tests.support.service import Service, Tenant
 
@@ -58,6 +59,7 @@ def test_revoked_and_expired_keys_make_room_in_their_tenant(own_service: Service
     assert admin.post(KEYS, NEW).status_code == 201
 
 
+@SQLITE_FIRST
 def test_a_tenant_creates_at_most_100_keys_an_hour(own_service: Service) -> None:
     own_service.clock.stop()
     tenant = own_service.tenant()
@@ -76,6 +78,7 @@ def test_a_tenant_creates_at_most_100_keys_an_hour(own_service: Service) -> None
     assert tenant.admin().post(KEYS, NEW).status_code == 201
 
 
+@SQLITE_FIRST
 def test_the_form_of_a_key_too_many_says_what_to_do(tenant: Tenant) -> None:
     _fill(tenant)
     visitor = logged_in(tenant)

@@ -9,7 +9,7 @@ from shutil import copy
 import pytest
 
 from sealdesk.api_keys import rules, store
-from sealdesk.api_keys.rules import ApiKey
+from sealdesk.api_keys.types import ApiKey
 from sealdesk.db.migrate import migrate
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive

@@ -1,4 +1,4 @@
-"""The validation of new keys (decisions 2)."""
+"""The validation of new keys (spec decision 2)."""
 
 import pytest
 
@@ -6,6 +6,7 @@ from sealdesk import clock
 from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS, PERMISSIONS
 from tests.api_keys.factories import KEYS, create, faults, made
 from tests.support.client import Key, Person
+from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 
 
@@ -121,7 +122,7 @@ def test_allowed_ips_are_at_most_20(admin: Person) -> None:
     assert [at for at, _ in faults(create(admin, allowed_ips=networks))] == ["/allowed_ips"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "network",
     ["", "localhost", "203.0.113.7/24", "203.0.113.0/33", "1", "203.0.113.0/255.255.255.0",
      "fe80::%eth0/64", " 203.0.113.7"],

@@ -1,4 +1,4 @@
-"""The permissions of each external endpoint, tested with many sets (decisions 4)."""
+"""The permissions of each external endpoint, tested with many sets (spec decision 4)."""
 
 import re
 from itertools import chain, combinations
@@ -8,11 +8,12 @@ import pytest
 from sealdesk.api_keys.permissions import PERMISSIONS
 from sealdesk.routes import ROUTES
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 
 pytestmark = pytest.mark.any_database
 
-# The table of decisions 4, written out: the code must not be its own judge.
+# The table of spec decision 4, written out: the code must not be its own judge.
 NEEDS: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/v1/external/tickets/{ticket_id}/participants"): {"tickets:read", "replies:read"},
     ("PUT", "/api/v1/external/tickets/{ticket_id}/participants"): {
@@ -91,7 +92,7 @@ def test_every_external_route_is_in_the_table() -> None:
     assert external == NEEDS.keys()
 
 
-@pytest.mark.parametrize(("method", "path"), NEEDS)
+@for_each(("method", "path"), NEEDS)
 def test_exactly_the_keys_with_a_needed_permission_pass(
     keys: dict[tuple[str, ...], Key], method: str, path: str
 ) -> None:

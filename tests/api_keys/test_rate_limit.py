@@ -1,4 +1,4 @@
-"""The rate limit of a key, as clients see it (decisions 5)."""
+"""The rate limit of a key, as clients see it (spec decision 5)."""
 
 from collections.abc import Callable
 

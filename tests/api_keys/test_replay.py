@@ -1,18 +1,19 @@
-"""Keys that accept each signature of a write once (decisions 2)."""
+"""Keys that accept each signature of a write once (spec decision 2)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 
-from sealdesk.api_keys import store
 from sealdesk.api_keys.guard.signed import signed as signed_guard
 from sealdesk.db.engine import Tx
+from sealdesk.db.retention import delete_expired
 from sealdesk.routes import SITE
 from sealdesk.state import AppState
 from sealdesk.web.application import Application
 from sealdesk.web.operation import Route, operation
-from sealdesk.web.request import Message, Request, Response
+from sealdesk.web.request import Request, Response
+from tests.support.application import head_of
 from tests.support.client import Headers, Key, Person, send
 from tests.support.service import Service, Tenant
 
@@ -98,7 +99,7 @@ def test_a_signature_is_remembered_for_twice_the_skew(
     protected_key(own_service.tenant()).customer("ada@example.test")
     own_service.clock.advance(later_s)
     now_us = own_service.clock.now_us()
-    own_service.write(lambda tx: store.prune_signatures(tx, now_us, 100))
+    own_service.write(lambda tx: delete_expired(tx, now_us, 100))
     rows = own_service.rows("SELECT signature FROM used_signatures LIMIT 10")
     assert bool(rows) == is_kept
 
@@ -234,27 +235,10 @@ async def write_only(request: Request) -> Response:
 async def send_to_application(state: AppState, headers: Headers) -> int:
     """The status of a signed POST to a route of its own."""
     route = Route("POST", "/write-only", signed_guard(), operation("", tag="")(write_only))
-    messages: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": BODY}
-
-    async def send_message(message: Message) -> None:
-        messages.append(message)
-
-    scope = {
-        "type": "http",
-        "method": route.method,
-        "raw_path": route.path.encode(),
-        "query_string": b"",
-        "headers": [
-            (b"content-length", b"%d" % len(BODY)),
-            *((name.encode(), value.encode()) for name, value in headers.items()),
-        ],
-        "client": ("203.0.113.7", 50000),
-    }
-    await Application([route], state, SITE)(scope, receive, send_message)
-    return int(messages[0]["status"])
+    fields = [(name.encode(), value.encode()) for name, value in headers.items()]
+    application = Application([route], state, SITE)
+    head = await head_of(application, route.method, route.path.encode(), fields, BODY)
+    return int(head["status"])
 
 
 def test_a_handler_that_only_writes_is_protected(tenant: Tenant) -> None:

@@ -1,4 +1,4 @@
-"""API keys are minted, hashed and bound to their rows (decisions 2)."""
+"""API keys are minted, hashed and bound to their rows (spec decision 2)."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS
-from sealdesk.api_keys.rules import ApiKey
+from sealdesk.api_keys.types import ApiKey
 
 NOW = 1_767_225_600_000_000
 KEY = ApiKey(
@@ -32,6 +32,10 @@ def test_minted_keys_are_unique() -> None:
     keys = {rules.mint_key("live") for _ in range(1000)}
     assert len(keys) == 1000
     assert all(re.fullmatch(r"tk_live_[0-9a-f]{40}", key) for key in keys)
+
+
+def test_a_key_of_the_test_mode_has_another_prefix() -> None:
+    assert re.fullmatch(r"tk_test_[0-9a-f]{40}", rules.mint_key("test"))
 
 
 def test_minted_secrets_are_unique() -> None:

@@ -1,4 +1,4 @@
-"""Stored keys cannot be used without the master key (decisions 2)."""
+"""Stored keys cannot be used without the master key (spec decision 2)."""
 
 import hashlib
 

@@ -14,6 +14,7 @@ from sealdesk.worker.retention import prune
 from tests.api_keys.factories import KEYS, created_key, made
 from tests.support.client import Key
 from tests.support.databases import Begin
+from tests.support.for_each import for_each
 from tests.support.pages import logged_in
 from tests.support.receiver import LOOPBACK, Receiver, receiving
 from tests.support.service import Service, Tenant, wait_until
@@ -159,7 +160,7 @@ def test_a_live_key_has_no_clock(tenant: Tenant) -> None:
         assert (response.status_code, response.json()["code"]) == (403, "test_key_required")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "fault"),
     [
         ({}, "one_of_both"),

@@ -4,14 +4,16 @@ import csv
 import io
 import re
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 import sealdesk
 from sealdesk import clock, ids
 from sealdesk.api_keys import labels as api_keys
 from sealdesk.audit_log import labels as audit_log
-from sealdesk.caller import Actor
+from sealdesk.caller import Actor, without_rights
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.identity import labels as identity
@@ -20,7 +22,6 @@ from sealdesk.mail.contact_form import labels as contact_form
 from sealdesk.mail.mailboxes import labels as mailboxes
 from sealdesk.mail.received_messages import labels as received
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.tickets.macros import labels as macros
 from sealdesk.webhooks import labels as webhooks
 from tests.support.hostile import HOSTILE_TEXTS
@@ -34,8 +35,8 @@ ADA = Actor("user", ids.mint(1), "Ada")
 BO = Actor("api_key", ids.mint(2), "Bo's key")
 KEY_ID = ids.mint(3)
 _ACTION = re.compile(
-    r"\"((?:tenant|user|super_admin|api_key|test_clock|webhook|macro|audit|mailbox|mail_block"
-    r"|contact_form|received_message)\.[a-z_]+)\""
+    r"\"((?:tenant|user|super_admin|api_key|test_clock|webhook|macro|audit|mailbox|mailbox_address|mailbox_domain"
+    r"|mail_block|contact_form|received_message)\.[a-z_]+)\""
 )
 
 
@@ -44,13 +45,24 @@ def visitor(tenant: Tenant) -> Visitor:
     return logged_in(tenant)
 
 
+class AuditEntry(msgspec.Struct):
+    action: str
+    actor: Actor
+    address: str
+    object_id: str | None = None
+    details: dict[str, Any] = {}
+
+
 def _record(tenant: Tenant, *entries: AuditEntry, at_us: int | None = None) -> int:
     """Record entries a microsecond apart; the time of the first."""
     start_us = at_us or tenant.service.clock.now_us()
 
     async def work(tx: Tx) -> None:
         for number, entry in enumerate(entries):
-            await audit.record(tx, tenant.id, entry, start_us + number)
+            caller = without_rights(tenant.id, entry.actor, entry.address)
+            await audit.record(
+                tx, caller, entry.action, entry.object_id, entry.details, start_us + number
+            )
 
     tenant.service.write(work)
     return start_us

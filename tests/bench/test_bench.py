@@ -63,6 +63,7 @@ def connection(data: Data) -> Iterator[sqlite3.Connection]:
         connection.execute("ROLLBACK")
 
 
+@pytest.mark.prove
 def test_bench_measures_every_figure_and_deletes_its_rows(home: Path, data: Data) -> None:
     results = measure(TINY, data, HelpdeskUnavailable("no network"), lambda _: None)
 
@@ -77,6 +78,7 @@ def test_bench_measures_every_figure_and_deletes_its_rows(home: Path, data: Data
     assert count == TINY.big_tickets + TINY.small_tickets + TINY.other_tickets
 
 
+@pytest.mark.prove
 def test_a_run_deletes_changes_of_tickets_that_another_run_created(home: Path, data: Data) -> None:
     caller = Caller(data.big, SYSTEM, frozenset(), "")
     now_us = data.stamp.until_us + 1
@@ -255,6 +257,7 @@ def _tags(connection: sqlite3.Connection, ticket_id: object) -> list[str]:
     return [row["tag"] for row in rows]
 
 
+@pytest.mark.prove
 def test_bench_measures_an_export_through_the_client(data: Data) -> None:
     plan = msgspec.structs.replace(TINY, big_tickets=TINY.big_tickets - 100)
     figures = client.on_sqlite(plan, data, lambda _: None).figures
@@ -264,18 +267,21 @@ def test_bench_measures_an_export_through_the_client(data: Data) -> None:
     assert min(values.values()) > 0
 
 
+@pytest.mark.prove
 def test_bench_measures_a_diagnosis_alone_and_in_the_server(data: Data) -> None:
     figures = diagnosis.measure(TINY, data, lambda _: None).figures
     assert [figure.unit for figure in figures] == ["ms"] * 5
     assert all(value > 0 for figure in figures for value in figure.values)
 
 
+@pytest.mark.prove
 def test_bench_measures_the_receiver_of_e_mail(data: Data) -> None:
     figures = receiving.on_sqlite(TINY, data, lambda _: None).figures
     assert [figure.unit for figure in figures] == ["/s", "ms", "MiB"]
     assert all(value > 0 for figure in figures for value in figure.values)
 
 
+@pytest.mark.prove
 def test_bench_measures_sending(data: Data) -> None:
     figures = sending.on_sqlite(TINY, data, lambda _: None).figures
     assert [figure.unit for figure in figures] == ["/s", "ms"]

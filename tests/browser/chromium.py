@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,6 +19,8 @@ _QUIET = (
     "--disable-sync",
     "--no-first-run",
 )
+# One renderer for all pages takes a fifth less processor time than one for each (2026-11).
+_FRUGAL = ("--in-process-gpu", "--renderer-process-limit=1")
 # Generous, because machines that run tests are busy.
 _TIMEOUT_MS = 60_000
 # What browsers log of refused forms, which is no error of the page.
@@ -71,7 +74,7 @@ def browsing() -> Iterator[Browser]:
     program = find("chromium")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=program, args=[*_QUIET], timeout=3 * _TIMEOUT_MS
+            executable_path=program, args=[*_QUIET, *_FRUGAL], timeout=3 * _TIMEOUT_MS
         )
         try:
             yield browser
@@ -91,9 +94,16 @@ class Window:
         self.context.add_init_script(_WATCH)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
+        self._loaded: set[Path] = set()
         self.page.on("console", lambda message: self._note(message.type, message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", self._refuse)
+
+    def load_once(self, script: Path) -> None:
+        """Run this file at the beginning of every page from now on."""
+        if script not in self._loaded:
+            self._loaded.add(script)
+            self.context.add_init_script(path=script)
 
     @property
     def is_phone(self) -> bool:

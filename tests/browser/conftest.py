@@ -56,14 +56,13 @@ def look(request: pytest.FixtureRequest) -> str:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A flow runs light and wide in `make test`; the other looks only where layout is tested."""
+    """A flow runs in one look in `make test`: where layout is tested, in the narrow one."""
     is_flow = metafunc.module.__name__.rpartition(".")[2] not in _LOOK_THEMSELVES
     if is_flow and "look" in metafunc.fixturenames:
         is_layout = metafunc.definition.get_closest_marker("layout") is not None
-        usual, *others = LOOKS
-        marks = () if is_layout else pytest.mark.prove
-        looks = [usual, *(pytest.param(look, marks=marks) for look in others)]
-        metafunc.parametrize("look", looks, indirect=True)
+        usual = "dark and narrow" if is_layout else "light and wide"
+        others = [pytest.param(look, marks=pytest.mark.prove) for look in LOOKS if look != usual]
+        metafunc.parametrize("look", [usual, *others], indirect=True)
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from tests.interop import packages
 
 # Pages are checked in the one and the other by turns.
 _LIGHT, _DARK = ("light", 1280), ("dark", 390)
-_ALL = tuple(itertools.product(("light", "dark"), (1280, 390)))
-# Some: in one theme and width, which the next page is not in. All: in all four.
-Accessibility = Literal["none", "some", "all"]
+# Some: in one theme and width, which the next page is not in. Both: in those two. All: in all four.
+Accessibility = Literal["none", "some", "both", "all"]
+_SEVERAL = {"both": (_LIGHT, _DARK), "all": (*itertools.product(("light", "dark"), (1280, 390)),)}
 # Elements that a text would leave in a page if it were taken for HTML, whether it may run or not.
 # Everything that is folded away is opened, to be checked as well.
 FOREIGN = """() => {
@@ -72,11 +72,11 @@ class Looker:
         self.page = window.page
         self.shows_text = False  # whether the page shows a hostile text as text
         self.looks = {"pages": 0, "accessibility": 0}
-        self.checks_all = accessibility == "all"
         self._accessibility = accessibility
         self._current = _LIGHT
         self._asked: list[str] = []
-        window.context.add_init_script(path=packages() / "node_modules" / "axe-core" / "axe.min.js")
+        if accessibility != "none":
+            window.load_once(packages() / "node_modules" / "axe-core" / "axe.min.js")
         self.page.on("request", lambda request: self._asked.append(request.url))
 
     def go(self, path: str) -> list[str]:
@@ -98,7 +98,7 @@ class Looker:
             found.append("a text is worked out as a template")
         if accessibility == "some":
             self._switch(_LIGHT if self._current == _DARK else _DARK)
-        for look in _ALL if accessibility == "all" else ():
+        for look in _SEVERAL.get(accessibility, ()):
             found += self._violations(look)
         return [f"{name[:200]}: {each}" for each in found]
 

@@ -14,12 +14,12 @@ from random import Random
 from playwright.sync_api import Browser, Page
 
 from sealdesk.api_keys.usage import recorder as usage
-from sealdesk.cli.demo import example_tenant
-from sealdesk.cli.demo.example_tenant import ADMIN, NewDemo
 from sealdesk.db.engine import Tx
 from sealdesk.identity.auth import passwords
 from sealdesk.state import AppState
 from sealdesk.telemetry.counters import HOUR_US, KeyUse
+from sealdesk_demo import example_tenant
+from sealdesk_demo.example_tenant import ADMIN, NewDemo
 from tests.browser.chromium import Window
 from tests.support.client import Key, send
 from tests.support.databases import on_sqlite

@@ -20,7 +20,7 @@ def page(opened: Callable[..., Window]) -> Page:
 
 
 def test_pages_are_accessible_quiet_and_ask_nobody_else(opened: Callable[..., Window]) -> None:
-    looker = Looker(opened(), "all")
+    looker = Looker(opened())
     found = [fault for path in _SOME for fault in looker.go(path)]
     assert not found, "\n".join(found)
 

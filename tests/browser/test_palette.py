@@ -78,7 +78,7 @@ def test_a_colleague_in_the_same_browser_does_not_see_them(
 def test_the_palette_is_accessible(opened: Callable[..., Window], tenant: Tenant, at: str) -> None:
     window = opened(reduced_motion="reduce")
     window.enter(tenant.admin_email, PASSWORD)
-    looker = Looker(window, "all")
+    looker = Looker(window, "both")
     window.page.goto(at)
     window.page.goto(INBOX)
     window.page.keyboard.press("Control+k")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.chromium import Window
 from tests.browser.page_checks import Looker
@@ -77,6 +77,59 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
     assert page.locator(".beside").count() == 0
 
 
+def test_what_was_asked_for_an_earlier_ticket_is_not_shown_in_the_next(
+    wide: Window, orders: list[str]
+) -> None:
+    page = wide.page
+    page.goto(INBOX)
+    page.get_by_role("link", name="Order 2").click()
+    page.get_by_role("heading", name="Order 2").wait_for()
+    held: list[Route] = []
+    page.route(f"**{INBOX}/{orders[0]}", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
+    with page.expect_request(f"**{INBOX}/{orders[0]}"):  # The change is told by the live stream.
+        page.get_by_label("Priority", exact=True).select_option("urgent")
+    page.get_by_role("link", name="Next ticket").click()
+    page.get_by_role("heading", name="Order 1").wait_for()
+    for each in held:
+        each.continue_()
+    page.get_by_label("Priority", exact=True).select_option("high")
+    page.get_by_text("Saved").first.wait_for()
+    assert page.get_by_role("heading", name="Order 0").count() == 0
+    assert page.get_by_role("heading", name="Order 2").count() == 0
+    assert page.get_by_role("heading", name="Order 1").count() == 1
+
+
+def test_a_ticket_opened_by_its_address_leads_through_the_list_beside_it(
+    wide: Window, orders: list[str]
+) -> None:
+    page = wide.page
+    page.goto(INBOX)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Side by side").click()
+    page.goto(f"{INBOX}/{orders[0]}")
+    beside = page.get_by_role("region", name="Tickets")
+    expect(page.get_by_role("link", name="Next ticket")).to_be_visible()
+    for key, name in (("j", "Order 1"), ("j", "Order 0"), ("k", "Order 1")):
+        page.keyboard.press(key)
+        page.get_by_role("heading", name=name).wait_for()
+        expect(page.locator("#list .current")).to_contain_text(name)
+    page.reload()
+    expect(page.locator("#list .current")).to_contain_text("Order 1")
+    page.keyboard.press("j")
+    page.get_by_role("heading", name="Order 0").wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="Order 1").wait_for()
+    page.keyboard.press("r")
+    page.keyboard.type("A new one is on its way.")
+    with page.expect_navigation():
+        page.keyboard.press("Control+Enter")
+    page.locator("article").get_by_text("A new one is on its way.").wait_for()
+    expect(beside.get_by_role("link", name="Order 0")).to_be_visible()
+    page.keyboard.press("j")
+    page.get_by_role("heading", name="Order 1").wait_for(state="hidden")
+    expect(beside.get_by_role("link", name="Order 0")).to_be_visible()
+
+
 def test_a_narrow_window_has_one_pane(wide: Window, orders: list[str]) -> None:
     page = wide.page
     page.goto(INBOX)
@@ -93,7 +146,7 @@ def test_both_panes_are_accessible(
 ) -> None:
     window = opened(reduced_motion="reduce")
     window.enter(tenant.admin_email, PASSWORD)
-    page, looker = window.page, Looker(window, "all")
+    page, looker = window.page, Looker(window, "both")
     page.set_viewport_size({"width": 1280, "height": 720})
     page.context.add_cookies([{"name": "panes", "value": "two", "url": desk.url}])
     page.goto(INBOX)

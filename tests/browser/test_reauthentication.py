@@ -6,7 +6,7 @@ from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.identity import store
 from sealdesk.identity.auth import tokens
-from sealdesk.identity.rules import User
+from sealdesk.identity.types import User
 from tests.browser.chromium import Window
 from tests.browser.page_checks import Looker
 from tests.support.service import PASSWORD, Service, Tenant
@@ -18,7 +18,7 @@ _HALF_AN_HOUR_US = 30 * 60 * 1_000_000
 def test_the_password_field_is_in_its_form_and_accessible(
     opened: Callable[..., Window], desk: Service, tenant: Tenant
 ) -> None:
-    looker = Looker(opened(reduced_motion="reduce"), "all")
+    looker = Looker(opened(reduced_motion="reduce"), "both")
     _enter_long_ago(looker.window, desk, tenant)
     page, password = looker.page, looker.page.get_by_label("Your password")
     page.goto(f"{PEOPLE}/{tenant.user()}")

@@ -40,7 +40,7 @@ def test_pages_of_a_resubmission_are_accessible(
     opened: Callable[..., Window], tenant: Tenant, at: str
 ) -> None:
     window = opened(reduced_motion="reduce")
-    looker, page = Looker(window, "all"), window.page
+    looker, page = Looker(window, "both"), window.page
     window.enter(tenant.admin_email, PASSWORD)
     page.goto(at)
     page.get_by_label("Your reply").fill(TEXT)

@@ -12,10 +12,11 @@ from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.caller import SYSTEM, Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.mail.contact_form import actions as contact_form
-from sealdesk.mail.contact_form import ticket_links, tokens
+from sealdesk.mail.contact_form import tokens
 from sealdesk.mail.contact_form.types import FormRequest, FormSettings
-from sealdesk.mail.mailboxes.rules import Failure
+from sealdesk.mail.mailboxes.types import Failure
 from sealdesk.mail.threads import actions as threads
+from sealdesk.mail.threads import links
 from sealdesk.routes import PAGES
 from sealdesk.tickets.macros import actions as macros
 from sealdesk.tickets.macros.types import NewMacro
@@ -47,7 +48,7 @@ PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | 
     "/tickets/{id}/macro/{macro_id}",
     "/attachments/{id}/content",
     "/settings/audit/export",
-    "/{desk}/ticket/{token}/files/{id}",
+    "/{path_name}/ticket/{token}/files/{id}",
     "/held-messages/{id}/raw",
 }
 _TICKETS = "/api/v1/external/tickets"
@@ -114,7 +115,7 @@ def address(path: str, places: dict[str, str]) -> str:
         path = path.replace(f"{start}/{{id}}", f"{start}/{found}")
     path = path.replace("{user_id}", places["/settings/people"])
     path = path.replace("{delivery_id}", places["delivery"])
-    path = path.replace("{desk}", places.get("desk", ""))
+    path = path.replace("{path_name}", places.get("desk", ""))
     for start in ("/confirm", "/ticket"):
         path = path.replace(f"{start}/{{token}}", f"{start}/{places.get(start, '')}")
     assert "{" not in path, "a page without an id for it"
@@ -160,7 +161,7 @@ def _mailbox(tenant: Tenant, admin: Person, texts: Texts) -> str:
         new |= {f"{protocol}_{name}": "correct" for name in ("username", "password")}
     mailbox_id = made(admin, f"{ids.mint(1)[-31:]}@acme.test", **new)["id"]
     # Otherwise its servers would be tried, which have another problem.
-    admin.patch(f"{MAILBOXES}/{mailbox_id}", {"is_paused": True}).raise_for_status()
+    assert admin.patch(f"{MAILBOXES}/{mailbox_id}", {"is_paused": True}).status_code == 200
     admin.post("/api/v1/mail-blocks", {"pattern": "@spam.test"})
     set_problem(tenant.service, tenant, mailbox_id, "sending", Failure("closed", SUM))
     return str(mailbox_id)
@@ -190,7 +191,7 @@ def _page_token(tenant: Tenant, mailbox: str, ticket_id: str) -> str:
     added = tenant.service.write(
         lambda tx: threads.add_people(tx, tenant.id, ticket_id, mailbox, people, 0)
     )
-    return ticket_links.token_of(tenant.service.state.key_ring, added[0])
+    return links.token_of(tenant.service.state.key_ring, added[0])
 
 
 def _held(tenant: Tenant, texts: Texts) -> str:

@@ -20,7 +20,7 @@ _FORCED = {
     "users": "name = :text, email = :text || id",
     "replies": "delivery_reason = :text",
     "endpoints": "url = :text",
-    "mailboxes": "address = :text || id, display_name = :text, signature = :text,"
+    "mailboxes": "address = :text || id, aliases = :list, display_name = :text, signature = :text,"
     " imap_host = :text, imap_username = :text, imap_folder = :text, smtp_host = :text,"
     " smtp_username = :text, acknowledgement = :text",
     "received_messages": "from_identity = :text, reason = :text, subject = :text,"
@@ -35,10 +35,11 @@ _FORCED = {
 }
 # Texts that nobody types and no program sends: what the service calls and counts things by.
 _OURS = {
-    "envelope", "message_key", "outcome", "raw_sha256",
+    "envelope", "message_key", "outcome", "raw_sha256", "reason_code",
     "token",
     "action", "actor_kind", "address_identity", "imap_security", "language", "receives",
-    "sealed_imap_password", "sealed_smtp_password", "smtp_security",
+    "oauth_provider", "sealed_imap_password", "sealed_refresh_token", "sealed_smtp_password",
+    "smtp_security",
     "allowed_ips", "assignment", "author_type", "body_sha256", "code",
     "content_type", "delivery",
     "diagnosis", "disabled_reason", "email_identity", "event_type", "events", "key_prefix",
@@ -49,16 +50,19 @@ _OURS = {
     "image_type", "snoozed_until", "topic", "uploader_kind", "value", "words",
 }  # fmt: skip
 # On no page: stored API responses, addresses of log-ins, hashes of recovery codes, events of
-# PostgreSQL that wait for their position, names of consumers, and what is needed to undo a merge.
+# PostgreSQL that wait for their position, names of consumers, identities of tags, and what is
+# needed to undo a merge.
 _UNSHOWN = {"idempotency", "user_addresses", "second_factors", "event_outbox", "reads",
             "consumer_positions", "ticket_merges", "ticket_followers", "erasures",
-            "ticket_message_ids", "outgoing_messages", "form_submissions"}  # fmt: skip
+            "ticket_message_ids", "ticket_tags", "outgoing_messages",
+            "form_submissions"}  # fmt: skip
 
 
 async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:
     """Texts where the rules let none, and all of them where the rules let few."""
     text = texts.fit(255, 3)
     values = {"tenant": tenant_id, "text": text, "json": json.dumps({text: text})}
+    values["list"] = json.dumps([text])
     for name, what in _FORCED.items():
         own = _own(metadata.tables[name])
         await tx.execute(f"UPDATE {name} SET {what} WHERE {own} = :tenant", values)

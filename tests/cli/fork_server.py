@@ -17,14 +17,14 @@ from importlib import import_module
 # Modules that commands import when they need them; the first may be missing.
 _LATE = (
     "typer._adapters", "http.client", "rich.console", "rich.markup", "rich.progress", "rich.table",
-    "sealdesk.server.app", "sealdesk.cli.demo.example_tenant", "sealdesk.server.serve",
+    "sealdesk.server.app", "sealdesk_demo.example_tenant", "sealdesk.server.serve",
     "sealdesk.web.body", "sealdesk.worker.loop",
 )  # fmt: skip
 
 
 def main() -> None:
     """Serve on the socket whose file descriptor is the argument."""
-    for name in ("sealdesk.cli", *_LATE):
+    for name in ("sealdesk.cli.program", *_LATE):
         with suppress(ModuleNotFoundError):
             import_module(name)
     gc.freeze()  # otherwise the collector of each fork would touch, and so copy, all objects

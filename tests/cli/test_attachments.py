@@ -9,7 +9,7 @@ from sealdesk.settings import from_env
 from tests.cli.backups import empty_target, serving_restored, terminal_of
 from tests.cli.terminal import Terminal
 from tests.support.buckets import bucket_env, faulty_proxy, list_bucket
-from tests.support.databases import Begin
+from tests.support.databases import SQLITE_FIRST, Begin
 from tests.support.service import Service, running
 
 CONTENTS = [b"one", b"three", bytes(300_000)]
@@ -92,6 +92,7 @@ def test_a_move_needs_a_bucket_and_a_target(source: Service) -> None:
     )  # fmt: skip
 
 
+@SQLITE_FIRST
 def test_a_backup_of_a_bucket_is_restored_to_the_storage_of_the_settings(
     begin: Begin, tmp_path: Path
 ) -> None:

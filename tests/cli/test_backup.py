@@ -10,7 +10,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
+from sealdesk.db.backup import archive
+from sealdesk.db.schema_version import DEVELOPMENT_COMMIT
 from tests.cli.backups import empty_target, serving_restored, terminal_of
 from tests.cli.terminal import PROGRAM, serving
 from tests.support.client import Key
@@ -211,6 +214,21 @@ def test_another_master_key_is_refused_before_anything_is_restored(
         other = target.with_env(SEALDESK_MASTER_KEY=random_key())
         assert "sealed with the master key" in other.run("restore", str(file)).stderr
         target.out("restore", str(file))
+
+
+@SQLITE_FIRST
+def test_a_backup_of_a_development_version_is_not_restored(source: Service, tmp_path: Path) -> None:
+    file, dump, old = tmp_path / "backup", tmp_path / "dump", tmp_path / "old"
+    terminal_of(source).out("backup", str(file))
+    with archive.opened(file, None) as backup:
+        dump.write_bytes(b"".join(backup.blocks()))
+    described = replace(backup.manifest, dump=replace(backup.manifest.dump, schema="0042"))
+    with old.open("wb") as target:
+        archive.write(target, described, archive.Payload(dump), None, lambda _: None)
+    with empty_target(source, tmp_path / "restored") as terminal:
+        refused = terminal.run("restore", str(old))
+        assert f"commit {DEVELOPMENT_COMMIT}, run `sealdesk restore` there" in refused.stderr
+        assert not [*terminal.data_dir.glob("sealdesk.db*")]
 
 
 @SQLITE_FIRST

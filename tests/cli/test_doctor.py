@@ -9,7 +9,7 @@ import pytest
 from sealdesk.cli.doctor import sqlite_storage
 from sealdesk.db.schema_version import KNOWN_VERSIONS
 from sealdesk.db.sqlite.quick_check import CheckResult
-from tests.cli.conftest import on_a_file
+from tests.cli.fixtures import on_a_file
 from tests.cli.terminal import Terminal
 from tests.support.client import Person
 from tests.support.service import Service

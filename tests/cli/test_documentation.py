@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 import typer.main
 
-from sealdesk.cli import cli
+from sealdesk.cli.program import cli
 from tests.cli.terminal import Terminal
+from tests.support.for_each import for_each
 
 DOCS = Path("docs/commands.md").read_text()
 SECTIONS = dict(re.findall(r"^### `sealdesk ([\w -]+)`\n(.*?)(?=^##|\Z)", DOCS, re.M | re.S))
@@ -31,7 +31,7 @@ def test_the_documentation_lists_exactly_the_commands() -> None:
     assert SECTIONS.keys() == COMMANDS.keys()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@for_each("command", COMMANDS)
 def test_the_documentation_lists_exactly_the_options(command: str) -> None:
     assert set(re.findall(r"--[a-z-]+", SECTIONS[command])) == COMMANDS[command] - {"--help"}
 

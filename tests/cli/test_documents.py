@@ -1,4 +1,4 @@
-from tests.cli.conftest import Home
+from tests.cli.fixtures import Home
 
 
 def test_documents_that_are_right_are_counted_as_such(home: Home) -> None:

@@ -91,7 +91,8 @@ def test_readyz_returns_503_before_the_port_closes_without_a_notice(
         assert check.answer() == (503, "close")
 
 
-def test_no_accepted_or_queued_request_is_lost(installed: Terminal) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_no_accepted_or_queued_request_is_lost(installed: Terminal, number: signal.Signals) -> None:
     with _running_server(installed) as (served, connect):
         incomplete, persistent, silent = connect(), connect(), connect()
         incomplete.send(TIME[:20])
@@ -104,7 +105,7 @@ def test_no_accepted_or_queued_request_is_lost(installed: Terminal) -> None:
         waiting = [connect() for _ in range(20)]
         for connection in waiting:
             connection.send(TIME)
-        served.process.terminate()
+        served.process.send_signal(number)
         served.process.send_signal(signal.SIGCONT)
         # The server may read these before it learns of the signal.
         assert {each.answer()[0] for each in (persistent, silent, *waiting)} == {200}

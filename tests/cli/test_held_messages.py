@@ -6,6 +6,7 @@ from tests.cli.terminal import Terminal
 from tests.mail.receiving.killing import Place
 from tests.mail.receiving.test_killing import place
 from tests.mail.support import message, receiving
+from tests.support.databases import SQLITE_FIRST
 
 __all__ = ["place"]
 _NOBODY = "0" * 26
@@ -22,6 +23,7 @@ def take(place: Place, *messages: bytes) -> None:
             receiver.send(each, place.address, sender="ann@example.test")
 
 
+@SQLITE_FIRST
 def test_what_waits_is_listed_with_its_reason_and_released_once(
     place: Place, terminal: Terminal
 ) -> None:
@@ -50,6 +52,7 @@ def test_what_waits_is_listed_with_its_reason_and_released_once(
     assert len(place.tickets()) == 2
 
 
+@SQLITE_FIRST
 def test_what_is_not_there_is_said(place: Place, terminal: Terminal) -> None:
     tenant = ("--tenant", place.tenant_id)
     assert "no such message" in terminal.refused("mail", "release", _NOBODY, *tenant)
@@ -58,6 +61,7 @@ def test_what_is_not_there_is_said(place: Place, terminal: Terminal) -> None:
         assert "no such tenant" in refusal
 
 
+@SQLITE_FIRST
 def test_a_sender_cannot_write_to_the_terminal(place: Place, terminal: Terminal) -> None:
     subject = "=?utf-8?q?red_=1B[31m_and_=C2=9B31m_=E2=80=AEback?="
     raw = message(subject="SUBJECT", X_Spam_Flag="YES").replace(b"SUBJECT", subject.encode())

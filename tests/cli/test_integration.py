@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Home, on_a_file
+from tests.cli.fixtures import Home, on_a_file
 from tests.cli.terminal import PROGRAM, Terminal
+from tests.support.databases import SQLITE_FIRST
 
 NEW = ("--subject", "Broken bowl", "--description", "It has a crack.")
 
@@ -54,6 +55,7 @@ def _in_terminal(terminal: Terminal, *args: str, columns: int = 80) -> str:
     return shown.decode()
 
 
+@SQLITE_FIRST
 def test_what_is_created_is_changed_answered_and_listed(with_key: Terminal) -> None:
     ticket = _create(with_key, "--tag", "a", "--tag", "ü", "--data", '{"priority": "urgent"}')
     assert (ticket["tags"], ticket["priority"]) == (["a", "ü"], "urgent")

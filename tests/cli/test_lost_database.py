@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from tests.cli.conftest import Home, on_a_file
+from tests.cli.fixtures import Home, on_a_file
 from tests.cli.terminal import Terminal, serving
 from tests.support.service import random_key
 

@@ -3,10 +3,12 @@
 from uuid import uuid4
 
 from tests.cli.terminal import Terminal
+from tests.support.databases import SQLITE_FIRST
 
 _SECRET = "hunter2-mailbox"
 
 
+@SQLITE_FIRST
 def test_a_mailbox_is_added_listed_paused_and_deleted(terminal: Terminal, acme: str) -> None:
     address = f"{uuid4().hex[:20]}@acme.test"
     servers = ("--imap-host", "imap.acme.test", "--smtp-host", "smtp.acme.test")
@@ -26,6 +28,7 @@ def test_a_mailbox_is_added_listed_paused_and_deleted(terminal: Terminal, acme: 
     assert "no such mailbox" in terminal.refused("mailboxes", "pause", address)
 
 
+@SQLITE_FIRST
 def test_a_test_names_the_step_that_fails(terminal: Terminal, acme: str) -> None:
     address = f"{uuid4().hex[:20]}@acme.test"
     terminal.out("mailboxes", "add", address, "--tenant", acme, "--smtp-host", "smtp.invalid")

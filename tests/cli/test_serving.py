@@ -3,12 +3,14 @@ import resource
 import shutil
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.cli.conftest import Home, on_a_file
+from sealdesk.db.schema_version import DEVELOPMENT_COMMIT
+from tests.cli.fixtures import Home, on_a_file
 from tests.cli.terminal import PASSWORD, Terminal, log_in, serving
 
 
@@ -84,6 +86,16 @@ def test_a_database_of_a_newer_sealdesk_is_refused(installed: Terminal) -> None:
     with sqlite3.connect(installed.data_dir / "sealdesk.db") as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     assert "schema 9999, which is newer" in installed.refused("serve", "--port", "0")
+
+
+@pytest.mark.parametrize("command", ["demo", "serve"])  # the two of `make run`
+def test_a_database_of_a_development_version_is_refused(installed: Terminal, command: str) -> None:
+    file = installed.data_dir / "sealdesk.db"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0042'")
+    before = file.read_bytes()
+    assert f"check out commit {DEVELOPMENT_COMMIT}" in installed.refused(command, "--port", "0")
+    assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize("room_bytes", [0, 8192], ids=["no key", "no database"])

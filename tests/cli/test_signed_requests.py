@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from sealdesk.crypto.signing import Signed, is_valid
-from tests.cli.conftest import Home
+from tests.cli.fixtures import Home
 from tests.cli.terminal import Terminal
 
 TICKETS = "/api/v1/external/tickets"

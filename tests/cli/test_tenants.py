@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Home
+from tests.cli.fixtures import Home
 from tests.cli.terminal import PASSWORD, Terminal, log_in
 
 
@@ -54,3 +54,19 @@ def test_the_next_step_is_that_of_the_readme(terminal: Terminal) -> None:
     assert "Next, log in as ada@next.test and create a key" in said
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     assert "log in as `ada@acme.test` and create a key" in readme
+
+
+def test_a_password_file_of_windows_has_the_password_that_was_typed(terminal: Terminal) -> None:
+    options = ("--name", "Win", "--admin-email", "w@win.test", "--admin-password-stdin")
+    marked = terminal.out("tenants", "create", *options, stdin=f"\ufeff{PASSWORD}\r\n")
+    assert "w@win.test" in marked
+    # With the mark this would have twelve characters.
+    again = ("users", "set-password", "w@win.test", "--password-stdin")
+    assert "12 to 1024" in terminal.refused(*again, stdin="\ufeffeleven char")
+
+
+def test_an_argument_in_another_encoding_is_named(terminal: Terminal) -> None:
+    name = b"T\xf6chter".decode("utf-8", "surrogateescape")
+    refusal = terminal.refused("tenants", "create", "--name", name, "--admin-email", "a@b.test")
+    assert "not UTF-8" in refusal
+    assert "bug" not in refusal

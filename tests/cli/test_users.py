@@ -1,8 +1,9 @@
 import httpx
 import pytest
 
-from tests.cli.conftest import Home
+from tests.cli.fixtures import Home
 from tests.cli.terminal import PASSWORD, Terminal, log_in
+from tests.support.databases import SQLITE_FIRST
 
 
 def create(terminal: Terminal, tenant_id: str, email: str, role: str = "agent") -> None:
@@ -48,6 +49,7 @@ def test_a_new_password_replaces_the_old_one(home: Home, acme: str) -> None:
     assert log_in(home.served.url, "cy@acme.test") == 401
 
 
+@SQLITE_FIRST
 def test_commands_refuse_the_users_own_name_as_password(home: Home, acme: str) -> None:
     create(home.terminal, acme, "ludmila@acme.test")
     near = ("users", "set-password", "ludmila@acme.test", "--password-stdin")

@@ -17,10 +17,11 @@ import pytest
 from standardwebhooks import Webhook
 
 from sealdesk.crypto import webhook_signing
-from tests.cli.conftest import on_a_file
+from tests.cli.fixtures import on_a_file
 from tests.cli.terminal import PROGRAM, Terminal
 from tests.servers import free_port
 from tests.support.client import Key
+from tests.support.databases import SQLITE_FIRST
 from tests.support.receiver import Got, Receiver, receiving
 from tests.support.service import Service, Tenant, wait_until
 
@@ -105,6 +106,7 @@ def in_feed(key: Key) -> dict[str, bytes]:
     return {id: inside[a:b] for id, a, b in zip(ids, starts, ends, strict=True)}
 
 
+@SQLITE_FIRST
 def test_new_events_arrive_byte_for_byte_with_valid_signatures(
     key: Key, receiver: Receiver, listen: Any
 ) -> None:
@@ -204,6 +206,7 @@ def test_every_refusal_prints_one_line(
         assert words in line
 
 
+@SQLITE_FIRST
 def test_no_event_is_missed_while_the_service_is_unreachable(
     service: Service, key: Key, receiver: Receiver, listen: Any
 ) -> None:

@@ -1,21 +1,12 @@
 """What a program sees of a desk: tickets, replies, customers, files and the feed."""
 
 import asyncio
-from inspect import Parameter, signature
 from itertools import islice
 
 import pytest
 
-from sealdesk.client import (
-    AsyncDesk,
-    Desk,
-    async_resources,
-    async_webhook_resources,
-    error_codes,
-    resources,
-    webhook_resources,
-)
-from sealdesk.client.errors import NotFound
+from sealdesk.client import AsyncDesk, Desk, InvalidConfiguration, error_codes
+from sealdesk.client.errors import NotFound, PreconditionFailed
 from sealdesk.client.parameters import NewTicket
 from tests.support.client import Key
 
@@ -36,6 +27,12 @@ def test_a_ticket_is_opened_read_changed_and_answered(desk: Desk) -> None:
     assert {each.id for each in desk.replies.list(opened.id)} == {reply.id, note.id}
     found = [each.id for each in desk.tickets.list(external_id="a b/ü?#", tag="Ünïcode")]
     assert found == [opened.id]
+
+
+def test_a_ticket_is_merged_and_the_merge_undone(desk: Desk) -> None:
+    opened, target = desk.tickets.create(**TICKET), desk.tickets.create(**TICKET)
+    assert desk.tickets.merge(opened.id, into=target.id).id == target.id
+    assert desk.tickets.undo_merge(opened.id).id == opened.id
 
 
 def test_a_list_is_read_through_all_pages(desk: Desk) -> None:
@@ -90,10 +87,33 @@ def test_a_refusal_is_the_exception_of_its_code(desk: Desk) -> None:
     with pytest.raises(error_codes.ValidationFailed, match=r"/subject: .*required") as broken:
         desk.tickets.create(description="D", customer={"email": "a@example.test"})  # type: ignore[call-arg]
     assert (broken.value.status, broken.value.code) == (422, "validation_failed")
-    with pytest.raises(error_codes.UnknownParameter, match="Did you mean"):
-        desk.tickets.list(stauts="open").first()  # type: ignore[call-arg]
-    with pytest.raises(ValueError, match="an id cannot be"):
-        desk.tickets.get("")
+    with pytest.raises(InvalidConfiguration, match="did you mean 'status'"):
+        desk.tickets.list(stauts="open")  # type: ignore[call-arg]
+    with pytest.raises(InvalidConfiguration, match="did you mean 'priority'"):
+        desk.tickets.create(**TICKET, prority="high")  # type: ignore[call-arg]
+    with pytest.raises(InvalidConfiguration, match="customer: 'mail' is unknown"):
+        desk.tickets.create(subject="S", description="D", customer={"mail": "a"})  # type: ignore[typeddict-unknown-key, typeddict-item]
+    for nothing in ("", None):
+        with pytest.raises(ValueError, match="an id cannot be"):
+            desk.tickets.get(nothing)  # type: ignore[arg-type]
+
+
+def test_the_headers_of_a_success_are_readable(desk: Desk) -> None:
+    opened = desk.tickets.create(**TICKET)
+    assert opened.response is not None
+    assert opened.response.status == 201
+    assert opened.response.request_id
+    assert opened.response.rate_limit is not None
+    assert opened.response.rate_limit.remaining > 0
+    assert opened.response.warnings == ()
+    assert opened.to_dict()["subject"] == "Broken bowl"
+    changed = desk.tickets.update(opened.id, if_match=opened, status="pending")
+    with pytest.raises(PreconditionFailed):
+        desk.tickets.update(opened.id, if_match=opened, status="open")
+    assert desk.tickets.get(opened.id).etag == changed.etag
+    row = desk.tickets.list().first()
+    with pytest.raises(InvalidConfiguration, match="get the one first"):
+        desk.tickets.update(opened.id, if_match=row, status="open")
 
 
 def test_the_asynchronous_desk_does_the_same(key: Key) -> None:
@@ -111,28 +131,3 @@ def test_the_asynchronous_desk_does_the_same(key: Key) -> None:
         return []
 
     assert asyncio.run(work()) == ["reply.created"]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [(Desk, AsyncDesk)]
-    + [
-        (getattr(resources, name), getattr(async_resources, name))
-        for name in ("Tickets", "Replies", "Followers", "Customers", "Attachments", "Events")
-    ]
-    + [(webhook_resources.Webhooks, async_webhook_resources.Webhooks)],
-)
-def test_both_desks_have_the_same_methods(one: type, other: type) -> None:
-    assert _methods(one) == _methods(other)
-
-
-def _methods(kind: type) -> dict[str, list[tuple[str, object]]]:
-    return {
-        name: [_parameter(each) for each in signature(method).parameters.values()]
-        for name, method in vars(kind).items()
-        if callable(method) and not name.startswith("_")
-    }
-
-
-def _parameter(parameter: Parameter) -> tuple[str, object]:
-    return parameter.name, parameter.default

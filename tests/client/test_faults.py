@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from sealdesk.client import Desk, RetryPolicy, error_codes
+from sealdesk.client.attempts import Retry
 from sealdesk.client.errors import (
     ApiError,
     ConnectionFailed,
@@ -163,6 +164,71 @@ def test_a_post_is_repeated_with_its_idempotency_key_and_a_new_signature(
     retry_after_s = float(fault.headers.get("retry-after", 0))
     assert len(pauses) == 2
     assert all(retry_after_s <= pause_s <= retry_after_s + 8 for pause_s in pauses)
+
+
+def test_a_limit_costs_no_retries_and_is_waited_for_together(server: Server) -> None:
+    pauses: list[float] = []
+    limited = problem(429, "rate_limit_exceeded", retry_after="7")
+    desk = Desk(
+        vectors.API_KEY,
+        vectors.API_SECRET,
+        server.url,
+        retry=RetryPolicy(retries=0, max_limited_s=100.0, base_s=0.0),
+        sleep=pauses.append,
+    )
+    with desk:
+        server.faults += [limited] * 9
+        create(desk)
+        assert pauses == [7.0] * 9
+        pauses.clear()
+        create(desk)  # as another thread would
+        assert len(pauses) == 1 and 0.0 < pauses[0] <= 7.0
+        server.faults += [limited] * 99
+        with pytest.raises(error_codes.RateLimitExceeded):
+            create(desk)
+        assert sum(pauses) <= 120.0
+
+
+def test_a_call_has_a_timeout_a_deadline_and_tells_of_its_retries(
+    server: Server, desk: Desk, pauses: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[Retry] = []
+    caplog.set_level("INFO", logger="sealdesk.client")
+    other = desk.with_options(timeout_s=3.0, deadline_s=5.0, on_retry=told.append)
+    server.faults += [problem(503, "storage_unavailable", retry_after="1"), Fault(0)]
+    create(other)
+    assert [(each.method, each.reason) for each in told] == [("POST", "503"), ("POST", "ReadError")]
+    assert ["is sent again" in record.message for record in caplog.records] == [True, True]
+    server.faults += [problem(503, "storage_unavailable", retry_after="6")]
+    with pytest.raises(error_codes.StorageUnavailable):
+        create(other)  # six seconds would end behind the deadline
+    create(desk)
+    with pytest.raises(InvalidConfiguration, match="there is no option 'timeout'"):
+        desk.with_options(timeout=3.0)  # type: ignore[call-arg]
+
+
+def test_a_deadline_holds_while_a_limit_is_used_up(
+    server: Server, desk: Desk, pauses: list[float]
+) -> None:
+    server.faults += [problem(429, "rate_limit_exceeded", retry_after="30")]
+    hasty = desk.with_options(deadline_s=5.0)
+    with pytest.raises(error_codes.RateLimitExceeded):
+        create(hasty)
+    server.faults += [problem(429, "rate_limit_exceeded", retry_after="30")]
+    with pytest.raises(error_codes.RateLimitExceeded):
+        create(hasty)  # The limit is known already, and its wait would end behind the deadline.
+    assert pauses == []
+
+
+def test_signatures_that_other_processes_have_used_are_replaced(server: Server) -> None:
+    with open_desk(server.url) as desk:
+        server.faults += [problem(401, "signature_replayed")] * 9
+        desk.tickets.update("i", if_match='"1.1"', status="open")
+        assert len({each.headers["x-api-timestamp"] for each in server.got}) > 5
+        server.faults += [problem(401, "signature_replayed")] * 99
+        with pytest.raises(error_codes.SignatureReplayed):
+            desk.tickets.update("i", status="open")
+        assert len(server.got) == 21
 
 
 def test_pauses_have_full_jitter_and_an_end() -> None:

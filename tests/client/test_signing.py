@@ -102,9 +102,14 @@ def test_a_clock_off_by_an_hour_is_corrected_once(
 def test_a_time_that_is_over_a_day_away_is_not_signed(off_s: int) -> None:
     auth = SignatureAuth(vectors.API_KEY, vectors.API_SECRET, now=lambda: 1_767_225_600.0)
     refusal = '{"code":"timestamp_out_of_range","server_time":%d}'
-    assert not auth.correct_clock((refusal % (1_767_225_600 + off_s)).encode())
+
+    def may_sign_again(server_time: int) -> bool:
+        request = httpx.Request("GET", "http://desk.example.test/")
+        return auth.may_sign_again(request, (refusal % server_time).encode())
+
+    assert not may_sign_again(1_767_225_600 + off_s)
     assert auth.signer.offset_s == 0
-    assert auth.correct_clock((refusal % (1_767_225_600 + 86_400)).encode())
+    assert may_sign_again(1_767_225_600 + 86_400)
     assert auth.signer.offset_s == 86_400
 
 

@@ -32,6 +32,13 @@ def test_a_sealed_file_opens(size: int) -> None:
     assert b"ssss" not in sealed and sealed_file.is_sealed(sealed)
 
 
+def test_a_file_that_was_sealed_in_2026_opens() -> None:
+    label = bytes.fromhex("1c31e14551bfb2a946a8c99a64adec6e1d450390")
+    sealed = bytes.fromhex("3016411dc67b68fad51ae15fe349ced109")
+    assert open_sealed(sealed_file.MAGIC + label + sealed) == b"a"
+    assert seal(b"a") == sealed_file.MAGIC + label + sealed
+
+
 def test_the_same_bytes_become_the_same_file_under_one_key_and_tenant() -> None:
     assert seal(b"a") == seal(b"a")
     others = [seal(b"b"), seal(b"a", "tenant 2"), seal(b"a", key_ring=KeyRing([OLD]))]

@@ -23,6 +23,13 @@ def test_sealed_secret_opens_in_no_other_context() -> None:
         RING.open(sealed, "tenant 1 key 1 version 2")
 
 
+def test_what_was_sealed_in_2026_opens() -> None:
+    secret = "1c31e1459d4eb4febd86f8b2b8edc703071fbc6e356a1983912fecd3f62de249f37e2fbb8cb7"
+    assert RING.open(bytes.fromhex(secret), "a") == "secret"
+    token = "1c31e14555b340d6af02c18856a34310eb0c8c70e3613ebddb35"
+    assert RING.open_token(bytes.fromhex(token), b"list") == b"page 2"
+
+
 def test_sealing_a_secret_twice_gives_different_ciphertexts() -> None:
     assert RING.seal("secret", "a") != RING.seal("secret", "a")
 

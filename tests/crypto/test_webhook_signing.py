@@ -14,6 +14,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from sealdesk.crypto import webhook_signing
 from sealdesk.crypto.webhook_signing import Captured, Mistake, find_mistake
+from tests.support.for_each import for_each
 
 NOW = 1_800_000_000
 ID = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
@@ -32,6 +33,11 @@ def by_hand(message: bytes, key: bytes = KEY) -> Captured:
     """A webhook with a differently computed signature."""
     signature = "v1," + base64.b64encode(hmac.digest(key, message, "sha256")).decode()
     return signed()._replace(signature=signature)
+
+
+def test_a_secret_is_32_random_bytes() -> None:
+    assert len(webhook_signing.key_of(SECRET)) == 32
+    assert webhook_signing.mint_secret() != SECRET
 
 
 def edited(change: Callable[[bytes], bytes]) -> Captured:
@@ -90,9 +96,7 @@ MISTAKES: list[tuple[Mistake, str, Captured]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "secret", "captured"), MISTAKES, ids=[f"{n}-{i}" for i, (n, *_) in enumerate(MISTAKES)]
-)
+@for_each(("name", "secret", "captured"), MISTAKES)
 def test_the_mistake_is_named(name: Mistake, secret: str, captured: Captured) -> None:
     assert find_mistake(secret, captured, NOW) == name
 

@@ -1,4 +1,4 @@
-"""Lists of customers (decisions 8)."""
+"""Lists of customers (spec decision 8)."""
 
 from collections.abc import Callable
 from itertools import product
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.service import Service
 
 CUSTOMERS = "/api/v1/external/customers"
@@ -23,8 +24,8 @@ def shelf(shared_service: Service) -> tuple[Key, list[dict[str, Any]]]:
     return key, [key.get(f"{CUSTOMERS}/{one['id']}").json()["data"] for one in made]
 
 
-@pytest.mark.parametrize("chosen", list(product((False, True), repeat=3)), ids=str)
-@pytest.mark.parametrize("sort", ["", "desc", "asc"])
+@for_each("chosen", list(product((False, True), repeat=3)), ids=str)
+@for_each("sort", ["", "desc", "asc"])
 def test_filters_are_joined_by_and_in_both_orders(
     shelf: tuple[Key, list[dict[str, Any]]], chosen: tuple[bool, ...], sort: str
 ) -> None:

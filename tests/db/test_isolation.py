@@ -14,13 +14,14 @@ from typing import Any
 import asyncpg
 import pytest
 
-from sealdesk.db import tables
+from sealdesk.db import schema
 from sealdesk.db.engine import Counter, Params, Tx
 from sealdesk.db.postgres import statements as folding
 from sealdesk.db.postgres.database import PostgresDatabase
 from sealdesk.db.schema import metadata
 from sealdesk.errors import ServiceUnavailable
 from tests.support.databases import Template
+from tests.support.for_each import for_each
 from tests.support.statements import Statement, statements
 from tests.support.tenant_rows import (
     MARK,
@@ -49,15 +50,21 @@ _COUNTS = (
     "tickets/erasing/store.py _COUNT",
     "webhooks/store/delivery_log.py _COUNT_FAILED",
     "mail/receiving/store.py _COUNT_NEW",
-    "mail/mailboxes/store.py _COUNT_FAILING",
+    "mail/mailboxes/store/mailboxes.py _COUNT_FAILING",
     "mail/contact_form/store.py _COUNT",
     "mail/contact_form/store.py _COUNT_OF_ADDRESS",
     "mail/receiving/store.py _COUNT_REPLIES",
     "mail/receiving/store.py _COUNT_REPLIES_TO",
-    "mail/sending/results/store.py _LIST_ACKNOWLEDGED",
+    "mail/receiving/store.py _SUM_WAITING",
+    "mail/receiving/store.py _SUM_WAITING_OF",
+    "mail/sending/store.py _LIST_ACKNOWLEDGED",
 )
-# They find tickets of nobody, and those rows have an assignee.
+# They find tickets of nobody, and those rows have an assignee; or people whose address is that of
+# no mailbox, and that of those rows is one.
 _OF_NOBODY = (
+    "mail/threads/store.py _LIST_RECIPIENTS",
+    "tickets/store/destinations.py _LIST_PARTICIPANTS",
+    "tickets/store/destinations.py _LIST_RECIPIENTS",
     "tickets/teams/store.py _LIST_WAITING",
     "tickets/teams/store.py _LIST_TICKETS",
 )
@@ -70,8 +77,8 @@ _KEPT = (
     "customers/store.py _DELETE_WITHOUT_TICKETS",
     "webhooks/store/delivery_log.py _RESTART_FAILED",
     "mail/receiving/store.py _FINISH",
-    "mail/sending/results/store.py _BOUNCE",
-    "mail/sending/results/store.py _SET_DELIVERY",
+    "mail/sending/store.py _BOUNCE",
+    "mail/sending/store.py _SET_DELIVERY",
 )
 FILTERED = [
     found
@@ -90,7 +97,7 @@ CHANGES = [
     found
     for found in FILTERED
     if found.verb in ("UPDATE", "DELETE")
-    and found.tables[0] not in tables.GLOBAL
+    and found.tables[0] not in schema.GLOBAL
     and found.tables[0] != "attachment_usage"  # one row for each tenant: it changes its own
     and not found.is_of_worker
 ]
@@ -121,6 +128,7 @@ _OTHERS = {
     "test": "",
     "size": 0,
     "quota": 10,
+    "rotated": b"",
 }
 
 
@@ -203,7 +211,7 @@ async def _plainly(tx: Tx, sql: str, params: Params) -> Any:
 READINGS: tuple[tuple[Way, bool], ...] = ((_plainly, False), (_open_first, False), (_plainly, True))
 
 
-@pytest.mark.parametrize("statement", SELECTS, ids=[case.name for case in SELECTS])
+@for_each("statement", SELECTS, ids=lambda case: case.name)
 def test_read_without_its_filter_returns_no_foreign_row(
     filled: FilledDatabase, open_databases: OpenDatabases, statement: Statement
 ) -> None:

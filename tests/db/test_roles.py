@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection
 
-from sealdesk.db import schema_version, tables
-from sealdesk.db.migrate import make_config, postgres_transaction
+from sealdesk.db import schema, schema_version
+from sealdesk.db.migrate import postgres_transaction
 from sealdesk.db.postgres import roles
 from sealdesk.db.schema import metadata
+from sealdesk.db.schema.metadata import METADATA
 from sealdesk.db.schema_version import Unusable
 from tests.support.databases import Template
 from tests.support.statements import statements
@@ -94,7 +94,7 @@ def test_policies_are_exactly_these(postgres_template: Template, env: Env) -> No
     for name in of_tenants():
         expected.append([name, "owner", "owner", "PERMISSIVE", "ALL", "true", ""])
         expected.append([name, "tenant", "public", "PERMISSIVE", "ALL", _OF_TENANT, ""])
-        if name in tables.WORKER_GRANTS:
+        if schema.TABLES[name].worker:
             expected.append([name, "worker", worker, "PERMISSIVE", "ALL", "true", ""])
     assert _look(postgres_template, env, _POLICIES) == sorted(expected)
 
@@ -103,7 +103,7 @@ def test_server_role_has_only_the_rights_of_its_statements(
     postgres_template: Template, env: Env
 ) -> None:
     needed = {name: {"SELECT", "INSERT"} for name in metadata.tables}
-    needed |= {tables.VERSION_TABLE: {"SELECT"}, tables.KEY_STAMP: {"SELECT"}}
+    needed |= {schema.VERSION_TABLE: {"SELECT"}, schema.KEY_STAMP: {"SELECT"}}
     for statement in SERVED:
         needed[statement.tables[0]].add(statement.verb)
         if "DO UPDATE" in statement.sql:
@@ -120,8 +120,8 @@ def _rights(template: Template, env: Env, role: str) -> dict[str, set[str]]:
 def test_worker_role_has_only_the_rights_of_its_statements(
     postgres_template: Template, env: Env
 ) -> None:
-    expected = {name: set(rights.split(", ")) for name, rights in tables.WORKER_GRANTS.items()}
-    expected |= {"tenants": {"SELECT"}, tables.VERSION_TABLE: {"SELECT"}}
+    expected = {name: {*table.worker} for name, table in schema.TABLES.items() if table.worker}
+    expected |= {schema.VERSION_TABLE: {"SELECT"}}
     assert _rights(postgres_template, env, postgres_template.worker[0]) == expected
 
 
@@ -140,19 +140,19 @@ def test_roles_have_no_special_attributes(postgres_template: Template, env: Env)
 def test_text_is_sorted_by_its_bytes(postgres_template: Template, env: Env) -> None:
     columns = _look(postgres_template, env, _COLUMNS)
     others = [row for row in columns if row[2] in ("text", "character varying") and row[4] != "C"]
-    assert [row[0] for row in others] == [tables.VERSION_TABLE]
+    assert [row[0] for row in others] == [schema.VERSION_TABLE]
 
 
 def _is_described(name: str | None, *_: object) -> bool:
     """The indexes of words and the stamp of keys are made by migrations only."""
-    own = ("search_documents_words", "customer_documents_words", tables.KEY_STAMP)
+    own = ("search_documents_words", "customer_documents_words", schema.KEY_STAMP)
     return name not in own
 
 
 def test_migrations_create_the_tables_of_the_schema(env: Env) -> None:
     def compare(connection: Connection) -> list[object]:
         context = MigrationContext.configure(connection, opts={"include_name": _is_described})
-        return list(compare_metadata(context, metadata))
+        return list(compare_metadata(context, METADATA))
 
     assert run(_on(env, compare)) == []
 
@@ -168,24 +168,24 @@ def test_migrating_again_changes_nothing(postgres_template: Template, own_env: E
     assert _state(postgres_template, own_env) == before
 
 
-def test_migrations_can_be_downgraded_and_applied_again(
-    postgres_template: Template, own_env: Env
-) -> None:
-    before = _state(postgres_template, own_env)
-    run(_on(own_env, lambda connection: command.downgrade(make_config(connection), "base")))
-    left = _look(postgres_template, own_env, f"SELECT relname FROM {_RELATIONS}")
-    assert left == [[tables.VERSION_TABLE]]
-    _migrate(own_env)
-    assert _state(postgres_template, own_env) == before
+def test_two_migrations_at_once_end_in_one_schema(postgres_template: Template, env: Env) -> None:
+    name = f"{postgres_template.name}_twice"
+    postgres_template.access.create_database(name)
+    new = postgres_template.env(name)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(_migrate, [new, new]))
+        assert _state(postgres_template, new) == _state(postgres_template, env)
+    finally:
+        postgres_template.access.drop_database(name)
 
 
-def test_two_migrations_at_once_end_in_one_schema(
-    postgres_template: Template, own_env: Env
-) -> None:
+def test_a_development_schema_is_not_migrated(postgres_template: Template, own_env: Env) -> None:
+    database = own_env["SEALDESK_DATABASE_URL"].rpartition("/")[2]
+    postgres_template.access.sql("UPDATE alembic_version SET version_num = '0042'", database)
     before = _state(postgres_template, own_env)
-    run(_on(own_env, lambda connection: command.downgrade(make_config(connection), "base")))
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(_migrate, [own_env, own_env]))
+    with pytest.raises(Unusable, match=r"nothing was changed: it has schema 0042 .* check out"):
+        _migrate(own_env)
     assert _state(postgres_template, own_env) == before
 
 

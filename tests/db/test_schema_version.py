@@ -6,13 +6,14 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import sealdesk
 from sealdesk.db import schema_version
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.db.schema_version import DEVELOPMENT_COMMIT, KNOWN_VERSIONS, Unusable
 
 NEXT = """
 import sqlalchemy as sa
@@ -22,11 +23,7 @@ revision, down_revision, branch_labels, depends_on = "9999", "{last}", None, Non
 
 def upgrade():
     op.add_column("tenants", sa.Column("colour", sa.Text))
-    {then}
-
-def downgrade():
-    op.drop_column("tenants", "colour")
-"""
+    {then}"""
 OPEN = "import sys, pathlib; from sealdesk.db import schema_version as v;"
 ENSURE = OPEN + "print(v.ensure_current(pathlib.Path(sys.argv[1])))"
 
@@ -110,6 +107,16 @@ def test_newer_database_is_refused_and_not_changed(path: Path, tmp_path: Path) -
     _run(ENSURE, path, _newer_sealdesk(tmp_path))
     before = path.read_bytes()
     with pytest.raises(Unusable, match=r"9999, which is newer .* run the newer Sealdesk"):
+        schema_version.ensure_current(path)
+    assert path.read_bytes() == before
+
+
+def test_development_schema_is_refused_and_not_changed(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0042'")
+    before = path.read_bytes()
+    told = f"check out commit {DEVELOPMENT_COMMIT}, run `sealdesk migrate` there"
+    with pytest.raises(Unusable, match=f"schema 0042 of a development version: {told}"):
         schema_version.ensure_current(path)
     assert path.read_bytes() == before
 

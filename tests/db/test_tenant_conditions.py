@@ -6,22 +6,23 @@ Of a join that only passes the tenant on it returned empty pages, or failed.
 
 import pytest
 
-from sealdesk.db.distribution.groups import distribution_of
 from sealdesk.db.schema import metadata
+from sealdesk_citus.groups import distribution_of
 from tests.support.built_statements import built_statements
+from tests.support.for_each import for_each
 from tests.support.statements import Statement, statements
 from tests.support.tenant_conditions import inserts_selection, unbound_tables
 from tests.test_schema import ACROSS_TENANTS
 
 # What is declared, with the reason.
 _INSERTS_OF_A_SELECTION = {
-    "event_log/sequencer.py _PLACE_OF": "the events stay on the node of their tenant",
+    "sealdesk_citus/store.py _PLACE_OF": "the events stay on the node of their tenant",
     "webhooks/store/deliveries.py _ADD_ATTEMPT": "a delivery that was deleted has no attempts",
     "search/store/tickets.py _SAVE_ALL": "of several tenants: arrays of the worker, no table",
     "search/store/customers.py _SAVE_ALL": "of several tenants: arrays of the worker, no table",
 }
 _UNBOUND = {
-    "event_log/sequencer.py _PLACE_OF": ["events"],
+    "sealdesk_citus/store.py _PLACE_OF": ["events"],
     "search/store/tickets.py _SAVE_ALL": ["search_documents"],
     "search/store/customers.py _SAVE_ALL": ["customer_documents"],
     "webhooks/store/deliveries.py _ADD_ATTEMPT": ["attempts"],
@@ -60,7 +61,7 @@ def _described(faults: dict[str, tuple[list[str], str]]) -> str:
     return "\n\n".join([f"{len(shown)} statements, the first of them:", *shown[:5]])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "built", [found for found in OF_ONE_TENANT if found.function], ids=lambda found: found.name
 )
 def test_each_function_that_builds_a_statement_has_an_example(built: Statement) -> None:

@@ -146,6 +146,7 @@ def started(name: str, directory: Path, made: Path, port: int | None = None) -> 
     return process
 
 
+@pytest.mark.prove
 def test_the_composed_processes_serve_a_tenant_while_a_node_ends(
     composed: Composed,
     certificate: Certificate,

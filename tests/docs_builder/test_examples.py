@@ -18,6 +18,7 @@ from sealdesk.web.documentation import read_archive
 from sealdesk.web.openapi.snippets import shell
 from tests.cli.terminal import Terminal
 from tests.support.client import Key
+from tests.support.databases import SQLITE_FIRST
 from tests.support.service import Service
 
 _FILES = read_archive()
@@ -86,6 +87,7 @@ def test_the_check_of_the_vectors_passes_and_can_fail(wrong: str, status: int) -
     assert done.returncode == status
 
 
+@SQLITE_FIRST
 @pytest.mark.parametrize("name", [each.name for each in _SIGNED])
 def test_the_requests_of_every_signed_operation_work_unchanged(
     service: Service, name: str, tmp_path: Path

@@ -1,4 +1,4 @@
-"""The outbox: every change records its events in its transaction (decisions 11)."""
+"""The outbox: every change records its events in its transaction (spec decision 11)."""
 
 import json
 from typing import Any, NamedTuple

@@ -15,7 +15,8 @@ from sealdesk.errors import BadRequest
 from sealdesk.errors.requests import MISSING_BODY
 from sealdesk.event_log import events, sequencer
 from sealdesk.state import AppState
-from sealdesk.worker import log_tasks, tenant_logs
+from sealdesk.worker import log_tasks
+from sealdesk_citus import store, tenant_logs
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.feed import unplaced
 from tests.support.service import Service, Tenant, wait_until
@@ -188,7 +189,7 @@ def test_a_sequencer_does_not_wait_for_another_one_of_the_tenant(
 
     async def both(state: AppState) -> int:
         async def first(tx: Tx) -> int:
-            await sequencer.place_pending_of(tx, tenant.id, 200)
+            await store.place_pending_of(tx, tenant.id, 200)
             return await tenant_logs.place_of(state, tenant.id)  # fails if it has to wait
 
         return await state.database.write(first)

@@ -1,4 +1,4 @@
-"""The event feed: complete, in order, and filtered by permissions (decisions 11)."""
+"""The event feed: complete, in order, and filtered by permissions (spec decision 11)."""
 
 import json
 from itertools import combinations
@@ -12,6 +12,7 @@ from sealdesk.feed.rules import NEEDS
 from tests.support.client import Key, Person
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY
 from tests.support.feed import EVENTS, Feed, record, unplaced, wait_until_placed
+from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 
 TICKETS = "/api/v1/external/tickets"
@@ -199,7 +200,7 @@ def test_a_key_without_read_permissions_cannot_list_events(tenant: Tenant, may: 
     assert (problem["code"], problem["required"]) == ("insufficient_permissions", list(READS))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         *(f"type={kind}" for kind in events.TYPES if kind not in NEEDS),

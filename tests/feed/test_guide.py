@@ -15,11 +15,12 @@ import pytest
 from openapi_schema_validator import OAS31Validator, oas31_format_checker
 
 from sealdesk.event_log import events
-from sealdesk.mail.mailboxes.rules import Failure
+from sealdesk.mail.mailboxes.types import Failure
 from sealdesk.routes.documented_events import DOCUMENTED_EVENTS
 from tests.mail.mailboxes.stored import set_problem
 from tests.support.client import Key, Person
 from tests.support.closed_document import close
+from tests.support.databases import SQLITE_FIRST
 from tests.support.feed import EVENTS, Feed, record
 from tests.support.mail_desk import Desk
 from tests.support.mail_server import mail_server
@@ -128,6 +129,7 @@ def _of_mailboxes(admin: Person, service: Service, tenant: Tenant) -> None:
         set_problem(service, tenant, mailbox_id, "receiving", failure)
 
 
+@SQLITE_FIRST
 def test_the_examples_have_the_form_of_real_events(recorded_events: dict[str, Json]) -> None:
     assert recorded_events.keys() == set(events.TYPES)
     for example in EXAMPLES:
@@ -136,6 +138,7 @@ def test_the_examples_have_the_form_of_real_events(recorded_events: dict[str, Js
         assert _kinds(example) == _kinds(real), example["type"]
 
 
+@SQLITE_FIRST
 def test_real_events_fit_the_schemas_of_the_openapi_document(
     recorded_events: dict[str, Json], service: Service
 ) -> None:

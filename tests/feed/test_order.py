@@ -14,8 +14,8 @@ import asyncpg
 import pytest
 
 from sealdesk import ids
-from sealdesk.worker import tenant_logs
 from sealdesk.worker.log_tasks import sequence
+from sealdesk_citus import tenant_logs
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.feed import EVENTS, Feed, record

@@ -1,4 +1,4 @@
-"""Roles, and the tenant in which a super_admin acts (decisions 1)."""
+"""Roles, and the tenant in which a super_admin acts (spec decision 1)."""
 
 import json
 from typing import Any

@@ -10,7 +10,7 @@ from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions
 from sealdesk.identity.people import actions as people
-from sealdesk.identity.people.rules import INVITATIONS_PER_HOUR, PENDING_INVITATIONS
+from sealdesk.identity.rules import INVITATIONS_PER_HOUR, PENDING_INVITATIONS
 from tests.support.client import Person
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant

@@ -17,6 +17,11 @@ COMMON = ("password1234", "Password1234", "PASSWORDPASSWORD", "qwertyuiop123", "
 OWN = rules.own_words("ada.lovelace@acme-pots.test", "Ada King", "Acme Ceramics")
 
 
+def test_own_words_have_three_letters_or_more() -> None:
+    words = rules.own_words("bo.lin@hill.test", "Bo Lin", "Pots")
+    assert words == {"lin", "hill", "test", "pots", "sealdesk"}
+
+
 def _fault(response: Any) -> tuple[int, str, str]:
     (error,) = response.json()["errors"]
     return response.status_code, error["pointer"], error["code"]

@@ -10,13 +10,16 @@ from sealdesk.identity import actions
 from sealdesk.routes import PAGES
 from sealdesk.webhooks import actions as webhooks
 from sealdesk.webhooks.types import NewWebhook
-from tests.mail.mailboxes.stored import made
+from tests.mail.mailboxes.stored import MAILBOXES, made
+from tests.support.authorization_server import ENV as OAUTH_CLIENT
 from tests.support.client import Person
 from tests.support.databases import Begin
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import PASSWORD, Form, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.support.two_factor import turn_on
+
+pytestmark = pytest.mark.pages
 
 KEYS, PEOPLE, HOOKS = "/settings/api-keys", "/settings/people", "/settings/webhooks"
 EMAIL = "/settings/email"
@@ -42,15 +45,16 @@ _WITH_PASSWORD = [
     and route.path not in _WITHOUT_PASSWORD
     and not route.path.startswith(_GIVE_NO_ACCESS)
 ]
-_ON_PERSON = {
+# Forms that stand on the page above their path.
+_ON_PARENT = {
     f"{PEOPLE}/{{id}}/{what}" for what in ("link", "role", "reactivate", "two-factor-off")
-}
+} | {f"{EMAIL}/former", f"{EMAIL}/{{id}}/connect"}
 
 
 @pytest.fixture(scope="module")
 def service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service whose clock these tests advance; each has its own tenant."""
-    with begin(tmp_path_factory.mktemp("fresh")) as service:
+    with begin(tmp_path_factory.mktemp("fresh"), **OAUTH_CLIENT) as service:
         service.clock.stop()
         yield service
 
@@ -177,7 +181,7 @@ def test_every_lasting_change_needs_reauthentication(visitor: Visitor, tenant: T
         again = page.form(form.action).fields
         assert [field for field in form.fields if field not in again] == [], form.action
     assert _everything(tenant) == before
-    assert len(opened) == 20
+    assert len(opened) == 22
 
 
 def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
@@ -188,13 +192,15 @@ def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
     ids = {KEYS: tenant.key().id, PEOPLE: _user_with_two_factor(tenant), HOOKS: _endpoint(tenant)}
     mailbox = made(tenant.admin(), f"{tenant.id[-31:]}@acme.test", smtp_host="mail.acme.test")
     ids[EMAIL] = mailbox["id"]
+    former = made(tenant.admin(), f"{tenant.id[-31:]}@former.test")["id"]
+    tenant.admin().delete(f"{MAILBOXES}/{former}")
     ids["/customers"] = tenant.key().customer(f"{tenant.id[-31:]}@shop.test")["id"]
     _add_unconfirmed_key(tenant)
     found = []
     for path in _WITH_PASSWORD:
         home = path.partition("/{id}")[0]
         action = path.replace("{id}", gone if "reactivate" in path else ids.get(home, ""))
-        stands_at = action.rpartition("/")[0] if path in _ON_PERSON else action
+        stands_at = action.rpartition("/")[0] if path in _ON_PARENT else action
         found.append(visitor.get(stands_at).form(action))
     return found
 

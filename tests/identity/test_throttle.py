@@ -1,4 +1,4 @@
-"""The throttling of failed log-ins (decisions 1)."""
+"""The throttling of failed log-ins (spec decision 1)."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

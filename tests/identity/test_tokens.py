@@ -13,6 +13,7 @@ import pytest
 from sealdesk import ids
 from sealdesk.routes import ROUTES
 from tests.support.client import Person
+from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 
 pytestmark = pytest.mark.any_database
@@ -167,21 +168,21 @@ def test_unchanged_claims_signed_by_the_test_are_accepted(service: Service, real
     assert Person(service, real.signed()).get(ME).status_code == 200
 
 
-@pytest.mark.parametrize("forgery", [*STRANGERS, *MISUSED])
+@for_each("forgery", [*STRANGERS, *MISUSED])
 def test_forged_token_is_refused(service: Service, real: Real, forgery: str) -> None:
     token = {**STRANGERS, **MISUSED}[forgery](real)
     for route in JWT_ROUTES:
         target = route.path.replace("{id}", ids.NONE)
-        header = {"authorization": f"Bearer {token}".encode("latin-1")}
-        response = Person(service, "").call(route.method, target, headers=header)  # type: ignore[arg-type]
+        header = {"authorization": f"Bearer {token}"}
+        response = Person(service, "").call(route.method, target, headers=header)
         assert (response.status_code, response.json()["code"]) == (401, "invalid_token"), target
         assert response.headers["www-authenticate"] == "Bearer"
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_token_has_one_spelling(service: Service, real: Real, spelling: str) -> None:
-    header = {"authorization": f"Bearer {SPELLINGS[spelling](real.token)}".encode("latin-1")}
-    response = Person(service, "").call("GET", ME, headers=header)  # type: ignore[arg-type]
+    header = {"authorization": f"Bearer {SPELLINGS[spelling](real.token)}"}
+    response = Person(service, "").call("GET", ME, headers=header)
     assert (response.status_code, response.json()["code"]) == (401, "invalid_token")
 
 

@@ -170,7 +170,9 @@ class Desk:
 @contextmanager
 def receiving(service: Service, **settings: Any) -> Iterator[Receiver]:
     """A receiver with these settings."""
-    usual = MailSettings("127.0.0.1", 0, False, None, None, 25 * 2**20, frozenset({MX}), False)
+    usual = MailSettings(
+        "127.0.0.1", 0, False, None, None, 25 * 2**20, frozenset({MX}), False, {}, ""
+    )
     receiver = Receiver(service, usual._replace(**settings))
     try:
         yield receiver

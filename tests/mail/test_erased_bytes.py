@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from sealdesk.mail.receiving import retention
+from sealdesk.mail.receiving import raw_messages
 from sealdesk.tickets.attachments import pruning
-from sealdesk.worker import eraser
+from sealdesk.worker import stepper
 from tests.mail.support import Desk, message, receiving, with_files
 from tests.support.service import Service, wait_until
 
@@ -38,12 +38,12 @@ def test_raw_messages_and_files_of_an_erased_customer_are_deleted(
         service.clock.advance(11)
 
         def is_erased() -> bool:
-            service.in_background(eraser.erase_step)
+            service.in_background(stepper.ERASURES.step)
             return bool(desk.key.get(f"{path}/erasure").json()["data"]["status"] == "finished")
 
         wait_until(is_erased)
         service.clock.advance(2 * DAY_S)
-        service.in_background(retention.prune)
+        service.in_background(raw_messages.prune)
         service.in_background(pruning.prune)
         (left,) = stored(desk)
         assert b"Of Bo" in left

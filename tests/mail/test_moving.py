@@ -6,16 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from sealdesk.mail.mailboxes import passwords, store
+from sealdesk.mail.mailboxes import passwords
+from sealdesk.mail.mailboxes.store import mailboxes
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.receiving import reparsing
 from sealdesk.state import AppState
 from tests.cli.backups import empty_target, serving_restored, terminal_of
 from tests.mail.support import Desk, message, receiving, with_files
-from tests.support.databases import SQLITE_ONLY, Begin, Template
+from tests.support.databases import SQLITE_FIRST, SQLITE_ONLY, Begin, Template
 from tests.support.service import Service
 
 pytestmark = pytest.mark.timeout(240)
+NOTES = (("notes.txt", b"The notes"),)
 PASSWORDS = {"imap": "imap secret", "smtp": "smtp secret"}
 
 
@@ -37,7 +39,7 @@ def fill(service: Service) -> Desk:
             smtp_username="desk",
             smtp_password=PASSWORDS["smtp"],
         )
-        desk.get_mail(with_files((("notes.txt", b"The notes"),), Message_ID="<one@example.test>"))
+        desk.get_mail(with_files(NOTES, Message_ID="<one@example.test>"))
         assert desk.outcomes() == ["ticket"]
         return desk
 
@@ -47,7 +49,7 @@ def check(service: Service, desk: Desk, answered: str) -> None:
 
     async def open_all(state: AppState) -> dict[str, str | None]:
         found = await state.database.read(
-            partial(store.find, tenant_id=desk.tenant.id, mailbox_id=desk.mailbox.id),
+            partial(mailboxes.find, tenant_id=desk.tenant.id, mailbox_id=desk.mailbox.id),
             desk.tenant.id,
         )
         assert isinstance(found, Mailbox)
@@ -67,12 +69,13 @@ def check(service: Service, desk: Desk, answered: str) -> None:
     with receiving(service) as receiver:
         receiver.send(message("To the address of the thread"), answered)
         receiver.send(message("Known", In_Reply_To="<one@example.test>"), desk.address)
-        receiver.send(with_files((), Message_ID="<one@example.test>"), desk.address)
+        receiver.send(with_files(NOTES, Message_ID="<one@example.test>"), desk.address)
     rows = "SELECT outcome FROM received_messages WHERE tenant_id = :t ORDER BY id LIMIT 9"
     outcomes = [row["outcome"] for row in service.rows(rows, t=desk.tenant.id)]
     assert outcomes == ["ticket", "reply", "reply"]  # the last one is known
 
 
+@SQLITE_FIRST
 def test_a_backup_has_mailboxes_threads_and_raw_messages(source: Service, tmp_path: Path) -> None:
     desk, file = fill(source), tmp_path / "backup"
     answered = desk.reply_address(desk.ticket())
@@ -85,6 +88,7 @@ def test_a_backup_has_mailboxes_threads_and_raw_messages(source: Service, tmp_pa
 
 
 @SQLITE_ONLY
+@pytest.mark.prove
 def test_a_move_to_postgresql_has_them_too(
     source: Service, postgres_template: Template, tmp_path: Path
 ) -> None:

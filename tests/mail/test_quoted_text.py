@@ -1,6 +1,7 @@
 """The page of a ticket shows what a message says; quotes and the signature are folded."""
 
 import re
+from urllib.parse import quote
 
 from tests.mail.support import Desk, message
 from tests.support.pages import logged_in
@@ -34,6 +35,30 @@ def test_quotes_and_signatures_are_folded_and_kept(desk: Desk) -> None:
         assert "Show quoted text" in after and folded in after
     assert desk.replies(ticket)[0]["body"] == ANSWER
     assert ticket["description"].endswith("Ann Example")
+
+
+def test_secrets_in_quotes_are_stored_in_no_ticket_but_in_the_raw_message(desk: Desk) -> None:
+    desk.get_mail(message("Broken."))
+    ticket = desk.ticket()
+    secret, own = desk.reply_address(ticket), desk.tokens(ticket)["ann@example.test"]
+    quoted = f"On Monday, Desk <mailto:{quote(secret)}> wrote:\n> Write to {secret.upper()}"
+    desk.get_mail(message(f"It works.\n\n{quoted}", subject=f"Re: {secret}"), to=secret)
+    (reply,) = desk.replies(ticket)
+    assert "It works." in reply["body"] and "Write to" in reply["body"]
+    desk.block("ann@example.test")
+    desk.get_mail(message(f"Blocked. {quoted}", to=secret), to=secret)
+    held = desk.messages()[-1]["id"]
+    desk.receiver.service.settle()
+    feed = desk.key.get("/api/v1/external/events").text
+    assert "reply.created" in feed
+    pages = logged_in(desk.tenant)
+    shown = (
+        reply["body"], feed, pages.get("/held-messages").answer.text,
+        pages.get(f"/held-messages/{held}").answer.text,
+    )  # fmt: skip
+    assert "Blocked." in shown[-1]
+    assert not [each for each in shown if own in each.lower()]
+    assert desk.messages()[0]["size_bytes"] > 0
 
 
 def test_what_agents_write_is_folded_only_if_it_came_by_email(desk: Desk) -> None:

@@ -1,46 +1,74 @@
-"""`python -m tests.mutants [TEXT]`: run the tests of every mutant, which must fail.
+"""`python -m tests.mutants [TEXT]`: mutation testing, which goes on where it was stopped.
 
-TEXT: only the mutants whose names contain it.
+mutmut makes its mutants of the modules that pyproject.toml names. Then the hand-written mutants
+follow. TEXT: only the hand-written ones whose names contain it. What was found is tried again only
+when its file or a file of its tests has changed; `rm -r mutants` forgets it.
 """
 
+import subprocess
 import sys
 import tempfile
-import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tests.mutants import found, score
 from tests.mutants.catalogue import MUTANTS
-from tests.mutants.sandbox import Outcome, apply, copy_sources, run
+from tests.mutants.mutant import Mutant
+from tests.mutants.sandbox import ROOT, Outcome, apply, copy_sources, run
 from tests.servers import servers_of_the_run
+
+_PROCESSES = 2
+_MUTMUT = (sys.executable, "-m", "mutmut", "run", f"--max-children={_PROCESSES}")
 
 
 def main(text: str) -> int:
-    """How many mutants were not found."""
-    mutants = [mutant for mutant in MUTANTS if text in mutant.name]
-    if not mutants:
-        _print(f"no mutant's name contains {text!r}")
-        return 1
-    tests = sorted({test for mutant in mutants for test in mutant.tests})
-    with tempfile.TemporaryDirectory() as directory:
-        copy_sources(Path(directory))
-        if not _report("no mutant", run(Path(directory), tests), must_pass=True):
+    """The exit status: 1 unless every hand-written mutant is found."""
+    if not text:
+        if subprocess.run(_MUTMUT, cwd=ROOT, check=False).returncode:
             return 1
+        _print(score.table())
+    return 1 if _try(text) else 0
+
+
+def _try(text: str) -> int:
+    """How many hand-written mutants were not found."""
+    known = found.load()
+    named = [mutant for mutant in MUTANTS if text in mutant.name]
+    mutants = [mutant for mutant in named if found.key(mutant) not in known]
+    if not _is_green_without_a_mutant(mutants):
+        return 1
     missed = 0
-    for mutant in mutants:
-        with tempfile.TemporaryDirectory() as directory:
-            copy_sources(Path(directory))
-            apply(Path(directory), mutant)
-            missed += not _report(mutant.name, run(Path(directory), mutant.tests), must_pass=False)
-    _print(f"{len(mutants) - missed} of {len(mutants)} mutants were found")
+    with ThreadPoolExecutor(_PROCESSES) as pool:
+        outcomes = pool.map(_outcome, mutants)
+        for count, (mutant, outcome) in enumerate(zip(mutants, outcomes, strict=True), 1):
+            _print(f"{count}/{len(mutants)}  {'ok ' if outcome.is_red else 'NOT'}  {mutant.name}")
+            if outcome.is_red:
+                found.add(mutant)
+            else:
+                missed += 1
+                _print(outcome.text)
+    _print(f"{len(named) - missed} of {len(named)} hand-written mutants were found")
     return missed
 
 
-def _report(name: str, outcome: Outcome, *, must_pass: bool) -> bool:
-    is_right = outcome.is_green if must_pass else outcome.is_red
-    colour = "green" if outcome.is_green else "red" if outcome.is_red else "broken"
-    _print(f"{time.strftime('%H:%M:%S')}  {'ok ' if is_right else 'NOT'}  {colour:6}  {name}")
-    if not is_right:
+def _is_green_without_a_mutant(mutants: list[Mutant]) -> bool:
+    tests = sorted({test for mutant in mutants for test in mutant.tests})
+    if not tests:
+        return True
+    _print(f"{len(tests)} tests without a mutant")
+    with tempfile.TemporaryDirectory() as directory:
+        copy_sources(Path(directory))
+        outcome = run(Path(directory), tests)
+    if not outcome.is_green:
         _print(outcome.text)
-    return is_right
+    return outcome.is_green
+
+
+def _outcome(mutant: Mutant) -> Outcome:
+    with tempfile.TemporaryDirectory() as directory:
+        copy_sources(Path(directory))
+        apply(Path(directory), mutant)
+        return run(Path(directory), mutant.tests)
 
 
 def _print(text: str) -> None:
@@ -50,4 +78,4 @@ def _print(text: str) -> None:
 
 if __name__ == "__main__":
     with servers_of_the_run():
-        sys.exit(min(main(" ".join(sys.argv[1:])), 1))
+        sys.exit(main(" ".join(sys.argv[1:])))

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Mutant(NamedTuple):
-    """file: below src/sealdesk. old, new: replaced text. tests: node ids; each test must fail."""
+    """file: from src/sealdesk. old, new: replaced text. tests: node ids; each test must fail."""
 
     name: str
     file: str

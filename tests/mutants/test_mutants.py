@@ -1,10 +1,12 @@
-"""Tests find mutants: two are tried here, all of them by `make prove`."""
+"""Tests find mutants: two are tried here, all of them by `make mutants`."""
 
+import json
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.mutants import found, score
 from tests.mutants.catalogue import MUTANTS
 from tests.mutants.mutant import Mutant
 from tests.mutants.sandbox import ROOT, apply, copy_sources, run
@@ -49,3 +51,22 @@ def test_a_mutant_is_found(tmp_path: Path, mutant: Mutant) -> None:
     apply(tmp_path, mutant)
     outcome = run(tmp_path, mutant.tests)
     assert outcome.is_red, outcome.text
+
+
+def test_what_was_found_is_known_until_its_files_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutant = QUICK[0]
+    monkeypatch.setattr(found, "_FILE", tmp_path / "mutants" / "hand_written")
+    found.add(mutant)
+    assert found.load() == {found.key(mutant)}
+    assert found.key(mutant._replace(new="")) not in found.load()
+
+
+def test_the_score_counts_tested_mutants_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(score, "_SOURCES", tmp_path)
+    results = {"killed": 1, "survived": 0, "timeout": 36, "no tests": 33, "not yet run": None}
+    (tmp_path / "rules.py.meta").write_text(json.dumps({"exit_code_by_key": results}))
+    assert score.table().splitlines()[-1] == "| all | 3 | 2 | 67% | 1 |"

@@ -126,13 +126,14 @@ def test_the_wheel_has_types_documentation_and_extras(wheel: Path) -> None:
         described = email.message_from_bytes(archive.read(about))
     for name in ("py.typed", "client/__init__.py", "web/documentation.msgpack"):
         assert f"sealdesk/{name}" in names
-    sources = (_ROOT / "src" / "sealdesk").rglob("*")
-    kinds = {".py", ".html", ".css", ".js", ".mo", ".svg", ".woff2"}
+    sources = (_ROOT / "src").rglob("*")
+    kinds = {".py", ".toml", ".html", ".css", ".js", ".mo", ".svg", ".woff2"}
     expected = {str(file.relative_to(_ROOT / "src")) for file in sources if file.suffix in kinds}
     assert expected - names == set()
     assert {"server", "bucket"} <= set(described.get_all("Provides-Extra", []))
 
 
+@pytest.mark.prove
 def test_the_base_dependencies_are_enough_for_integrators(python: Path) -> None:
     port = free_port()
     env = {

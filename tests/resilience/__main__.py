@@ -30,10 +30,14 @@ def main() -> int:
     parser = argparse.ArgumentParser("python -m tests.resilience", description=__doc__)
     # No choices=: argparse would refuse an empty list.
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
+    parser.add_argument("--list", action="store_true", help="only list the scenarios")
     parser.add_argument("--publish", action="store_true", help="only write docs/resilience.md")
     arguments = parser.parse_args()
     if arguments.publish:
         _publish(json.loads(_RESULTS.read_text()))
+        return 0
+    if arguments.list:
+        _list(Console())
         return 0
     chosen = arguments.names or names
     if unknown := {*chosen} - {*names}:
@@ -44,6 +48,16 @@ def main() -> int:
     _save(results)
     console.print(f"Written to {_RESULTS.relative_to(_ROOT)}.")
     return 1 if any(result["missed"] for result in results.values()) else 0
+
+
+def _list(console: Console) -> None:
+    """Show the scenarios, and the seconds that the last run of each took here."""
+    saved = json.loads(_RESULTS.read_text())["scenarios"] if _RESULTS.exists() else {}
+    table = Table("scenario", "claim", "last took, s")
+    for scenario in SCENARIOS:
+        took_s = saved[scenario.name]["took_s"] if scenario.name in saved else "-"
+        table.add_row(scenario.name, scenario.claim, str(took_s))
+    console.print(table)
 
 
 def _run(scenarios: list[Scenario], console: Console) -> dict[str, dict[str, Any]]:

@@ -11,11 +11,9 @@ from sealdesk.customers.types import NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions as identity
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.new_replies import NewReply
-from sealdesk.tickets.types import NewTicket, TicketChange
-from sealdesk.webhooks.rules import Attempt, Endpoint
+from sealdesk.tickets.types import NewReply, NewTicket, TicketChange
 from sealdesk.webhooks.store import endpoints
-from sealdesk.webhooks.types import SUBSCRIBABLE
+from sealdesk.webhooks.types import SUBSCRIBABLE, Attempt, Endpoint
 from tests.support.service import Tenant
 from tests.webhooks.factories import log_delivery
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sealdesk.api_keys import actions as api_keys
-from sealdesk.api_keys.rules import NewApiKey
+from sealdesk.api_keys.types import NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing

@@ -17,6 +17,8 @@ def test_every_event_arrives_though_the_worker_is_killed(installation: Installat
     assert missed_targets(figures, killed.TARGETS) == [], figures
 
 
+# `tests/test_faults.py` has its short form.
+@pytest.mark.prove
 def test_every_event_arrives_though_the_server_is_killed() -> None:
     figures = killed.run(None, count=300, timing=SOON)
     assert missed_targets(figures, killed.TARGETS) == [], figures

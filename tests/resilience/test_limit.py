@@ -7,6 +7,7 @@ from tests.resilience.limit_of_limiters import TARGETS, run, worst_window
 from tests.servers import server_directory
 
 
+@pytest.mark.prove
 def test_the_limit_holds_over_three_nodes_while_redis_is_killed() -> None:
     with server_directory() as directory:
         # Killed while half of the burst is left, and back, empty, after it is used up.

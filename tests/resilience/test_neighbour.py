@@ -15,6 +15,7 @@ def test_a_quiet_tenant_is_served_beside_one_that_does_its_worst() -> None:
     assert missed_targets(figures, neighbour.TARGETS) == [], figures
 
 
+@pytest.mark.prove
 def test_a_tenant_is_served_beside_large_forms_of_somebody_without_a_session() -> None:
     figures = neighbour.run(None, rounds=1, for_s=0.5, is_anonymous=True)
     assert missed_targets(figures, neighbour.ANONYMOUS_TARGETS) == [], figures

@@ -35,6 +35,7 @@ def test_a_write_acknowledged_by_one_node_is_visible_on_the_others(
     assert missed_targets(figures, read_after_write.TARGETS) == [], figures
 
 
+@pytest.mark.prove
 def test_a_crash_of_postgresql_loses_and_doubles_nothing(installation: Installation) -> None:
     figures = crashes.run(installation, times=1)
     assert missed_targets(figures, crashes.TARGETS) == [], figures

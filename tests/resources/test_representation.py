@@ -1,4 +1,4 @@
-"""E-mail addresses: which are valid, and when two are the same (decisions 1). ETags."""
+"""E-mail addresses: which are valid, and when two are the same (spec decision 1). ETags."""
 
 import string
 import unicodedata
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sealdesk.errors import PreconditionFailed
 from sealdesk.resources import representation
+from tests.support.for_each import for_each
 
 WELL_FORMED = [
     "a@example.test",
@@ -54,12 +55,12 @@ NOT_WELL_FORMED = [
 ]
 
 
-@pytest.mark.parametrize("address", WELL_FORMED)
+@for_each("address", WELL_FORMED)
 def test_valid_addresses_are_accepted(address: str) -> None:
     assert representation.check_email(address) == []
 
 
-@pytest.mark.parametrize("address", NOT_WELL_FORMED)
+@for_each("address", NOT_WELL_FORMED)
 def test_invalid_addresses_are_refused_with_a_reason(address: str) -> None:
     (fault,) = representation.check_email(address)
     said = fault.detail
@@ -88,11 +89,23 @@ def test_the_fast_pattern_accepts_only_what_the_library_accepts(address: str) ->
             validate_email(address, check_deliverability=False, test_environment=True)
 
 
-@given(address=st.text())
-def test_identity_is_nfc_and_lower_case(address: str) -> None:
-    expected = unicodedata.normalize("NFC", address).lower()
-    assert representation.email_identity(address) == expected
-    assert representation.email_identity(unicodedata.normalize("NFD", address)) == expected
+@given(local=st.text())
+def test_identity_is_nfc_and_lower_case(local: str) -> None:
+    expected = unicodedata.normalize("NFC", f"{local}@b.example").lower()
+    assert representation.email_identity(f"{local}@b.example") == expected
+    decomposed = unicodedata.normalize("NFD", local)
+    assert representation.email_identity(f"{decomposed}@B.example") == expected
+
+
+def test_both_forms_of_a_domain_are_one_identity() -> None:
+    forms = ("a@bücher.example", "a@BÜCHER.example", "a@bu\u0308cher.example")
+    identities = {representation.email_identity(each) for each in forms}
+    assert identities == {"a@xn--bcher-kva.example"}
+
+
+@given(domain=st.text())
+def test_what_is_no_domain_has_an_identity_too(domain: str) -> None:
+    assert representation.email_identity(f"a@{domain}")
 
 
 @given(address=st.text(string.ascii_letters + "@.éÉ"))
@@ -107,12 +120,12 @@ def test_an_etag_changes_with_each_of_its_versions() -> None:
     assert representation.etag(3, 1) == '"3.1"'
 
 
-@pytest.mark.parametrize("if_match", [None, ("*",), ('"3.1"',), ('"2.1"', '"3.1"')])
+@for_each("if_match", [None, ("*",), ('"3.1"',), ('"2.1"', '"3.1"')])
 def test_a_change_of_the_current_version_is_accepted(if_match: tuple[str, ...] | None) -> None:
     representation.check_match(if_match, '"3.1"')
 
 
-@pytest.mark.parametrize("if_match", [(), ('"3"',), ('W/"3.1"',)])
+@for_each("if_match", [(), ('"3"',), ('W/"3.1"',)])
 def test_a_change_of_another_version_is_refused(if_match: tuple[str, ...]) -> None:
     with pytest.raises(PreconditionFailed):
         representation.check_match(if_match, '"3.1"')

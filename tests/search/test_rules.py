@@ -4,6 +4,7 @@ import pytest
 
 from sealdesk.search import rules
 from sealdesk.search.rules import Term
+from tests.support.for_each import for_each
 
 
 @pytest.mark.parametrize(
@@ -16,7 +17,10 @@ from sealdesk.search.rules import Term
         ("snake_case", ["snake", "case"]),
         ("退款 now", ["退", "款", "now"]),
         ("m² №5", ["m2", "no5"]),
-        ("😀 \0 \ud800 '\"*()", []),
+        ("\0 \ud800 '\"*()", []),
+        ("😀🔥on", ["😀", "🔥", "on"]),
+        ("pass\u200bword Rech\u00adnung", ["password", "rechnung"]),
+        ("ลืมรหัสผ่าน", ["ล", "ม", "ร", "ห", "ส", "ผ", "า", "น"]),
     ],
 )
 def test_words_are_letters_and_digits_without_marks(text: str, words: list[str]) -> None:
@@ -68,3 +72,16 @@ def test_places_in_a_vector_stay_within_its_bounds() -> None:
     places = [int(part.rpartition(":")[2]) for part in written.split()]
     assert len(places) == 10_000
     assert max(places) < 16_384
+
+
+@for_each("typed", ["0301234567", "030 1234567", "030/123-4567", "1234567", "+49 (30) 1234567"])
+def test_a_phone_number_is_found_as_people_dial_it(typed: str) -> None:
+    ends = rules.phone_words("+49 (30) 123-4567").split()
+    (term,) = rules.parse_prefixes(f"Maria {typed}")[1:]
+    assert any(end.startswith(term.words[0]) for end in ends)
+
+
+def test_a_phone_number_has_few_words_and_each_is_long_enough_to_tell() -> None:
+    assert rules.phone_words("+49 30 12") == "493012 93012"
+    assert rules.phone_words("112") == "112"
+    assert len(rules.phone_words("1" * 64).split()) == 16

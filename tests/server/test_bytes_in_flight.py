@@ -71,7 +71,7 @@ def clients(limited: Service) -> Iterator[Clients]:
 
 
 def holds_received(service: Service, size: int) -> None:
-    wait_until(lambda: service.state.received.held_bytes == size)
+    wait_until(lambda: service.state.limits.received.held_bytes == size)
 
 
 def log_in_at(service: Service) -> int:
@@ -140,11 +140,11 @@ def test_bodies_that_wait_behind_another_request_count_and_are_freed(
     limited: Service, clients: Clients, key_of: Callable[[], Key]
 ) -> None:
     connection = clients.ask(key_of(), TICKETS + "?per_page=100")
-    wait_until(lambda: limited.state.sending.held_bytes > 0)
+    wait_until(lambda: limited.state.limits.sending.held_bytes > 0)
     connection.send(
         b"POST /log-in HTTP/1.1\r\nhost: t\r\ncontent-length: 99999\r\n\r\n" + b"a" * 60_000
     )
-    wait_until(lambda: limited.state.received.held_bytes > 0)
+    wait_until(lambda: limited.state.limits.received.held_bytes > 0)
     connection.close()
     holds_received(limited, 0)
 
@@ -180,7 +180,7 @@ def with_tickets(tenant: Tenant) -> Key:
 
 
 def holds_unread(service: Service) -> None:
-    wait_until(lambda: service.state.sending.held_bytes > 600 * KIB)
+    wait_until(lambda: service.state.limits.sending.held_bytes > 600 * KIB)
 
 
 def test_a_tenant_that_does_not_read_gets_503_and_others_are_served(
@@ -196,7 +196,7 @@ def test_a_tenant_that_does_not_read_gets_503_and_others_are_served(
     assert other.call("GET", TICKETS).status_code == 200
     assert idle.call("GET", TICKETS + "?per_page=1&status=closed").status_code == 200
     assert len(unread.reply().body) > 700_000
-    wait_until(lambda: limited.state.sending.held_bytes == 0)
+    wait_until(lambda: limited.state.limits.sending.held_bytes == 0)
     assert idle.call("GET", TICKETS).status_code == 200
 
 
@@ -218,7 +218,7 @@ def test_a_change_is_refused_before_it_is_made_or_answered(
 @contextmanager
 def holding(service: Service, size: int) -> Iterator[None]:
     """Add bytes to those of the tenant that holds some."""
-    budget = service.state.sending
+    budget = service.state.limits.sending
     (tenant_id,) = budget._by_holder
     budget.add(tenant_id, size)
     yield
@@ -235,7 +235,7 @@ def test_a_client_that_reads_nothing_for_too_long_is_disconnected(
     unread = clients.ask(key, TICKETS)
     holds_unread(limited)
     monkeypatch.setattr(http_protocol, "SEND_TIMEOUT_S", 0.2)
-    wait_until(lambda: limited.state.sending.held_bytes == 0)
+    wait_until(lambda: limited.state.limits.sending.held_bytes == 0)
     with pytest.raises((ConnectionError, AssertionError, ValueError, OSError)):
         reply: Reply = unread.reply()
         assert len(reply.body) > 700_000

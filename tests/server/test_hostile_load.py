@@ -40,10 +40,10 @@ def test_many_unfinished_bodies_take_no_more_than_their_budget(
             stack.callback(connection.close)
             with suppress(ConnectionError):
                 connection.socket.sendall(sent)
-            most = max(most, service.state.received.held_bytes)
+            most = max(most, service.state.limits.received.held_bytes)
         assert 7 * MIB < most <= 8 * MIB
         assert resident_mib() - before < 100
-    wait_until(lambda: service.state.received.held_bytes == 0)
+    wait_until(lambda: service.state.limits.received.held_bytes == 0)
 
 
 def test_many_unread_responses_take_no_more_than_their_budget(
@@ -63,9 +63,9 @@ def test_many_unread_responses_take_no_more_than_their_budget(
             )
             connection.send(f"GET {TICKETS} HTTP/1.1\r\nhost: t\r\n{lines}\r\n".encode())
         wait_until(lambda: service.state.metrics.responses.by_status.total() >= 214)
-        assert 6 * MIB < service.state.sending.held_bytes <= 8 * MIB
+        assert 6 * MIB < service.state.limits.sending.held_bytes <= 8 * MIB
         assert resident_mib() - before < 100
-    wait_until(lambda: service.state.sending.held_bytes == 0)
+    wait_until(lambda: service.state.limits.sending.held_bytes == 0)
 
 
 def cpu_s(work: Callable[[], object]) -> float:

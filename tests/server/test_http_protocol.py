@@ -1,4 +1,4 @@
-"""Limits of decisions 3 on the socket, and responses to malformed HTTP."""
+"""Limits of spec decision 3 on the socket, and responses to malformed HTTP."""
 
 import json
 import socket
@@ -315,6 +315,7 @@ def test_truncated_request_leaves_nothing_behind(connect: Connect, part: bytes) 
         _post(0).replace(b": 0", b": " + b"0" * 4999 + b"2") + b"{}",
         b"POST /x HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
         b"GET /healthz HTTP/1.1\r\n\r\n",
+        b"GET /healthz\r\n\r\n",
         b"GET http://t/healthz HTTP/1.1\r\n\r\n",
         b"GET /healthz HTTP/1.1\r\nhost: t\r\nhost: t\r\n\r\n",
         b"GET /healthz HTTP/1.1\r\nHost: t\r\nhOST: other\r\n\r\n",

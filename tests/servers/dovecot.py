@@ -20,6 +20,23 @@ from tests.servers.process import (
 
 PASSWORD = "correct-horse-battery"
 
+# Accepts access tokens besides: a server says whose one is (RFC 7662).
+_OAUTH = """
+auth_mechanisms = plain xoauth2
+passdb {{
+  driver = oauth2
+  mechanisms = xoauth2
+  args = {file}
+}}
+"""
+_INTROSPECTION = """
+introspection_mode = post
+introspection_url = {url}
+username_attribute = username
+active_attribute = active
+active_value = true
+"""
+
 # Everything runs as one user, who needs no rights.
 _CONFIG = """
 base_dir = {directory}/run
@@ -86,14 +103,22 @@ class Dovecot:
         self._process: Process | None = None
 
     @classmethod
-    def start(cls, directory: Path, certificate: bytes) -> "Dovecot":
-        """Start one in a directory that is empty or not there yet. certificate: with its key."""
+    def start(cls, directory: Path, certificate: bytes, introspection_url: str = "") -> "Dovecot":
+        """Start one in a directory that is empty or not there yet. certificate: with its key.
+
+        introspection_url: of an authorisation server, whose access tokens it accepts.
+        """
         server_owned(directory)
         server = cls(directory)
         for name in ("run", "homes"):
             server_owned(directory / name)
         server._write("certificate.pem", certificate)
-        server._write("config", server._config().encode())
+        config = server._config()
+        if introspection_url:
+            file = directory / "oauth"
+            server._write(file.name, _INTROSPECTION.format(url=introspection_url).encode())
+            config += _OAUTH.format(file=file)
+        server._write("config", config.encode())
         server.start_again()
         return server
 

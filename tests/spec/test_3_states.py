@@ -3,7 +3,7 @@
 import pytest
 
 from sealdesk import clock
-from sealdesk.identity.rules import Role
+from sealdesk.identity.types import Role
 from tests.support.client import Key, Person
 from tests.support.service import Service, Tenant
 

@@ -26,7 +26,7 @@ from sealdesk.web.operation import Route
 from tests.mail.receiving.stored import received
 from tests.support.client import Key, Person
 from tests.support.closed_document import close
-from tests.support.databases import SQLITE_ONLY, Begin
+from tests.support.databases import SQLITE_FIRST, SQLITE_ONLY, Begin
 from tests.support.examples import examples
 from tests.support.receiver import LOOPBACK
 from tests.support.service import Service, Tenant
@@ -82,6 +82,7 @@ def _name(row: Route) -> str:
     return row.operation.name
 
 
+@SQLITE_FIRST
 @pytest.mark.parametrize("row", _DOCUMENTED, ids=_name)
 def test_answers_are_as_documented(fuzzed: Fuzzed, row: Route) -> None:
     _conforms(fuzzed, row, {})
@@ -135,6 +136,7 @@ def _own_of_room(fuzzed: Fuzzed, path: str) -> dict[str, str]:
         "/by-external-id/": _own_external_id,
         "/requests/": _own_request, "/erasure": _own_erasure,
         "/mailboxes/": _own_mailbox, "/mail-blocks/": _own_block,
+        "/former-addresses/": _own_former_address,
         "/received-messages/": _own_message,
     }  # fmt: skip
     return next((new(fuzzed) for part, new in rooms.items() if part in path), {})
@@ -172,6 +174,14 @@ def _own_mailbox(fuzzed: Fuzzed) -> dict[str, str]:
     if "data" in created:
         return {"id": created["data"]["id"]}
     return {"id": fuzzed.admin.get("/api/v1/mailboxes").json()["data"][0]["id"]}
+
+
+def _own_former_address(fuzzed: Fuzzed) -> dict[str, str]:
+    address = f"{uuid4().hex[:20]}@acme.test"
+    created = fuzzed.admin.post("/api/v1/mailboxes", {"address": address}).json()
+    if "data" in created:
+        fuzzed.admin.delete(f"/api/v1/mailboxes/{created['data']['id']}")
+    return {"address": address.replace("@", "%40")}
 
 
 def _own_block(fuzzed: Fuzzed) -> dict[str, str]:

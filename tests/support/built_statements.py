@@ -166,7 +166,6 @@ async def _list_by_ids(tx: Tx) -> None:
         assignees.find_assignees,
         teams.list_names,
         tickets.list_by_ids,
-        tickets.spell_tags,
         live._list_numbers,
     ):
         await find(tx, _TENANT, _IDS)

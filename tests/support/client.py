@@ -8,11 +8,12 @@ from urllib.parse import quote
 import httpx
 
 from sealdesk.crypto.signing import Signed, sign
+from tests.support.keep_alive import KeepAliveClient
 
 if TYPE_CHECKING:
     from tests.support.service import Service
 
-_http = httpx.Client(timeout=120)
+_http = KeepAliveClient()
 atexit.register(_http.close)
 Headers = dict[str, str]
 
@@ -21,9 +22,9 @@ def send(
     service: "Service", method: str, target: str, content: bytes, headers: Headers
 ) -> httpx.Response:
     """Send exactly this target and body."""
-    request = httpx.Request(method, service.url, content=content, headers=headers)
-    request.url = request.url.copy_with(raw_path=target.encode("latin-1"))
-    return _http.send(request)
+    # Some tests start a service as a process of its own, of which they know the URL.
+    port = int(service.url.rpartition(":")[2])
+    return _http.send(port, method, target, content, headers)
 
 
 class Key:

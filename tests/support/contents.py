@@ -2,7 +2,7 @@
 
 from sealdesk.state import AppState
 from sealdesk.tickets.attachments.storage import storage_of
-from sealdesk.web.file_body import FileBody
+from sealdesk.web.request import FileBody
 from tests.support.service import Tenant
 
 

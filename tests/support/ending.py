@@ -18,7 +18,7 @@ class FastEndingServer(serve.Server):
     """
 
     def __init__(self, app: Asgi, state: AppState) -> None:
-        received = ReceivedBytes(state.received, state.settings.trusted_proxies)
+        received = ReceivedBytes(state.limits.received, state.settings.trusted_proxies)
         config = serve.make_server(app, state.lifetime, received).config
         super().__init__(config, state.lifetime, lambda: None, 0)
         self.ends_fast = False

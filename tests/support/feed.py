@@ -13,7 +13,7 @@ from sealdesk.event_log.events import EventType
 from sealdesk.resources.paging import Listing, open_cursor
 from sealdesk.state import AppState
 from sealdesk.worker import log_tasks
-from sealdesk.worker.tenant_logs import TenantLogs
+from sealdesk_citus.tenant_logs import TenantLogs
 from tests.support.service import Service, Tenant
 
 EVENTS = "/api/v1/external/events"

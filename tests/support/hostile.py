@@ -7,7 +7,7 @@ HOSTILE_TEXTS = (
     "</title></textarea></pre><svg onload=alert(1)>",
     "{{ 7919 * 7907 }}{% include 'frame.html' %}",
     "<!--", "]]>", "&lt;b&gt;&amp;", "javascript:alert(1)",
-    "\u202egnp.exe\u202c", "\u2066\u2028\u0085", "\x01\x08\x1b[31m\x7f", "\U000e0041\ufffe",
+    "\u202egnp.exe\u202c", "a\u2066\u2028\u0085", "\x01\x08\x1b[31m\x7f", "\U000e0041\ufffe",
 )  # fmt: skip
 
 HOSTILE_QUERIES = [

@@ -17,18 +17,19 @@ from argon2 import PasswordHasher
 
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.permissions import PERMISSIONS
-from sealdesk.api_keys.rules import CreatedApiKey, NewApiKey
 from sealdesk.api_keys.test_mode import tenants as test_mode
+from sealdesk.api_keys.types import CreatedApiKey, NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Database, Tx
 from sealdesk.db.factory import open_database
 from sealdesk.identity import actions as identity
-from sealdesk.identity.rules import Role
+from sealdesk.identity.types import Role
 from sealdesk.server import serve
 from sealdesk.server.app import compose
 from sealdesk.settings import Settings, from_env
 from sealdesk.state import AppState
 from sealdesk.worker import loop
+from sealdesk_citus.transaction import DistributedTx
 from tests.support.client import Key, Person
 from tests.support.clock import SettableClock
 from tests.support.ending import FastEndingServer
@@ -338,4 +339,4 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = _TIMEOUT_S) -> 
 
 
 async def _is_distributed(tx: Tx) -> bool:
-    return tx.is_distributed
+    return isinstance(tx, DistributedTx)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import sealdesk
-from sealdesk.db import tables
+from sealdesk.db import schema
 
 SOURCE = Path(sealdesk.__file__).parent
 _VERBS = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ")
@@ -27,6 +27,7 @@ _FILES_OF_WORKER = (
     "event_log/sequencer.py",
     "event_log/consumers.py",
     "event_log/positions.py",
+    "sealdesk_citus/store.py",
     "search/store/tickets.py",
     "search/store/customers.py",
 )
@@ -57,7 +58,7 @@ class Statement(NamedTuple):
 
     @property
     def is_of_tenants(self) -> bool:
-        return not {*self.tables} <= {*tables.GLOBAL}
+        return not {*self.tables} <= {*schema.GLOBAL}
 
     @property
     def is_of_index(self) -> bool:
@@ -67,22 +68,24 @@ class Statement(NamedTuple):
     @property
     def is_of_worker(self) -> bool:
         is_queue = self.name.partition(" ")[0].endswith(_FILES_OF_WORKER)
-        return is_queue or "_PRUNE" in self.name
+        return is_queue or "PRUNE" in self.name
 
 
 @cache
 def statements() -> tuple[Statement, ...]:
     """All of them, those that are put together at run time with what is known of them here."""
-    patterns = ("**/store.py", "*/store/*.py", "event_log/*.py", "records/*.py")
+    patterns = ("**/store.py", "**/store/*.py", "event_log/*.py", "records/*.py")
     paths = [path for pattern in patterns for path in SOURCE.glob(pattern)]
+    paths.append(SOURCE.parent / "sealdesk_citus" / "store.py")
     return tuple(found for path in sorted(paths) for found in _statements_in(path))
 
 
 def _statements_in(path: Path) -> Iterator[Statement]:
-    where = path.relative_to(SOURCE)
+    place = path.relative_to(SOURCE.parent)
+    where = path.relative_to(SOURCE) if place.parts[0] == SOURCE.name else place
     module = ast.parse(path.read_text())
     # Some texts are put together from the fields of structs: they are read from the module itself.
-    loaded = importlib.import_module(".".join(["sealdesk", *where.with_suffix("").parts]))
+    loaded = importlib.import_module(".".join(place.with_suffix("").parts))
     texts: dict[str, str] = {}
     for node in module.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import sqlglot
 from sqlglot import exp
 
-from sealdesk.db import tables
+from sealdesk.db import schema
 
 _COMMANDS = (exp.Select, exp.Update, exp.Delete, exp.Insert)
 
@@ -47,7 +47,7 @@ def _tables_without_condition(command: exp.Expression) -> Iterator[exp.Table]:
         bound |= {table.alias_or_name for table in own}
     for table in own:
         names = {table.alias_or_name} | ({""} if len(own) == 1 else set())
-        if table.name not in tables.GLOBAL and bound.isdisjoint(names):
+        if table.name not in schema.GLOBAL and bound.isdisjoint(names):
             yield table
 
 

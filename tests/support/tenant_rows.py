@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import asyncpg
 from sqlalchemy import BigInteger, Boolean, Column, LargeBinary, SmallInteger, Table
 
-from sealdesk.db import tables
+from sealdesk.db import schema
 from sealdesk.db.schema import metadata
 from tests.support.databases import Template
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 # Begins every text of a row, so that a leaked row is recognised.
 MARK = "mark-"
 # The tables whose rows belong to a tenant.
-TENANT_TABLES = [table for table in metadata.sorted_tables if table.name not in tables.GLOBAL]
+TENANT_TABLES = [table for table in metadata.sorted_tables if table.name not in schema.GLOBAL]
 _OF_NO_TENANT = ("epochs",)
 # Left empty, because few statements find rows that have ended.
 _ENDS = ("revoked_at", "deleted_at", "finished_at", "read_at")
@@ -117,7 +117,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def of_tenants() -> list[str]:
-    return [table.name for table in metadata.sorted_tables if table.name not in tables.GLOBAL]
+    return [table.name for table in metadata.sorted_tables if table.name not in schema.GLOBAL]
 
 
 def row_of(table: Table, tenant: str) -> dict[str, object]:

@@ -7,9 +7,15 @@ from sealdesk.api_keys.request_log.recorder import write_requests
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.webhooks import actions as webhooks
-from sealdesk.webhooks.rules import Attempt, Delivery, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store
-from sealdesk.webhooks.types import SUBSCRIBABLE, NewWebhook, WebhookChange
+from sealdesk.webhooks.types import (
+    SUBSCRIBABLE,
+    Attempt,
+    Delivery,
+    NewWebhook,
+    Replay,
+    WebhookChange,
+)
 from tests.mail.receiving.stored import received
 from tests.support.client import Key, Person
 from tests.support.feed import wait_until_placed
@@ -177,6 +183,9 @@ def _marked_mailbox(admin: Person) -> str:
     for number in range(2):
         new = {"address": f"{CANARY}-{number}@acme.test", "signature": CANARY}
         created = admin.post("/api/v1/mailboxes", new)
+    for name in (f"{CANARY}-former", "former-of-ours"):
+        former = admin.post("/api/v1/mailboxes", {"address": f"{name}@acme.test"})
+        admin.delete(f"/api/v1/mailboxes/{former.json()['data']['id']}")
     return str(created.json()["data"]["id"])
 
 

@@ -1,4 +1,4 @@
-"""Who can be assigned to a ticket (decisions 7)."""
+"""Who can be assigned to a ticket (spec decision 7)."""
 
 from collections.abc import Callable
 

@@ -7,6 +7,7 @@ import pytest
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.tickets import actions
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.service import Tenant
 
 TICKETS = "/api/v1/external/tickets"
@@ -52,18 +53,19 @@ def test_each_change_is_made_by_itself(key: Key) -> None:
                 {"id": two["id"], "status": "pending"},
                 {"id": three["id"], "subject": "New", "if_match": '"7.1"'},
                 {"id": "unknown", "subject": "New"},
-                {"id": one["id"], "tags": ["a"]},
+                {"id": one["id"], "tags": ["a", "b"]},
+                {"id": one["id"], "add_tags": ["c"], "remove_tags": ["a"]},
             ]
         },
     )
-    assert statuses(response) == [200, 409, 412, 404, 200]
+    assert statuses(response) == [200, 409, 412, 404, 200, 200]
     codes = [each.get("problem", {}).get("code") for each in response.json()["data"]]
-    assert codes == [None, "invalid_transition", "version_mismatch", "not_found", None]
+    assert codes == [None, "invalid_transition", "version_mismatch", "not_found", None, None]
     now = key.get(f"{TICKETS}/{one['id']}").json()["data"]
-    assert (now["priority"], now["tags"], now["version"]) == ("urgent", ["a"], 3)
+    assert (now["priority"], now["tags"], now["version"]) == ("urgent", ["b", "c"], 4)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body", [{}, {"tickets": []}, {"tickets": [1]}, {"tickets": [new("x")] * 101}, {"tickets": 1}]
 )
 def test_a_body_without_1_to_100_items_is_refused(key: Key, body: Any) -> None:

@@ -1,4 +1,4 @@
-"""Creating tickets (decisions 7)."""
+"""Creating tickets (spec decision 7)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 
 from sealdesk import clock, ids
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 
 TICKETS = "/api/v1/external/tickets"
@@ -116,7 +117,7 @@ def test_the_longest_texts_are_stored(key: Key, letter: str) -> None:
     assert ticket["description"] == letter * 65536
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "fault"),
     [
         ({"subject": "😀" * 256}, ("/subject", "too_long")),

@@ -6,6 +6,7 @@ import pytest
 
 from sealdesk import clock, ids
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 
 TICKETS = "/api/v1/external/tickets"
@@ -80,7 +81,7 @@ def test_replies_are_imported_in_the_order_of_time(key: Key) -> None:
     assert _faults(_reply(key, ticket, created_at=MAY)) == [("/created_at", "not_in_order")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("created_at", "code"),
     [
         ("1989-12-31T23:59:59Z", "time_too_old"),

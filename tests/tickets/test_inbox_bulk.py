@@ -10,10 +10,13 @@ import pytest
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.tickets.store import tickets as ticket_store
 from tests.support.client import Key
+from tests.support.databases import SQLITE_FIRST
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.pages import INBOX, Page, Visitor, logged_in, ticket_ids
 from tests.support.service import PASSWORD, Service, Tenant
 from tests.tickets.factories import PlannedTicket, create_tickets
+
+pytestmark = pytest.mark.pages
 
 BULK = f"{INBOX}/bulk"
 TICKETS = "/api/v1/external/tickets"
@@ -66,6 +69,7 @@ def test_selected_tickets_are_changed_after_one_confirmation(
     assert now(key, other) == other
 
 
+@SQLITE_FIRST
 def test_the_preview_holds_few_long_descriptions_at_a_time(visitor: Visitor, key: Key) -> None:
     tickets = [key.ticket(description=60_000 * "\U0001f600") for _ in range(60)]
     peaks_bytes = []

@@ -1,4 +1,4 @@
-"""Lists of tickets: filters, orders and their pages (decisions 7 and 9)."""
+"""Lists of tickets: filters, orders and their pages (spec decisions 7 and 9)."""
 
 import random
 from collections.abc import Callable
@@ -9,6 +9,7 @@ import pytest
 
 from sealdesk import clock
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 from tests.tickets.factories import PlannedTicket, create_tickets
 
@@ -137,7 +138,7 @@ def test_the_default_order_is_newest_first(shelf: Shelf) -> None:
     assert shelf.rows == sorted(shelf.rows, key=lambda row: row["id"], reverse=True)
 
 
-@pytest.mark.parametrize(("sort_by", "sort"), ORDERS)
+@for_each(("sort_by", "sort"), ORDERS)
 def test_each_order_breaks_ties_by_id_in_the_same_direction(
     shelf: Shelf, sort_by: str, sort: str
 ) -> None:
@@ -145,8 +146,8 @@ def test_each_order_breaks_ties_by_id_in_the_same_direction(
     assert shelf.key.walk(target(query), per_page=7) == shelf.expected(query)
 
 
-@pytest.mark.parametrize("name", FILTERS)
-@pytest.mark.parametrize(("sort_by", "sort"), ORDERS)
+@for_each("name", FILTERS)
+@for_each(("sort_by", "sort"), ORDERS)
 def test_each_filter_works_alone_in_each_order(
     shelf: Shelf, name: str, sort_by: str, sort: str
 ) -> None:
@@ -158,7 +159,7 @@ def test_each_filter_works_alone_in_each_order(
     assert shelf.key.walk(target(query), per_page=7) == expected
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_filters_are_joined_by_and(shelf: Shelf, seed: int) -> None:
     draw = random.Random(seed)
     values = shelf.values(draw)
@@ -174,7 +175,7 @@ def test_filters_are_joined_by_and(shelf: Shelf, seed: int) -> None:
         {"status": "open,pending,on_hold,resolved,closed"},
         {"priority": "low,medium,high,urgent"},
         {"status": "closed"},
-        {"tag": "A"},
+        {"tag": "none"},
         {"tag": "a,b"},
         {"external_id": "X"},
         {"created_after": "2000-01-01T00:00:00Z", "created_before": "2000-01-01T00:00:00Z"},

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.pages import Visitor, logged_in, ticket_ids
 from tests.support.service import Tenant
 
@@ -47,7 +48,7 @@ def test_next_and_previous_walk_through_the_view(
     assert _led(visitor, "next", query, last).partition("?")[0] == "/tickets"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query", ["", "status=all&sort=newest", "status=open&sort=priority", "view=unassigned",
               "status=open&sort=waiting"],
 )  # fmt: skip
@@ -68,7 +69,7 @@ def test_without_scripts_the_list_that_a_ticket_was_opened_from_leads_on(
     assert [link for link in page.links if link.startswith("/tickets/next?")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "referer", ["/customers", "/tickets?q=order", "https://evil.test/tickets?status=open",
                 "/tickets?view=0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "/tickets?%ff"],
 )  # fmt: skip
@@ -149,7 +150,7 @@ def test_a_ticket_that_moved_behind_its_place_is_not_its_own_next(
     assert led.startswith(f"/tickets/{low}?")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "place", ["", "at=x", "//evil.example", "https://evil.example/?at=1", "at=%00", "é", "&" * 300]
 )
 def test_without_a_view_resolving_stays_and_next_leads_to_the_list(

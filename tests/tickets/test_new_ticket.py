@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
@@ -71,7 +72,7 @@ def test_the_inbox_and_the_first_steps_lead_to_the_form(key: Key, visitor: Visit
     assert NEW in page.links and ("a", "data-key", "c") in page.attributes
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value", "described"),
     [
         ("email", "no address", "email-fault"),

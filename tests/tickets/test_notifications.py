@@ -102,6 +102,13 @@ def test_a_mention_is_told_also_in_a_note(ada: Agent, eve: Agent, ticket: dict[s
     assert (eve.bell(), ada.bell()) == ("1", "0")
 
 
+def test_a_mention_inside_code_or_a_link_is_not_told(
+    ada: Agent, eve: Agent, ticket: dict[str, Any]
+) -> None:
+    write(ada, ticket, "Run `@Eve` as in [@Eve](https://x.test) and https://x.test/@Eve")
+    assert eve.bell() == "0"
+
+
 def test_customers_mention_nobody(eve: Agent, key: Key, ticket: dict[str, Any]) -> None:
     new = {"body": "@Eve help", "author": {"type": "customer"}}
     key.post(f"{API}/{ticket['id']}/replies", new)

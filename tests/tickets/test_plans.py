@@ -16,6 +16,7 @@ from sealdesk.resources.paging import PageRequest, Position
 from sealdesk.tickets import types
 from sealdesk.tickets.store import assignees, history, lists, replies, tickets
 from sealdesk.tickets.store.filters import Filter
+from tests.support.for_each import for_each
 from tests.support.plans import plan
 
 # Which index must serve a filter of one value, and what it is searched by.
@@ -42,8 +43,8 @@ BOUNDS: tuple[dict[str, Any], ...] = (
     {"created_before": 2},
     {"created_after": 1, "created_before": 2},
 )
-NEWEST_FIRST = pytest.mark.parametrize("newest_first", [True, False], ids=["desc", "asc"])
-FURTHER = pytest.mark.parametrize("further", [False, True], ids=["first", "further"])
+NEWEST_FIRST = for_each("newest_first", [True, False])
+FURTHER = for_each("further", [False, True])
 CUSTOMER = "SEARCH c USING INDEX sqlite_autoindex_customers_1 (tenant_id=? AND id=?) LEFT-JOIN"
 THE_TICKET = "SEARCH t USING INDEX sqlite_autoindex_tickets_1 (tenant_id=? AND id=?)"
 
@@ -75,8 +76,8 @@ def on_ids(bounds: dict[str, Any], *, newest_first: bool, further: bool, name: s
 
 @NEWEST_FIRST
 @FURTHER
-@pytest.mark.parametrize("bounds", BOUNDS, ids=" ".join)
-@pytest.mark.parametrize("name", [name for name in INDEXES if name != "assignee_id"])
+@for_each("bounds", BOUNDS, ids=" ".join)
+@for_each("name", [name for name in INDEXES if name != "assignee_id"])
 def test_a_filter_of_one_value_reads_its_own_index(
     template: Path, name: str, bounds: dict[str, Any], newest_first: bool, further: bool
 ) -> None:
@@ -91,8 +92,8 @@ def test_a_filter_of_one_value_reads_its_own_index(
 
 @NEWEST_FIRST
 @FURTHER
-@pytest.mark.parametrize("bounds", BOUNDS, ids=" ".join)
-@pytest.mark.parametrize(
+@for_each("bounds", BOUNDS, ids=" ".join)
+@for_each(
     ("name", "values"),
     [("status", ("open", "closed")), ("priority", ("low", "medium", "high", "urgent"))],
 )
@@ -115,7 +116,7 @@ def test_a_filter_of_several_values_merges_branches_of_its_index(
 
 @NEWEST_FIRST
 @FURTHER
-@pytest.mark.parametrize("statuses", [(), ("open", "closed")])
+@for_each("statuses", [(), ("open", "closed")])
 def test_an_assignee_merges_the_tickets_of_each_status(
     template: Path, statuses: Any, newest_first: bool, further: bool
 ) -> None:
@@ -130,7 +131,7 @@ def test_an_assignee_merges_the_tickets_of_each_status(
 
 @NEWEST_FIRST
 @FURTHER
-@pytest.mark.parametrize("bounds", BOUNDS, ids=" ".join)
+@for_each("bounds", BOUNDS, ids=" ".join)
 def test_a_tag_reads_the_index_of_tags(
     template: Path, bounds: dict[str, Any], newest_first: bool, further: bool
 ) -> None:
@@ -143,7 +144,7 @@ def test_a_tag_reads_the_index_of_tags(
 
 @NEWEST_FIRST
 @FURTHER
-@pytest.mark.parametrize("sort_by", ["priority", "waiting_since"])
+@for_each("sort_by", ["priority", "waiting_since"])
 def test_each_order_reads_its_own_index(
     template: Path, sort_by: Any, newest_first: bool, further: bool
 ) -> None:
@@ -160,7 +161,7 @@ def test_each_order_reads_its_own_index(
 
 @NEWEST_FIRST
 @FURTHER
-@pytest.mark.parametrize("statuses", [(), ("open",), ("resolved", "closed")])
+@for_each("statuses", [(), ("open",), ("resolved", "closed")])
 def test_the_order_by_change_merges_the_tickets_of_each_status(
     template: Path, statuses: Any, newest_first: bool, further: bool
 ) -> None:
@@ -190,7 +191,7 @@ def test_those_who_wait_are_looked_for_among_unfinished_tickets(template: Path) 
     assert steps.count(f"SEARCH t USING {read}") == len(("open", "pending", "on_hold"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("newest_first", "further", "place"),
     [
         (True, False, "updated_at>?"),
@@ -207,9 +208,9 @@ def test_a_filter_by_change_time_reads_its_index(
     assert searches(template, filters, further=further) == 5 * [read]
 
 
-@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
-@pytest.mark.parametrize("second", [name for name in VALUES if name])
-@pytest.mark.parametrize("first", [name for name in VALUES if name])
+@for_each("sort_by", ["created_at", "updated_at", "priority"])
+@for_each("second", [name for name in VALUES if name])
+@for_each("first", [name for name in VALUES if name])
 def test_only_the_filters_planned_above_count_as_served(
     first: str, second: str, sort_by: Any
 ) -> None:
@@ -220,14 +221,14 @@ def test_only_the_filters_planned_above_count_as_served(
     assert filters.is_served() == (is_newest_first or is_by_change)
 
 
-@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority", "waiting_since"])
-@pytest.mark.parametrize("is_waiting", [True, False])
+@for_each("sort_by", ["created_at", "updated_at", "priority", "waiting_since"])
+@for_each("is_waiting", [True, False])
 def test_who_waits_is_served_in_the_order_of_waiting_only(sort_by: Any, is_waiting: bool) -> None:
     filters = new_filter(is_waiting=is_waiting, sort_by=sort_by)
     assert filters.is_served() == (is_waiting and sort_by == "waiting_since")
 
 
-@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
+@for_each("sort_by", ["created_at", "updated_at", "priority"])
 def test_if_few_wait_their_index_serves_every_order(template: Path, sort_by: Any) -> None:
     filters = new_filter(
         is_waiting=True, status=("open",), priority=("low",), sort_by=sort_by, index="waiting_since"
@@ -250,7 +251,7 @@ def test_status_and_assignee_share_an_index(
     ]
 
 
-@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority", "waiting_since"])
+@for_each("sort_by", ["created_at", "updated_at", "priority", "waiting_since"])
 def test_the_ticket_of_a_number_is_found_by_it_in_every_order(template: Path, sort_by: Any) -> None:
     others = {"status": ("open", "closed"), "tag": "t", "more_tags": ("u",), "customer_id": "c"}
     filters = new_filter(number=7, **others, sort_by=sort_by)
@@ -261,7 +262,7 @@ def test_the_ticket_of_a_number_is_found_by_it_in_every_order(template: Path, so
     assert read[-1] == "SEARCH t USING INDEX tickets_number (tenant_id=? AND number=?)"
 
 
-@pytest.mark.parametrize("sort_by", ["created_at", "priority"])
+@for_each("sort_by", ["created_at", "priority"])
 def test_if_few_are_unassigned_their_index_serves_every_order(template: Path, sort_by: Any) -> None:
     filters = new_filter(is_unassigned=True, sort_by=sort_by, index="unassigned")
     page = PageRequest(25, None)
@@ -280,9 +281,7 @@ def test_of_several_tags_one_leads(template: Path) -> None:
     assert THE_TICKET in steps
 
 
-@pytest.mark.parametrize(
-    "name", ["created_after", "created_before", "updated_after", "updated_before"]
-)
+@for_each("name", ["created_after", "created_before", "updated_after", "updated_before"])
 def test_a_range_of_another_time_than_the_order_has_no_index(name: str) -> None:
     is_of_change = name.startswith("updated")
     orders = {"created_at": not is_of_change, "updated_at": is_of_change}
@@ -291,7 +290,7 @@ def test_a_range_of_another_time_than_the_order_has_no_index(name: str) -> None:
         assert filters.is_served() == orders.get(sort_by, False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("is_internal", "newest_first", "further"),
     list(product((None, True), (True, False), (True, False))),
 )
@@ -312,7 +311,7 @@ def test_replies_are_read_in_the_order_of_an_index(
     assert steps == [f"SEARCH replies USING INDEX {index} (tenant_id=? AND ticket_id=?{by}{place})"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "indexes"),
     [
         ({}, set()),
@@ -383,9 +382,9 @@ def test_counting_statuses_reads_no_more_than_its_index(template: Path) -> None:
     assert lists._COUNT.count("LIMIT 1001 + ") == 5
 
 
-@pytest.mark.parametrize("name", [name for name in INDEXES if name])
-@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
-@pytest.mark.parametrize("others", list(combinations([name for name in VALUES if name], 2)))
+@for_each("name", [name for name in INDEXES if name])
+@for_each("sort_by", ["created_at", "updated_at", "priority"])
+@for_each("others", list(combinations([name for name in VALUES if name], 2)))
 def test_the_index_of_the_most_selective_filter_is_used(
     template: Path, name: str, sort_by: Any, others: tuple[str, ...]
 ) -> None:
@@ -403,7 +402,7 @@ def test_the_index_of_the_most_selective_filter_is_used(
     assert f"SEARCH t USING {index} (tenant_id=?{by})" in found
 
 
-@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
+@for_each("sort_by", ["created_at", "updated_at", "priority"])
 def test_the_index_of_a_selective_tag_is_used(template: Path, sort_by: Any) -> None:
     filters = new_filter(status=("open",), assignee_id="a", tag="t", sort_by=sort_by, index="tag")
     page = PageRequest(25, None)
@@ -411,8 +410,8 @@ def test_the_index_of_a_selective_tag_is_used(template: Path, sort_by: Any) -> N
     assert THE_TICKET in steps and "LIST SUBQUERY" in " ".join(steps)
 
 
-@pytest.mark.parametrize("status", ["open", "pending", "on_hold"])
-@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
+@for_each("status", ["open", "pending", "on_hold"])
+@for_each("sort_by", ["created_at", "updated_at", "priority"])
 def test_without_a_selective_filter_the_index_of_unfinished_tickets_is_used(
     template: Path, monkeypatch: pytest.MonkeyPatch, sort_by: Any, status: Any
 ) -> None:
@@ -425,8 +424,8 @@ def test_without_a_selective_filter_the_index_of_unfinished_tickets_is_used(
     assert f"SEARCH t USING INDEX {index} (tenant_id=? AND status=?)" in steps
 
 
-@pytest.mark.parametrize("statuses", [("open",), ("closed", "resolved")])
-@pytest.mark.parametrize("sort_by", ["updated_at", "priority"])
+@for_each("statuses", [("open",), ("closed", "resolved")])
+@for_each("sort_by", ["updated_at", "priority"])
 def test_without_a_selective_filter_the_tickets_of_the_assignee_are_read(
     template: Path, monkeypatch: pytest.MonkeyPatch, sort_by: Any, statuses: Any
 ) -> None:
@@ -443,7 +442,7 @@ def test_without_a_selective_filter_the_tickets_of_the_assignee_are_read(
     assert is_by_change == (not [step for step in steps if "TEMP B-TREE" in step])
 
 
-@pytest.mark.parametrize("fields", [{"status": ("closed",), "tag": "t"}, {"status": ("open",)}])
+@for_each("fields", [{"status": ("closed",), "tag": "t"}, {"status": ("open",)}])
 def test_for_finished_tickets_the_planner_chooses_the_index(fields: dict[str, Any]) -> None:
     filters = new_filter(**fields, sort_by="updated_at")
     assert lists._unselective_index(filters, list(fields)) is None

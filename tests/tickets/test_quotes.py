@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sealdesk.tickets.text.quotes import fold
+from tests.support.for_each import for_each
 
 _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x\n\nold"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("visible", "quoted"),
     [
         ("new", "> old\n> older"),
@@ -71,3 +72,87 @@ def test_nothing_of_a_text_is_lost(lines: list[str]) -> None:
 def test_a_sentence_about_what_was_written_stays_above_a_quote() -> None:
     text = "On paper he wrote:\n\n> old"
     assert fold(text) == ("On paper he wrote:", "\n> old")
+
+
+_SENDER = "Shop Help <help@shop.example>"
+# How mailers introduce a quote, by language.
+_ATTRIBUTIONS = (
+    f"Am Di., 24. Nov. 2026 um 09:14 Uhr schrieb {_SENDER}:",
+    f"Le mar. 24 nov. 2026 à 09:14, {_SENDER} a écrit :",
+    "El mar, 24 nov 2026 a las 9:14, Shop Help (help@shop.example) escribió:",
+    f"Il giorno mar 24 nov 2026 alle ore 09:14 {_SENDER} ha scritto:",
+    f"Em ter., 24 de nov. de 2026 às 09:14, {_SENDER} escreveu:",
+    f"Op di 24 nov 2026 om 09:14 schreef {_SENDER}:",
+    "Shop Help schreef op 24-11-2026 09:14:",
+    f"Den tis 24 nov. 2026 kl 09:14 skrev {_SENDER}:",
+    f"tir. 24. nov. 2026 kl. 09:14 skrev {_SENDER}:",
+    "W dniu 24.11.2026 o 09:14, Shop Help pisze:",
+    f"wt., 24 lis 2026 o 09:14 {_SENDER} napisał(a):",
+    "Dne 24. 11. 2026 v 9:14 Shop Help napsal(a):",
+    f"ut 24. 11. 2026 o 9:14 {_SENDER} napísal(a):",
+    f"вт, 24 нояб. 2026 г. в 09:14, {_SENDER}:",
+    f"вт, 24 лист. 2026 р. о 09:14 {_SENDER} пише:",
+    "ti 24. marrask. 2026 klo 9.14 Shop Help (help@shop.example) kirjoitti:",
+    f"{_SENDER} ezt írta (időpont: 2026. nov. 24., K, 9:14):",
+    f"{_SENDER}, 24 Kas 2026 Sal, 09:14 tarihinde şunu yazdı:",
+    f"2026年11月24日(火) 9:14 {_SENDER}:",
+    f"2026년 11월 24일 (화) 오전 9:14, {_SENDER}님이 작성:",
+    f"{_SENDER} 于2026年11月24日周二 09:14写道：",
+    f"Στις Τρί 24 Νοε 2026 στις 9:14 π.μ., ο/η {_SENDER} έγραψε:",
+    "בתאריך 24 בנוב׳ 2026 ב-9:14 מאת \u202aShop\u202c <\u202ah@s.example\u202c\u200f>:\u202c",
+    f"Vào Th 3, 24 thg 11, 2026 vào lúc 09:14 {_SENDER} đã viết:",
+    f"Pada tanggal Sel, 24 Nov 2026 pukul 09.14 {_SENDER} menulis:",
+    f"În mar., 24 nov. 2026 la 09:14, {_SENDER} a scris:",
+    f"ในวันที่ อ. 24 พ.ย. 2569 เวลา 09:14 {_SENDER} เขียนว่า:",
+    f"uto, 24. stu 2026. u 09:14 {_SENDER} napisao je:",
+    f"2026-11-24, an, 09:14 {_SENDER} rašė:",
+    "On Tue, Nov 24, 2026 at 9:14 AM Shop Help\n<help@shop.example> wrote:",
+    f"{_SENDER} kirjutas 24.11.2026 09:14",
+)
+# The names of From, Sent, To and Subject in Outlook.
+_OUTLOOK_FIELDS = (
+    ("From", "Sent", "To", "Subject"), ("Von", "Gesendet", "An", "Betreff"),
+    ("De", "Envoyé", "À", "Objet"), ("De", "Enviado el", "Para", "Asunto"),
+    ("Da", "Inviato", "A", "Oggetto"), ("De", "Enviada em", "Para", "Assunto"),
+    ("Van", "Verzonden", "Aan", "Onderwerp"), ("Från", "Skickat", "Till", "Ämne"),
+    ("Fra", "Sendt", "Til", "Emne"), ("Lähettäjä", "Lähetetty", "Vastaanottaja", "Aihe"),
+    ("Od", "Wysłano", "Do", "Temat"), ("Od", "Odesláno", "Komu", "Předmět"),
+    ("От", "Отправлено", "Кому", "Тема"), ("Feladó", "Elküldve", "Címzett", "Tárgy"),
+    ("Kimden", "Gönderildi", "Kime", "Konu"), ("差出人", "送信日時", "宛先", "件名"),
+    ("发件人", "发送时间", "收件人", "主题"), ("보낸 사람", "보낸 날짜", "받는 사람", "제목"),
+    ("من", "تاريخ الإرسال", "إلى", "الموضوع"),
+)  # fmt: skip
+
+
+def test_a_quote_is_folded_with_its_attribution_in_every_language() -> None:
+    kept = [
+        attribution
+        for attribution in _ATTRIBUTIONS
+        if fold(f"My answer is 42.\n\n{attribution}\n> Dear customer")[0] != "My answer is 42."
+    ]
+    assert kept == []
+
+
+def test_a_copied_header_begins_the_rest_in_every_language() -> None:
+    kept = []
+    for sender, sent, to, subject in _OUTLOOK_FIELDS:
+        for colon in (":", "："):
+            header = (
+                f"{sender}{colon} {_SENDER}\n{sent}{colon} 24.11.2026 09:14\n"
+                f"{to}{colon} Ann <ann@customer.example>\n{subject}{colon} Re: Number"
+            )
+            for rule in ("", "---\n\n", "_" * 32 + "\n"):
+                if fold(f"My answer is 42.\n\n{rule}{header}\n\nDear")[0] != "My answer is 42.":
+                    kept.append(header)
+    assert kept == []
+
+
+def test_words_of_the_author_that_look_like_a_header_are_shown() -> None:
+    texts = (
+        "Hello,\n\nName: Ann\nEmail: ann@x.example\nPhone: 01.23 45 2026\nProblem: broken",
+        "Hello\nDelivery: today\nTime: 09:14\nDate: 24.11.2026\nbye",
+        "On Monday I wrote:\nthe lamp is broken.\nFrom: the shop in town\nPlease help.",
+    )
+    assert [text for text in texts if fold(text) != (text, "")] == []
+    for line in ("See order 2026:", "My address is a@b.example, order 2026."):
+        assert fold(f"{line}\n> old") == (line, "> old")

@@ -1,10 +1,11 @@
-"""Replies, and what they do to their ticket (decisions 8)."""
+"""Replies, and what they do to their ticket (spec decision 8)."""
 
 from typing import Any
 
 import pytest
 
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 
 TICKETS = "/api/v1/external/tickets"
@@ -62,7 +63,7 @@ def test_a_reply_may_name_its_author_as_the_key(key: Key) -> None:
     assert shown["author"] == {"type": "api_key", "id": key.id, "name": "test"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "fault"),
     [
         ({"body": ""}, ("/body", "too_short")),
@@ -137,8 +138,8 @@ def test_a_public_reply_of_the_customer_reopens_the_ticket(key: Key, status: str
     assert (after["status"], after["resolved_at"], after["version"]) == ("open", None, 3)
 
 
-@pytest.mark.parametrize("fields", [{}, INTERNAL, {**BY_CUSTOMER, **INTERNAL}])
-@pytest.mark.parametrize("status", ["pending", "on_hold", "resolved"])
+@for_each("fields", [{}, INTERNAL, {**BY_CUSTOMER, **INTERNAL}])
+@for_each("status", ["pending", "on_hold", "resolved"])
 def test_other_replies_keep_the_status(key: Key, status: str, fields: dict[str, Any]) -> None:
     ticket = key.ticket()
     move(key, ticket, status)

@@ -88,7 +88,7 @@ def test_a_page_of_the_search_ends_early_and_the_next_one_goes_on(
 
 @pytest.mark.parametrize(
     ("q", "named"),
-    [("colour:red", "no filter of the search"), ("status:broken", "Write open, pending"),
+    [("status:broken", "Write open, pending"),
      ("assignee:Zzz", "Nobody is called"), ("before:yesterday", "is no date")],
 )  # fmt: skip
 def test_a_filter_that_cannot_be_read_is_named(key: Key, q: str, named: str) -> None:

@@ -7,9 +7,12 @@ from urllib.parse import parse_qsl
 import pytest
 
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.pages import Page, Visitor
 from tests.support.service import Service, Tenant
 from tests.webhooks.stored import stored_endpoint
+
+pytestmark = pytest.mark.pages
 
 Fields = list[tuple[str, str]]
 _SCRIPT = {"accept": "*/*"}
@@ -52,7 +55,7 @@ def _undo(page: Page) -> Fields:
     return parse_qsl(sent, keep_blank_values=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "was", "value"),
     [
         ("status", "open", "on_hold"),
@@ -147,7 +150,7 @@ def test_an_undo_of_an_unknown_change_is_refused(visitor: Visitor, key: Key, at:
     assert _now(key, at)["priority"] == "medium"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fields",
     [
         _field("number", "1", "2"),

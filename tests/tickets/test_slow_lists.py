@@ -1,4 +1,4 @@
-"""Lists that no index serves block no other request and take at most 2 s (decisions 9)."""
+"""Lists that no index serves block no other request and take at most 2 s (spec decision 9)."""
 
 import threading
 import time

@@ -10,18 +10,20 @@ import pytest
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.tickets import actions
-from sealdesk.tickets.new_replies import NewReply
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.store import replies
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.types import TicketChange
+from sealdesk.tickets.types import NewReply, TicketChange
 from sealdesk.web import request
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
+from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
+
+pytestmark = pytest.mark.pages
 
 API = "/api/v1/external/tickets"
 NOWHERE = "/tickets/0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
@@ -136,7 +138,7 @@ def test_an_internal_note_is_marked_and_leaves_the_status(
     assert (_now(key, at)["status"], _now(key, at)["reply_count"]) == ("open", 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "field"),
     [
         ({"body": "  \n "}, "body"),
@@ -312,7 +314,7 @@ def test_saving_an_outdated_form_shows_the_changes_of_others(
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value"),
     [
         ("status", "gone"),
@@ -470,7 +472,7 @@ def test_an_agent_without_heartbeats_is_no_longer_writing(own_service: Service) 
     assert "is replying to" not in other.get(at).text
 
 
-@pytest.mark.parametrize("behind", ["", "/history", "/reply", "/answering"])
+@for_each("behind", ["", "/history", "/reply", "/answering"])
 def test_an_unknown_or_foreign_ticket_is_not_found(
     visitor: Visitor, service: Service, behind: str
 ) -> None:

@@ -9,6 +9,7 @@ from sealdesk.errors import ServiceUnavailable
 from sealdesk.tickets.pages.inbox_rows import duration_text
 from sealdesk.tickets.store import reads
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.pages import INBOX, Page, Visitor, logged_in, ticket_ids
 from tests.support.service import Tenant
@@ -74,7 +75,7 @@ def test_a_ticket_is_unread_until_its_page_is_opened(visitor: Visitor, key: Key)
     assert unread(visitor) == [second]
 
 
-@pytest.mark.parametrize("fields", [{}, BY_CUSTOMER, {"is_internal": True}])
+@for_each("fields", [{}, BY_CUSTOMER, {"is_internal": True}])
 def test_every_message_makes_it_unread_again(
     visitor: Visitor, key: Key, fields: dict[str, Any]
 ) -> None:
@@ -122,7 +123,7 @@ def test_a_ticket_can_be_marked_as_unread(visitor: Visitor, colleague: Visitor, 
     assert unread(visitor) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("back", "to"),
     [
         ("https://desk.test/tickets?status=all&tag=a", f"{INBOX}?status=all&tag=a"),

@@ -85,10 +85,12 @@ def test_its_own_tests_pass(live_key: Key) -> None:
     _run(["--test", *tests], live_key, built())
 
 
+@pytest.mark.prove
 def test_it_works_with_a_live_service(live_key: Key) -> None:
     _run(["--test", built() / "test" / "live" / "live.test.js"], live_key, built())
 
 
+@pytest.mark.prove
 def test_the_package_has_the_build_and_nothing_else(project: Path) -> None:
     (tarball,) = project.glob("*.tgz")
     with tarfile.open(tarball) as packed:
@@ -98,6 +100,7 @@ def test_the_package_has_the_build_and_nothing_else(project: Path) -> None:
     assert tarball.stat().st_size < 100_000
 
 
+@pytest.mark.prove
 def test_an_installed_package_sends_and_type_checks(project: Path, live_key: Key) -> None:
     """With a program of an integrator, and with those of the guide, which also run."""
     for name in ("run.mjs", "use.ts"):

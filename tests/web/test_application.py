@@ -15,6 +15,7 @@ from sealdesk.server import app
 from sealdesk.web.operation import Open, Route, operation
 from sealdesk.web.request import Request, Response
 from tests.support.client import Key, Person, send
+from tests.support.for_each import for_each
 from tests.support.service import Service
 from tests.support.wire import Wire
 
@@ -98,7 +99,7 @@ def test_id_is_found_in_its_canonical_form_only(key: Key, spell: Callable[[str],
     _problem(key.get(f"{TICKETS}/{spell(key.ticket()['id'])}"), 404, "not_found")
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+@for_each("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
 def test_other_methods_of_a_path_are_refused_with_those_that_exist(
     service: Service, route: Route
 ) -> None:

@@ -1,4 +1,4 @@
-"""Request bodies: strict JSON, and all faults at once (decisions 6 and 10)."""
+"""Request bodies: strict JSON, and all faults at once (spec decisions 6 and 10)."""
 
 import string
 from typing import Any
@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.client import Key
+from tests.support.client import Key, Person
+from tests.support.for_each import for_each
+from tests.support.service import Tenant
 
 CUSTOMERS = "/api/v1/external/customers"
 TICKETS = "/api/v1/external/tickets"
@@ -86,7 +88,13 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_a_byte_order_mark_is_named(key: Key) -> None:
+    response = key.call("POST", CUSTOMERS, content=b'\xef\xbb\xbf{"email": "a@b.test"}')
+    assert (response.status_code, response.json()["code"]) == (400, "malformed_json")
+    assert "byte order mark" in response.json()["detail"]
+
+
+@for_each("content", UNREADABLE.values())
 def test_a_body_that_is_not_strict_json_is_refused_and_stores_nothing(
     key: Key, content: bytes
 ) -> None:
@@ -300,3 +308,44 @@ def test_only_json_is_accepted_and_merge_patch_only_with_patch(
     assert response.status_code == status
     if status == 415:
         assert response.json()["code"] == "unsupported_media_type"
+
+
+def test_a_read_only_field_may_be_sent_back_and_not_changed(tenant: Tenant, key: Key) -> None:
+    admin = tenant.admin()
+    made: dict[str, tuple[Key | Person, dict[str, Any]]] = {
+        TICKETS: (key, key.ticket()),
+        CUSTOMERS: (key, key.customer("read-only@example.test")),
+        "/api/v1/macros": (admin, {"name": "m", "shortcut": "m", "body": "Hi"}),
+        "/api/v1/teams": (admin, {"name": "t"}),
+        "/api/v1/custom-fields": (admin, {"key": "k", "label": "K", "type": "text"}),
+        "/api/v1/api-keys": (admin, {"name": "k"}),
+    }
+    for path, (caller, new) in made.items():
+        shown = new if "id" in new else caller.post(path, new).json()["data"]
+        at = f"{path}/{shown['id']}"
+        shown = caller.get(at).json()["data"]
+        assert caller.patch(at, shown).status_code == 200, path
+        for wrong in ({"created_at": "2020-01-01T00:00:00Z"}, {"id": key.id}):
+            refused = caller.patch(at, wrong)
+            assert refused.status_code == 422, path
+            assert refused.json()["errors"][0]["code"] == "read_only"
+
+
+def test_a_key_is_refused_with_a_field_that_does_not_exist(tenant: Tenant) -> None:
+    admin = tenant.admin()
+    for name, right in (("permission", "permissions"), ("expires", "expires_at")):
+        refused = admin.post("/api/v1/api-keys", {"name": "k", name: None})
+        assert refused.status_code == 422
+        assert f"`{right}`" in refused.json()["errors"][0]["message"]
+    assert (
+        admin.patch(f"/api/v1/api-keys/{tenant.key().id}", {"is_active": False}).status_code == 422
+    )
+
+
+def test_a_note_by_another_name_is_not_sent_to_the_customer(key: Key) -> None:
+    at = f"{TICKETS}/{key.ticket()['id']}/replies"
+    for name in ("public", "private", "internal", "is_public", "isInternal", "type", "visibility"):
+        refused = key.post(at, {"body": "Only for us.", name: True})
+        assert refused.status_code == 422
+        assert "`is_internal`" in refused.json()["errors"][0]["message"]
+    assert key.get(at).json()["data"] == []

@@ -197,7 +197,7 @@ def test_an_export_that_does_not_begin_makes_room(
     monkeypatch.setattr(lists, "list_tickets", slow)
     for _ in range(csv_export.MAX_EXPORTS_OF_TENANT + 1):
         assert visitor.get(f"{TICKETS}/file").status not in (200, 429)
-    assert not service.state.exports
+    assert not service.state.limits.exports
 
 
 def test_ended_exports_make_room(visitor: Visitor, key: Key, service: Service) -> None:
@@ -232,7 +232,7 @@ def test_a_long_export_has_time_for_each_read_and_is_charged_for_it(
         return await list_tickets(*of)
 
     monkeypatch.setattr(lists, "list_tickets", slow)
-    limiter = service.state.limiter
+    limiter = service.state.limits.limiter
     monkeypatch.setattr(limiter, "charge", lambda _, units, *__: charged.append(units))
     assert len(_rows(visitor, f"{TICKETS}/file")) == 6
     assert sum(charged) >= 6 * deadline.UNINDEXED_READ_UNITS

@@ -3,6 +3,7 @@
 import gzip
 import subprocess
 import sys
+from functools import cache
 from posixpath import dirname, join, normpath
 from urllib.parse import urldefrag
 
@@ -126,7 +127,7 @@ def test_only_the_files_of_the_site_are_served(service: Service, target: str) ->
 def test_without_a_build_the_answer_says_how_to_make_one(
     anyone: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documentation, "_files", dict)
+    monkeypatch.setattr(documentation, "_files", cache(dict))
     assert "make docs" in anyone.get("/docs").json()["detail"]
 
 

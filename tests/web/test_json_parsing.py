@@ -1,4 +1,4 @@
-"""The JSON parser of bodies agrees with the standard library, within the limits of decisions 10."""
+"""The JSON parser of bodies agrees with the standard library, within spec decision 10."""
 
 import json
 from typing import Any
@@ -47,7 +47,7 @@ def test_values_within_the_limits_are_accepted_and_others_refused(value: Any) ->
 
 
 def fits(value: Any, depth: int) -> bool:
-    """Whether decisions 10 allow the value, without use of the parser."""
+    """Whether spec decision 10 allows the value, without use of the parser."""
     if isinstance(value, str):
         return "\0" not in value and not any(0xD800 <= ord(letter) <= 0xDFFF for letter in value)
     if isinstance(value, float):

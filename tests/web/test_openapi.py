@@ -28,6 +28,10 @@ _OF_NO_OPERATION = {
     "user_inactive",
     "too_many_invitations",
     "foreign_form",
+    # Of the page on which a provider's consent is given.
+    "consent_unknown",
+    "consent_not_given",
+    "consent_of_other_account",
 }
 _INTERFACE = {
     ("get", "/api/v1/api-keys"),

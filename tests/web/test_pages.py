@@ -9,6 +9,7 @@ from sealdesk.routes import PAGES, SITE
 from sealdesk.web import assets
 from sealdesk.web.operation import EVENT_STREAM, Route
 from tests.support.client import send
+from tests.support.for_each import for_each
 from tests.support.page_security import (
     FOREIGN_ORIGINS,
     FORMS,
@@ -74,7 +75,7 @@ def test_every_page_has_its_own_nonce(office: Visitor) -> None:
 _NAVIGATED = [route for route in _FOR_PEOPLE if route.operation.produces != EVENT_STREAM]
 
 
-@pytest.mark.parametrize("route", _NAVIGATED, ids=named)
+@for_each("route", _NAVIGATED, ids=named)
 def test_a_visitor_without_a_session_is_redirected_to_the_log_in(
     service: Service, route: Route
 ) -> None:
@@ -83,7 +84,7 @@ def test_a_visitor_without_a_session_is_redirected_to_the_log_in(
     assert answer.headers["location"].partition("?")[0] == "/"
 
 
-@pytest.mark.parametrize("route", _FOR_OFFICE, ids=named)
+@for_each("route", _FOR_OFFICE, ids=named)
 def test_an_agent_gets_an_error_page_on_pages_for_administrators(
     agent: Visitor, route: Route
 ) -> None:
@@ -93,7 +94,7 @@ def test_an_agent_gets_an_error_page_on_pages_for_administrators(
     assert_page_is_secure(Page(answer))
 
 
-@pytest.mark.parametrize("route", FORMS, ids=named)
+@for_each("route", FORMS, ids=named)
 def test_forms_of_another_site_are_refused(office: Visitor, route: Route) -> None:
     token = _token(office)
     for told in FOREIGN_ORIGINS:
@@ -105,7 +106,7 @@ def test_forms_of_another_site_are_refused(office: Visitor, route: Route) -> Non
     assert office.get("/").form("/log-out")
 
 
-@pytest.mark.parametrize("route", [r for r in FORMS if r.guard.needs], ids=named)
+@for_each("route", [r for r in FORMS if r.guard.needs], ids=named)
 def test_forms_without_their_token_are_refused(
     office: Visitor, agent: Visitor, route: Route
 ) -> None:
@@ -116,7 +117,7 @@ def test_forms_without_their_token_are_refused(
     assert office.get("/").form("/log-out")
 
 
-@pytest.mark.parametrize("route", [r for r in FORMS if not is_file(r)], ids=named)
+@for_each("route", [r for r in FORMS if not is_file(r)], ids=named)
 def test_other_content_types_than_a_form_are_refused(office: Visitor, route: Route) -> None:
     body = f"form_token={_token(office)}".encode()
     for declared in ("text/plain", "application/json", "multipart/form-data", ""):

@@ -1,4 +1,4 @@
-"""Paginated lists: the envelope, and which queries accept a cursor (decisions 9)."""
+"""Paginated lists: the envelope, and which queries accept a cursor (spec decision 9)."""
 
 import base64
 import re
@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.service import Tenant
 
 TICKETS = "/api/v1/external/tickets"
@@ -98,7 +99,7 @@ def test_an_equivalent_query_accepts_the_cursor(key: Key, made_by: str, used_by:
 SOME_ID = "00000000-0000-7000-8000-000000000000"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("made_by", "used_by", "changed"),
     [
         ("", "status=open", ["status"]),
@@ -182,7 +183,7 @@ CHANGES: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+@for_each("change", CHANGES.values())
 def test_a_modified_cursor_is_malformed(full: Key, change: Callable[[str], str]) -> None:
     cursor = cursor_of(full, TICKETS)
     assert malformed(full.get(f"{TICKETS}?cursor={change(cursor)}"))

@@ -1,10 +1,11 @@
-"""Query strings: declared names, strict values (decisions 9 and 10)."""
+"""Query strings: declared names, strict values (spec decisions 9 and 10)."""
 
 import httpx
 import pytest
 
 from sealdesk.routes import ROUTES
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.service import Tenant
 
 pytestmark = pytest.mark.any_database
@@ -21,7 +22,7 @@ def refused(response: httpx.Response, code: str, parameter: str) -> str:
     return str(problem["detail"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "nearest"),
     [
         ("perpage=5", "per_page"),
@@ -43,7 +44,7 @@ def test_an_unknown_parameter_without_a_similar_name_lists_all_names(key: Key) -
     assert "cursor, email, external_id, per_page, q, sort, sort_by, updated_after" in detail
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         CUSTOMERS,
@@ -55,9 +56,7 @@ def test_every_list_refuses_unknown_parameters(key: Key, path: str) -> None:
     refused(key.get(f"{path}?status=open"), "unknown_parameter", "status")
 
 
-@pytest.mark.parametrize(
-    "twice", ["sort=asc&sort=asc", "per_page=1&status=open&per_page=1", "cursor=a&cursor=a"]
-)
+@for_each("twice", ["sort=asc&sort=asc", "per_page=1&status=open&per_page=1", "cursor=a&cursor=a"])
 def test_a_repeated_parameter_is_refused(key: Key, twice: str) -> None:
     name = twice.partition("=")[0]
     detail = refused(key.get(f"{TICKETS}?{twice}"), "invalid_parameter", name)
@@ -90,7 +89,7 @@ def test_a_repeated_name_is_found_in_any_encoding(key: Key) -> None:
     refused(key.get(twice), "invalid_parameter", "sort")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "sent",
     [
         "status=new",
@@ -130,13 +129,13 @@ def test_a_value_outside_the_set_is_refused(key: Key, sent: str) -> None:
     refused(key.get(f"{TICKETS}?{sent}"), "invalid_parameter", sent.partition("=")[0])
 
 
-@pytest.mark.parametrize("value", ["1", "TRUE", "yes", ""])
+@for_each("value", ["1", "TRUE", "yes", ""])
 def test_a_flag_is_true_or_false(key: Key, value: str) -> None:
     path = f"{TICKETS}/{key.ticket()['id']}/replies"
     refused(key.get(f"{path}?is_internal={value}"), "invalid_parameter", "is_internal")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "sent",
     [
         "2026-01-31T09:30:00+02:00",
@@ -151,7 +150,7 @@ def test_a_plus_that_arrives_as_a_space_is_explained(key: Key, sent: str) -> Non
     assert "%2B" in refused(response, "invalid_parameter", "created_after")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "sent",
     [
         "2026-01-31T09:30:00Z",
@@ -170,7 +169,7 @@ def test_times_are_iso_8601_with_an_offset(key: Key, sent: str) -> None:
         assert key.get(f"{TICKETS}?{name}={sent}").status_code == 200
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "used"),
     [("1", 1), ("100", 100), ("101", 100), ("5000", 100), ("007", 7), (str(10**30), 100)],
 )
@@ -180,7 +179,7 @@ def test_a_page_has_at_most_100_items_and_says_so(key: Key, sent: str, used: int
         assert meta == {"per_page": used, "has_more": False, "next_cursor": None}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "sent",
     ["0", "00", "-1", "", "1.0", "1e1", "0x10", "%2B5", "+5", "5%20", "1_0", "ten", "%D9%A1%D9%A0"],
 )
@@ -192,7 +191,7 @@ def test_without_per_page_a_page_has_25_items(key: Key) -> None:
     assert key.get(TICKETS).json()["meta"]["per_page"] == 25
 
 
-@pytest.mark.parametrize("sent", ["tag=%FF", "tag=%C3", "tag=a%00b", "%FF=x"])
+@for_each("sent", ["tag=%FF", "tag=%C3", "tag=a%00b", "%FF=x"])
 def test_a_query_that_is_not_utf_8_text_is_refused(key: Key, sent: str) -> None:
     response = key.get(f"{TICKETS}?{sent}")
     assert (response.status_code, response.json()["code"]) == (400, "invalid_parameter")
@@ -204,7 +203,7 @@ def test_values_are_percent_decoded(key: Key) -> None:
         assert key.walk(f"{TICKETS}?tag={sent}") == [ticket]
 
 
-@pytest.mark.parametrize("query", ["&", "&&", "&per_page=25&"])
+@for_each("query", ["&", "&&", "&per_page=25&"])
 def test_empty_pairs_of_a_query_are_ignored(key: Key, query: str) -> None:
     assert key.get(f"{TICKETS}?{query}").status_code == 200
 
@@ -228,7 +227,7 @@ def test_a_cursor_is_of_the_same_values_in_whatever_order(key: Key) -> None:
     assert key.get(f"{TICKETS}?tag=a&per_page=1&cursor={cursor}").status_code == 400
 
 
-@pytest.mark.parametrize("sent", ["0", "-1", "1.5", "x", "%D9%A3", "1234567890123", ""])
+@for_each("sent", ["0", "-1", "1.5", "x", "%D9%A3", "1234567890123", ""])
 def test_a_ticket_number_is_a_whole_number_from_1(key: Key, sent: str) -> None:
     response = key.get(f"{TICKETS}?number={sent}")
     assert (response.status_code, response.json()["code"]) == (400, "invalid_parameter")

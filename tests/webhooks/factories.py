@@ -7,8 +7,8 @@ import msgspec
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
-from sealdesk.webhooks.rules import Attempt, Delivery
 from sealdesk.webhooks.store import endpoints as endpoint_store
+from sealdesk.webhooks.types import Attempt, Delivery
 from tests.support.client import Person
 from tests.support.receiver import Receiver
 from tests.support.service import Tenant

@@ -1,8 +1,8 @@
 """Stored webhook endpoints and replays without a receiver."""
 
 from sealdesk import ids
-from sealdesk.webhooks.rules import Endpoint, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store
+from sealdesk.webhooks.types import Endpoint, Replay
 from tests.support.service import Service, Tenant
 
 _NEVER = 2**62

@@ -10,7 +10,8 @@ from sealdesk.state import AppState
 from sealdesk.webhooks.delivery import fan_out
 from sealdesk.webhooks.store import fan_out as fan_out_store
 from sealdesk.webhooks.store.fan_out import Backlog
-from sealdesk.worker import loop
+from sealdesk.worker.one_log import OneLog
+from sealdesk_citus.tenant_logs import TenantLogs
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.feed import record
 from tests.support.service import Service, Tenant, wait_until
@@ -34,10 +35,11 @@ SELECT 1 FROM fan_out_backlogs WHERE until_position =
 def tenant(own_service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tenant]:
     """A tenant with a backlog that only the test continues."""
 
-    async def nothing(_: AppState) -> int:
+    async def nothing(*_: object) -> int:
         return 0
 
-    monkeypatch.setattr(loop, "continue_backlogs", nothing)
+    for log in (OneLog, TenantLogs):
+        monkeypatch.setattr(log, "continue_backlogs", nothing)
     monkeypatch.setattr(fan_out, "_MANY_DELIVERIES", 10)
     tenant = own_service.tenant()
     stored_endpoint(tenant, "ticket.created")

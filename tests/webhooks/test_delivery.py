@@ -8,7 +8,7 @@ import httpx
 import pytest
 from standardwebhooks import Webhook
 
-from sealdesk.webhooks.delivery import replays
+from sealdesk.webhooks.delivery import fan_out
 from tests.support.client import Key, Person
 from tests.support.receiver import Receiver, Reply
 from tests.support.service import Service, Tenant, wait_until
@@ -183,7 +183,7 @@ def test_attempt_for_a_pruned_event_fails_with_its_reason(
 def test_replay_delivers_a_time_range_again(
     key: Key, admin: Person, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replays, "_BATCH_EVENTS", 3)
+    monkeypatch.setattr(fan_out, "_REPLAY_EVENTS", 3)
     for _ in range(5):
         key.ticket()
     wait_until(lambda: len(key.get(_FEED).json()["data"]) == 5)

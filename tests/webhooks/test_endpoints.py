@@ -1,4 +1,4 @@
-"""The API of webhook endpoints (decisions 11): validation, changes, secrets and audit."""
+"""The API of webhook endpoints (spec decision 11): validation, changes, secrets and audit."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +11,7 @@ from sealdesk.crypto import webhook_signing
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import SUBSCRIBABLE
 from tests.support.client import Key, Person
+from tests.support.for_each import for_each
 from tests.support.receiver import Receiver
 from tests.support.service import Service, Tenant, wait_until
 from tests.webhooks.factories import UNKNOWN, WEBHOOKS, faults, made
@@ -86,7 +87,7 @@ def test_all_event_types_may_be_subscribed(admin: Person, receiver: Receiver) ->
     assert made(admin, receiver, events=list(SUBSCRIBABLE))["events"] == list(SUBSCRIBABLE)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "cause"),
     [
         ("hooks.example.test/path", "url_invalid"),
@@ -184,7 +185,7 @@ def _row(service: Service, path: str) -> tuple[Any, ...]:
     return tuple(service.rows(sql, id=path.rpartition("/")[2])[0])
 
 
-@pytest.mark.parametrize("known", [UNKNOWN, "no-id", UNKNOWN.upper()])
+@for_each("known", [UNKNOWN, "no-id", UNKNOWN.upper()])
 def test_an_unknown_id_is_not_found(admin: Person, known: str) -> None:
     path = f"{WEBHOOKS}/{known}"
     calls = [

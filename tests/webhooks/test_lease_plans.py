@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sealdesk.db.engine import Tx, Work
-from sealdesk.webhooks.rules import Endpoint
 from sealdesk.webhooks.store import deliveries as delivery_store
+from sealdesk.webhooks.types import Endpoint
 from tests.support.plans import plan
 
 ENDPOINT = Endpoint("t", "e", "", (), None, True, None, b"", 1, None, None, None, 0)
@@ -29,7 +29,7 @@ async def claim(tx: Tx) -> None:
             {"deliveries_due"},
         ),
         (
-            lambda tx: tx.fetch_all(delivery_store._FIND_BACKLOG, {"now": 1}),
+            lambda tx: tx.fetch_all(delivery_store.FIND_BACKLOG, {"now": 1}),
             {"replays_open", "endpoints_due"},
         ),
         (claim, {"endpoints_due"}),

@@ -184,7 +184,7 @@ def test_delivery_added_during_the_release_is_sent(
 
     async def let_go(tx: Tx) -> bool:
         late: Any = Late(tx, more_comes)
-        return await delivery_store.release(late, endpoint, FAR, now_us, at_once=True)
+        return await delivery_store.release(late, endpoint, FAR, now_us, waits_us=0, at_once=True)
 
     assert service.write(let_go)
     receiver.wait(1)

@@ -8,10 +8,9 @@ import pytest
 
 from sealdesk.crypto import webhook_signing
 from sealdesk.resources.paging import PageRequest
-from sealdesk.webhooks.rules import Attempt
 from sealdesk.webhooks.store import delivery_log
 from sealdesk.webhooks.store import endpoints as endpoint_store
-from sealdesk.webhooks.types import DeliveryFilter
+from sealdesk.webhooks.types import Attempt, DeliveryFilter
 from tests.support.client import Person
 from tests.support.pages import logged_in
 from tests.support.plans import plan

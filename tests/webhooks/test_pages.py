@@ -16,6 +16,8 @@ from tests.support.receiver import Receiver
 from tests.support.service import Service, Tenant, wait_until
 from tests.webhooks.factories import log_delivery, refused
 
+pytestmark = pytest.mark.pages
+
 HOME = "/settings/webhooks"
 API = "/api/v1/webhooks"
 _SECRET = re.compile(r"whsec_[A-Za-z0-9+/]{40,}=*")
@@ -54,10 +56,11 @@ def _set(service: Service, at: str, change: str, **values: object) -> None:
 
 def _copy(service: Service, at: str, sql: str, count: int) -> None:
     """Run a statement that copies a row of an endpoint this many times, with new ids."""
-    ids = [f"0199c0de-1a2b-7c3d-8e4f-{number:012d}" for number in range(count)]
+    now_us = service.clock.now_us()  # one with an older time is pruned at any moment
+    new = [ids.mint(now_us) for _ in range(count)]
 
     async def work(tx: Tx) -> None:
-        await tx.execute_many(sql, [{"id": each, "of": at.rpartition("/")[2]} for each in ids])
+        await tx.execute_many(sql, [{"id": each, "of": at.rpartition("/")[2]} for each in new])
 
     service.write(work)
 

@@ -14,6 +14,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
 from tests.interop import run_node
 from tests.support.client import Person
+from tests.support.databases import SQLITE_FIRST
 from tests.support.receiver import Got, Receiver
 from tests.support.service import Service, Tenant
 from tests.webhooks.factories import WEBHOOKS, made
@@ -114,6 +115,7 @@ def arrived(tenant: Tenant, receiver: Receiver, count: int) -> list[Got]:
     return got
 
 
+@SQLITE_FIRST
 def test_the_libraries_verify_a_thousand_deliveries(
     service: Service, tenant: Tenant, admin: Person, receiver: Receiver
 ) -> None:
@@ -122,6 +124,7 @@ def test_the_libraries_verify_a_thousand_deliveries(
     assert verified(secret, got, service) == (COUNT, COUNT)
 
 
+@SQLITE_FIRST
 def test_the_libraries_verify_with_both_secrets_for_a_day_after_a_rotation(
     own_service: Service, receiver: Receiver
 ) -> None:

@@ -10,8 +10,8 @@ from sealdesk.event_log.presence import SharedPresence, Viewer
 from sealdesk.identity import actions
 from sealdesk.state import AppState
 from sealdesk.tickets.store import replying
-from sealdesk.webhooks.rules import Endpoint
 from sealdesk.webhooks.store import endpoints as webhooks
+from sealdesk.webhooks.types import Endpoint
 from sealdesk.worker import retention
 from tests.support.client import Key
 from tests.support.feed import wait_until_placed

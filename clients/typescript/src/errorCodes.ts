@@ -78,6 +78,8 @@ export class MergeFinal extends Conflict {}
 export class MergeIntoItself extends Conflict {}
 /** 409: The tenant has no mailbox. */
 export class NoMailbox extends Conflict {}
+/** 409: Nobody can receive the reply. */
+export class NoRecipient extends Conflict {}
 /** 409: The ticket is not merged. */
 export class NotMerged extends Conflict {}
 /** 409: A replay to the webhook endpoint is under way. */
@@ -158,6 +160,7 @@ export const CLASS_OF_CODE: Readonly<Record<string, ApiErrorClass>> = {
   merge_final: MergeFinal,
   merge_into_itself: MergeIntoItself,
   no_mailbox: NoMailbox,
+  no_recipient: NoRecipient,
   not_merged: NotMerged,
   replay_in_progress: ReplayInProgress,
   snooze_of_ended: SnoozeOfEnded,

@@ -1,6 +1,7 @@
 /** The resources of a desk: tickets, replies, customers, attachments and events. */
 
 import { type Bytes, utf8 } from "./bytes.js";
+import { UnexpectedResponse } from "./errors.js";
 import { Feed, type FeedOptions } from "./feed.js";
 import { type Page, Pages, readPage } from "./pages.js";
 import { ROOT, segment, targetOf } from "./targets.js";
@@ -8,6 +9,8 @@ import { MAX_FILE_BYTES, type Sending, type Transport } from "./transport.js";
 import type * as types from "./types.js";
 
 const PAGE_ROWS = 100; // the largest page of the service
+/** What the service does not know is refused, not ignored. */
+const JSON_HEADERS = { "content-type": "application/json", prefer: "handling=strict" };
 
 /** cursor: of the page to begin with. */
 export interface ListOptions {
@@ -28,7 +31,7 @@ export abstract class Resource {
   constructor(protected readonly transport: Transport) {}
 
   protected async getData<T>(target: string): Promise<T> {
-    return (await this.transport.json({ method: "GET", target })).data;
+    return dataOf(target, await this.transport.json({ method: "GET", target }));
   }
 
   protected listRows<T>(path: string, query: object, { cursor }: ListOptions): Pages<T> {
@@ -54,10 +57,10 @@ export abstract class Resource {
   }
 
   protected async patchFields<T>(target: string, fields: object, options: PatchOptions): Promise<T> {
-    const headers: Record<string, string> = { "content-type": "application/json" };
+    const headers: Record<string, string> = { ...JSON_HEADERS };
     if (options.ifMatch !== undefined) headers["if-match"] = options.ifMatch;
     const body = utf8(JSON.stringify(fields));
-    return (await this.transport.json({ method: "PATCH", target, body, headers })).data;
+    return dataOf(target, await this.transport.json({ method: "PATCH", target, body, headers }));
   }
 }
 
@@ -310,14 +313,26 @@ function bulkOf(response: any): types.BulkResult {
   return { data: response.data, itemCount: item_count, refusedCount: refused_count };
 }
 
+/** The resource whose id ends the path of the target. Throws UnexpectedResponse for another one. */
+function dataOf(target: string, parsed: { data: any }): any {
+  const asked = target.split("?")[0]!.split("/").pop()!;
+  const found = String(parsed.data?.id);
+  if (found.toLowerCase() === decodeURIComponent(asked).toLowerCase()) return parsed.data;
+  throw new UnexpectedResponse(
+    `the response is about ${found.slice(0, 100)}, which was not asked for: does a proxy mix up` +
+      " connections?",
+    200,
+  );
+}
+
 export function jsonOf(fields: object): { body: Bytes; headers: Record<string, string> } {
-  const headers = { "content-type": "application/json" };
+  const headers = { ...JSON_HEADERS };
   return { body: utf8(JSON.stringify(fields)), headers };
 }
 
 function postOf(target: string, body: Bytes, { idempotencyKey }: PostOptions): Sending {
   const headers = {
-    "content-type": "application/json",
+    ...JSON_HEADERS,
     "idempotency-key": idempotencyKey ?? crypto.randomUUID(),
   };
   return { method: "POST", target, body, headers };

@@ -53,13 +53,9 @@ export function isRepeatable(method: string, headers: Headers): boolean {
   return method === "GET" || method === "HEAD" || method === "PUT";
 }
 
-/**
- * Whether the same request may succeed after this response. code: of its problem. A signature that
- * is refused as replayed is that of an equal request, which another process sent in this second.
- */
+/** Whether the same request may succeed after this response. code: of its problem. */
 export function isTemporary(status: number, code: string | undefined, repeatable: boolean): boolean {
   if (status === 409) return code === "idempotency_in_flight";
-  if (status === 401) return code === "signature_replayed" && repeatable;
   if (!TEMPORARY.has(status)) return false;
   return status === 429 || repeatable;
 }

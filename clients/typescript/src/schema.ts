@@ -83,7 +83,7 @@ export interface paths {
         head?: never;
         /**
          * Change a ticket
-         * @description A JSON Merge Patch: what is left out stays, null clears, `custom_fields` are merged, `tags` are replaced. From `closed` the status can only become `open`.
+         * @description A JSON Merge Patch: what is left out stays, null clears, `custom_fields` are merged, `tags` are replaced, `add_tags` and `remove_tags` leave the others. From `closed` the status can only become `open`.
          *
          *     Needs the permission `tickets:write`.
          */
@@ -107,7 +107,7 @@ export interface paths {
         put?: never;
         /**
          * Reply to a ticket
-         * @description Written by the calling key; with `author: {"type": "customer"}` in the customer's name, which reopens a pending, held or resolved ticket. A closed ticket takes none. A key with `import:write` may name an agent as the author, and set `created_at`.
+         * @description Written by the calling key; with `author: {"type": "customer"}` in the customer's name, which reopens a pending, held or resolved ticket. A closed ticket takes none, and one that came by e-mail takes only notes while nobody can get a reply. A key with `import:write` may name an agent as the author, and set `created_at`.
          *
          *     Needs the permission `tickets:write` or `replies:write`.
          */
@@ -885,7 +885,7 @@ export interface components {
             assignee_id?: string | null;
             /** @description A team of the tenant; GET /api/v1/external/teams lists them. */
             team_id?: string | null;
-            /** @description Each once, in the order given; a change replaces all of them. */
+            /** @description Each once, in the order given; `tags` of a change replaces all of them. */
             tags?: string[] | null;
             /** @description An object of at most 16 KiB as JSON; a change is merged into it. The value of a key that is defined as a custom field has its type; other keys are free. */
             custom_fields?: {
@@ -939,7 +939,10 @@ export interface components {
             priority?: "low" | "medium" | "high" | "urgent";
             assignee_id?: string | null;
             team_id?: string | null;
+            /** @description All tags of the ticket. add_tags, remove_tags: beside what it has, so that nothing is lost that others add at the same time; without `tags`. */
             tags?: string[] | null;
+            add_tags?: string[];
+            remove_tags?: string[];
             custom_fields?: {
                 [key: string]: unknown;
             } | null;
@@ -968,8 +971,10 @@ export interface components {
             assignee_id?: string | null;
             /** @description A team of the tenant; GET /api/v1/external/teams lists them. */
             team_id?: string | null;
-            /** @description Each once, in the order given; a change replaces all of them. */
+            /** @description All tags of the ticket. add_tags, remove_tags: beside what it has, so that nothing is lost that others add at the same time; without `tags`. */
             tags?: string[] | null;
+            add_tags?: string[];
+            remove_tags?: string[];
             /** @description An object of at most 16 KiB as JSON; a change is merged into it. The value of a key that is defined as a custom field has its type; other keys are free. */
             custom_fields?: {
                 [key: string]: unknown;
@@ -1208,7 +1213,7 @@ export interface components {
              * @description A team of the tenant; GET /api/v1/external/teams lists them.
              */
             team_id: string | null;
-            /** @description Each once, in the order given; a change replaces all of them. */
+            /** @description Each once, in the order given; `tags` of a change replaces all of them. */
             tags: string[];
             /** @description An object of at most 16 KiB as JSON; a change is merged into it. The value of a key that is defined as a custom field has its type; other keys are free. */
             custom_fields: {
@@ -1944,7 +1949,7 @@ export interface operations {
                  */
                 follower_id?: string;
                 /**
-                 * @description Tickets that carry this tag; sent several times, all of these tags.
+                 * @description Tickets that carry this tag, in any spelling; sent several times, all of these tags.
                  *
                  *       "refund"
                  *     ]

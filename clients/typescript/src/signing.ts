@@ -8,6 +8,8 @@ const MAX_AHEAD_S = 240;
 const REMEMBERED_S = 600;
 /** Whoever answers in place of the service could otherwise collect signatures of next year. */
 const MAX_CORRECTION_S = 24 * 3600;
+/** Of one attempt, while other processes use the same ones. */
+export const MAX_SIGNATURES = 10;
 
 export interface SignatureHeaders {
   "x-api-key": string;
@@ -49,10 +51,20 @@ export class Signer {
   /**
    * The headers of a request that is sent now. Undefined if a write has used all timestamps that
    * the service accepts: wait, and sign again. Reads then repeat one, which no service refuses.
+   * share: a number from 0 to 1 that chooses one of all timestamps that the service accepts, when
+   * another process signs the same.
    */
-  async sign(method: string, target: string, body: Bytes): Promise<SignatureHeaders | undefined> {
+  async sign(
+    method: string,
+    target: string,
+    body: Bytes,
+    share?: number,
+  ): Promise<SignatureHeaders | undefined> {
     const bodySha256 = await sha256Hex(body);
-    let timestamp = this.#takeTimestamp(messageOf("", method, target, bodySha256));
+    let timestamp =
+      share === undefined
+        ? this.#takeTimestamp(messageOf("", method, target, bodySha256))
+        : this.#nowS() + Math.round((2 * share - 1) * MAX_AHEAD_S);
     if (timestamp === undefined) {
       if (method !== "GET" && method !== "HEAD") return undefined;
       timestamp = this.#nowS();

@@ -19,7 +19,9 @@ export function targetOf(path: string, query: Readonly<Record<string, unknown>> 
 
 /** An id as one segment of a path: an empty one would address the list. */
 export function segment(id: string): string {
-  if (id === "" || id === "." || id === "..") throw new TypeError(`an id cannot be "${id}"`);
+  if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
+    throw new TypeError(`an id cannot be "${id}"`);
+  }
   return encode(id);
 }
 

@@ -5,7 +5,7 @@ import { classOfCode } from "./errorCodes.js";
 import { ConnectionFailed, type Problem, SealdeskError, UnexpectedResponse } from "./errors.js";
 import { hintFor } from "./hints.js";
 import * as retry from "./retry.js";
-import type { Signer } from "./signing.js";
+import { MAX_SIGNATURES, type Signer } from "./signing.js";
 
 const VERSION = "0.1.0";
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
@@ -81,8 +81,14 @@ export class Transport {
     const repeatable =
       sending.isRepeatable !== false && retry.isRepeatable(sending.method, headers);
     let isClockCorrected = false;
+    let replays = 0;
     for (let failures = 0; ; ) {
-      const outcome = await this.#attempt(sending, headers);
+      const outcome = await this.#attempt(sending, headers, replays > 0);
+      // The refused request had no effect, so it is always sent again with another signature.
+      if (codeOf(outcome) === "signature_replayed" && replays < MAX_SIGNATURES) {
+        replays += 1;
+        continue;
+      }
       if (!isClockCorrected && this.#correctClock(outcome)) {
         isClockCorrected = true;
         continue;
@@ -108,12 +114,13 @@ export class Transport {
     }
   }
 
-  async #attempt(sending: Sending, headers: Headers): Promise<Outcome> {
+  async #attempt(sending: Sending, headers: Headers, isReplayed: boolean): Promise<Outcome> {
     const url = this.#urlOf(sending);
     const body = sending.body ?? new Uint8Array();
     // As fetch sends it: `URL` has encoded what a path or query may not contain.
     const target = url.pathname + url.search;
-    let signature = await this.signer.sign(sending.method, target, body);
+    const share = isReplayed ? this.options.random() : undefined;
+    let signature = await this.signer.sign(sending.method, target, body, share);
     while (signature === undefined) {
       await this.sleep(1, sending.signal);
       signature = await this.signer.sign(sending.method, target, body);
@@ -170,9 +177,7 @@ export class Transport {
     const share = this.options.random();
     if ("received" in outcome) {
       const { status, headers } = outcome.received;
-      const isRefusal = status === 401 || status === 409;
-      const code = isRefusal ? problemOf(outcome.received)?.code : undefined;
-      if (!retry.isTemporary(status, code, repeatable)) return undefined;
+      if (!retry.isTemporary(status, codeOf(outcome), repeatable)) return undefined;
       const retryAfterS = retry.readRetryAfterS(headers, Date.now());
       return retry.pauseS(this.options.policy, failures, retryAfterS, share);
     }
@@ -209,6 +214,12 @@ function problemOf(received: Received): Problem | undefined {
   const parsed = parse(received.body);
   const isProblem = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
   return isProblem && typeof (parsed as Problem).code === "string" ? (parsed as Problem) : undefined;
+}
+
+/** The code of the problem of a refusal; undefined of everything else. */
+function codeOf(outcome: Outcome): string | undefined {
+  if (!("received" in outcome) || ![401, 409].includes(outcome.received.status)) return undefined;
+  return problemOf(outcome.received)?.code;
 }
 
 function parse(body: Bytes): unknown {

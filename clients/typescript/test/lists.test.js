@@ -32,6 +32,7 @@ test("an empty id is refused, because it would address the list", () => {
   const { desk } = deskWith([]);
   assert.throws(() => desk.tickets.get(""), TypeError);
   assert.throws(() => desk.tickets.get(".."), TypeError);
+  assert.throws(() => desk.tickets.get(undefined), TypeError);
 });
 
 test("the feed goes on after failures, and its cursor moves after the events", async () => {

@@ -131,3 +131,11 @@ test("a response that is too large is refused, and not asked for again", async (
   await assert.rejects(desk.attachments.download("i", { maxBytes: 9 }), UnexpectedResponse);
   assert.equal(requests.length, 3);
 });
+
+test("a response about another ticket is refused, and unknown members are not ignored", async () => {
+  const other = json({ data: { id: "2" } });
+  const { desk, requests } = deskWith([other, json({ data: { id: "A" } })]);
+  await assert.rejects(desk.tickets.get("1"), UnexpectedResponse);
+  assert.equal((await desk.tickets.update("a", { status: "open" })).id, "A");
+  assert.equal(requests[1].headers.prefer, "handling=strict");
+});

@@ -7,7 +7,7 @@ import {
   ServerFailed,
   SignatureReplayed,
 } from "../dist/index.js";
-import { deskWith, failure, json, problem } from "./support.js";
+import { NOW_MS, deskWith, failure, json, problem } from "./support.js";
 
 const NEW = { subject: "a", description: "b", customer: { email: "a@example.com" } };
 
@@ -53,13 +53,20 @@ test("409 is repeated only while the first request is in progress", async () => 
   await assert.rejects(second.desk.tickets.create(NEW), IdempotencyKeyReused);
 });
 
-test("a signature that another process has used is replaced, where a repetition is safe", async () => {
-  const answers = () => [problem(401, "signature_replayed"), json({ data: { id: "1" } })];
-  const first = deskWith(answers());
-  assert.equal((await first.desk.tickets.create(NEW)).id, "1");
-  assert.equal(new Set(first.requests.map((each) => each.headers["x-api-signature"])).size, 2);
-  const second = deskWith(answers());
-  await assert.rejects(second.desk.tickets.undoMerge("1"), SignatureReplayed);
+test("signatures that other processes have used are replaced at random, up to ten times", async () => {
+  const replayed = (count) => Array.from({ length: count }, () => problem(401, "signature_replayed"));
+  const shares = [0, 0.25, 0.5, 0.75, 1, 0.1, 0.2, 0.3, 0.4];
+  const random = () => shares.shift() ?? 0.6;
+  const first = deskWith([...replayed(9), json({ data: { id: "1" } })], { random });
+  // A change that is otherwise not repeated: a refused one had no effect.
+  assert.equal((await first.desk.tickets.undoMerge("1")).id, "1");
+  const timestamps = first.requests.map((each) => Number(each.headers["x-api-timestamp"]));
+  assert.equal(new Set(timestamps).size, 9); // 0.5 is the present second, as the first one
+  assert.ok(timestamps.every((at) => Math.abs(at - NOW_MS / 1000) <= 240));
+  assert.deepEqual(first.pauses, []);
+  const second = deskWith(replayed(20));
+  await assert.rejects(second.desk.tickets.create(NEW), SignatureReplayed);
+  assert.equal(second.requests.length, 11);
 });
 
 test("a change with If-Match is not repeated when it may have had its effect", async () => {

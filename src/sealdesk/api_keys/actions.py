@@ -16,7 +16,7 @@ from sealdesk.api_keys.errors import (
     TOO_MANY_NEW_API_KEYS,
 )
 from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS, PERMISSIONS
-from sealdesk.api_keys.rules import (
+from sealdesk.api_keys.types import (
     ApiKey,
     ApiKeyChange,
     ApiKeyResponse,
@@ -38,7 +38,6 @@ from sealdesk.errors import (
 )
 from sealdesk.event_log import events
 from sealdesk.records import audit, test_tenants
-from sealdesk.records.audit import AuditEntry
 from sealdesk.resources.paging import PageRequest
 
 _HOUR_US = 3600 * 1_000_000
@@ -277,7 +276,4 @@ async def _record(
         }
     document = msgspec.json.encode(ApiKeyResponse(**new_fields))
     await events.record(tx, caller.tenant_id, action, document, changes, now_us)
-    entry = AuditEntry(
-        action, caller.actor, caller.address, key.id, {"name": key.name, "changes": changes}
-    )
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, action, key.id, {"name": key.name, "changes": changes}, now_us)

@@ -9,13 +9,14 @@ from sealdesk.api_keys import actions, examples, journal, rules, store
 from sealdesk.api_keys.errors import (
     CHANGE_OF_EXPIRED_KEY,
     CHANGE_OF_REVOKED_KEY,
+    JOURNAL_UNWRITABLE,
     TOO_MANY_API_KEYS,
     TOO_MANY_NEW_API_KEYS,
 )
 from sealdesk.api_keys.guard.signed import SignedProof
-from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, CreatedApiKey, NewApiKey
 from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.api_keys.test_mode import tenants
+from sealdesk.api_keys.types import ApiKey, ApiKeyChange, Mode, NewApiKey
 from sealdesk.clock import Iso
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound
@@ -58,7 +59,7 @@ class WhoAmI(msgspec.Struct, frozen=True):
     key_id: Id
     name: str
     key_prefix: str
-    mode: rules.Mode
+    mode: Mode
     tenant: Tenant
     permissions: tuple[str, ...]
     rate_limit: Limit
@@ -66,7 +67,7 @@ class WhoAmI(msgspec.Struct, frozen=True):
     skew_s: int
 
 
-_MODE = query.one_of("mode", get_args(rules.Mode), "`test`: the test keys.", default="live")
+_MODE = query.one_of("mode", get_args(Mode), "`test`: the test keys.", default="live")
 
 
 @operation("List API keys", tag=_TAG, gives=examples.KEY, is_list=True, params=(_MODE, *PAGING))
@@ -76,14 +77,13 @@ async def list_keys(request: Request) -> Response:
     is_made = True
     if list_request.values.get("mode") == "test":
         is_made = await tenants.enter_if_made(request)
-    tenant_id = request.caller.tenant_id
-    keys = await request.read(lambda tx: store.list_keys(tx, tenant_id, list_request.page))
+    keys = await request.fetch(store.list_keys, list_request.page)
     keys = keys if is_made else []
 
     def to_json(key: ApiKey) -> bytes:
         return msgspec.json.encode(rules.shown(key, request.now_us))
 
-    return page(request, list_request, keys, show=to_json, position=lambda key: [key.id])
+    return page(request, list_request, keys, show=to_json)
 
 
 @operation(
@@ -105,23 +105,22 @@ async def create_key(request: Request) -> Response:
     if new.mode == "test":
         await tenants.enter(request)
 
-    async def work(tx: Tx) -> CreatedApiKey:
-        return await actions.create_key(
-            tx, request.caller, new, key_ring=request.state.key_ring, now_us=request.now_us
-        )
-
-    key = await request.write(work)
+    key = await request.act(
+        actions.create_key, new, key_ring=request.state.key_ring, now_us=request.now_us
+    )
     journal.record_request(request, "created", key.id, name=key.name)
     return envelope.one(key, 201, [_location(key.id)])
 
 
 @operation("Get an API key", tag=_TAG, gives=examples.KEY)
-async def get_key(request: Request) -> Response:
+async def get_key(request: Request, key_id: str) -> Response:
     """One key, without its secret."""
-    (key_id,) = request.params
     await tenants.enter_for_key(request, key_id)
-    key = await request.read(lambda tx: actions.get_key(tx, request.caller.tenant_id, key_id))
-    return envelope.one(rules.shown(key, request.now_us))
+    return envelope.one(await _show(request, key_id))
+
+
+async def _show(request: Request, key_id: str) -> dict[str, Any]:
+    return rules.shown(await request.fetch(actions.get_key, key_id), request.now_us)
 
 
 @operation(
@@ -132,26 +131,18 @@ async def get_key(request: Request) -> Response:
     fails=_INACTIVE_KEY,
     example=examples.KEY_CHANGE,
 )
-async def change_key(request: Request) -> Response:
+async def change_key(request: Request, key_id: str) -> Response:
     """A JSON Merge Patch that applies from the next request on. A revoked or expired key cannot be
     changed."""
-    (key_id,) = request.params
     await tenants.enter_for_key(request, key_id)
-    change = body.read(request, ApiKeyChange)
-
-    async def work(tx: Tx) -> Response:
-        changed = await actions.change_key(
-            tx, request.caller, key_id, change, now_us=request.now_us
-        )
-        return envelope.one(changed)
-
-    return await request.write(work)
+    change = await body.read_change(request, ApiKeyChange, lambda: _show(request, key_id))
+    changed = await request.act(actions.change_key, key_id, change, now_us=request.now_us)
+    return envelope.one(changed)
 
 
-@operation("Revoke an API key", tag=_TAG, status=204)
-async def revoke_key(request: Request) -> Response:
+@operation("Revoke an API key", tag=_TAG, status=204, fails=(JOURNAL_UNWRITABLE,))
+async def revoke_key(request: Request, key_id: str) -> Response:
     """Revokes the key permanently, from the next request on. Revoking it again is no error."""
-    (key_id,) = request.params
     await tenants.enter_for_key(request, key_id)
 
     async def work(tx: Tx) -> Response:
@@ -163,16 +154,10 @@ async def revoke_key(request: Request) -> Response:
     return response
 
 
-@operation(
-    "Rotate an API key's secret",
-    tag=_TAG,
-    gives=examples.ROTATED_KEY,
-    fails=_INACTIVE_KEY,
-)
-async def rotate_key(request: Request) -> Response:
+@operation("Rotate an API key's secret", tag=_TAG, gives=examples.ROTATED_KEY, fails=_INACTIVE_KEY)
+async def rotate_key(request: Request, key_id: str) -> Response:
     """Returns a new `api_secret`, which is shown only once; the old one stops working with the next
     request. To change without downtime, create a second key and revoke the first one later."""
-    (key_id,) = request.params
     await tenants.enter_for_key(request, key_id)
 
     async def work(tx: Tx) -> Response:
@@ -186,16 +171,10 @@ async def rotate_key(request: Request) -> Response:
     return response
 
 
-@operation(
-    "Confirm a restored API key",
-    tag=_TAG,
-    gives=examples.KEY,
-    fails=_INACTIVE_KEY,
-)
-async def confirm_key(request: Request) -> Response:
+@operation("Confirm a restored API key", tag=_TAG, gives=examples.KEY, fails=_INACTIVE_KEY)
+async def confirm_key(request: Request, key_id: str) -> Response:
     """After a restore from a backup, keys are refused until an administrator has confirmed that
     they were not revoked or rotated after the backup. Confirming a key again is no error."""
-    (key_id,) = request.params
     await tenants.enter_for_key(request, key_id)
 
     async def work(tx: Tx) -> Response:
@@ -207,9 +186,8 @@ async def confirm_key(request: Request) -> Response:
 
 
 @operation("List a key's refusals", tag=_TAG, gives=examples.REFUSAL, is_list=True, params=PAGING)
-async def list_refusals(request: Request) -> Response:
+async def list_refusals(request: Request, key_id: str) -> Response:
     """The last 50 refused requests with this key, newest first. Their bodies are not stored."""
-    (key_id,) = request.params
     list_request = read_list(request, ())
     await tenants.enter_for_key(request, key_id)
     tenant_id = request.caller.tenant_id
@@ -220,9 +198,7 @@ async def list_refusals(request: Request) -> Response:
         return await store.list_refusals(tx, tenant_id, key_id, list_request.page)
 
     refusals = await request.read(work)
-    return page(
-        request, list_request, refusals, show=_refusal, position=lambda refusal: [refusal.id]
-    )
+    return page(request, list_request, refusals, show=_refusal)
 
 
 def _refusal(refusal: StoredRefusal) -> bytes:

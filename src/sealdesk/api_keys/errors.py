@@ -23,6 +23,18 @@ def _diagnoses_of(code: str) -> dict[str, tuple[str, ...]]:
     return {"diagnosis": names}
 
 
+JOURNAL_UNWRITABLE = ProblemType(
+    code="journal_unwritable",
+    status=503,
+    title="The key is revoked, but a restore could revive it",
+    message=gettext_noop(
+        "The key is revoked and refused from now on. The journal of keys could not be written, so"
+        " after a restore of an older backup the key would work again. Ask the operator to run"
+        " `sealdesk doctor`, then revoke the key again."
+    ),
+    meaning="The revocation is stored; `keys.journal` in the data directory cannot be written.",
+    remedy="Let the operator run `sealdesk doctor`, then send the request again.",
+)
 MISSING_CREDENTIALS = ProblemType(
     code="missing_credentials",
     status=401,
@@ -79,12 +91,7 @@ TIMESTAMP_OUT_OF_RANGE = ProblemType(
     ),
     meaning="The request was signed too long ago, or the clock of the client is wrong.",
     remedy="Sign every attempt again, and set the clock; see GET /api/v1/time.",
-    example={
-        "skew_s": 3600,
-        "way": "behind",
-        "server_time": 1772442941,
-        "max_skew_seconds": 300,
-    },
+    example={"skew_s": 3600, "way": "behind", "server_time": 1772442941, "max_skew_seconds": 300},
     members=("server_time", "max_skew_seconds"),
     headers=_HMAC,
 )

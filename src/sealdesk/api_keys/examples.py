@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sealdesk.api_keys.rules import ApiKeyResponse, CreatedApiKey, RefusalResponse, RotatedApiKey
+from sealdesk.api_keys.types import ApiKeyResponse, CreatedApiKey, RefusalResponse, RotatedApiKey
 
 KEY = ApiKeyResponse(
     id="0199b000-4c5d-7e6f-8a9b-0c1d2e3f4a5b",

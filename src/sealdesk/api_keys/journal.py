@@ -12,8 +12,10 @@ from typing import Literal
 import msgspec
 
 from sealdesk import clock
+from sealdesk.api_keys.errors import JOURNAL_UNWRITABLE
 from sealdesk.db import epochs
 from sealdesk.db.engine import Tx
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.web.request import Request
 
 FILE = "keys.journal"
@@ -40,7 +42,10 @@ _decode = msgspec.json.Decoder(Change).decode
 def record(
     data_dir: Path, kind: ChangeType, tenant_id: str, key_id: str, *, now_us: int, name: str = ""
 ) -> None:
-    """Append a committed change, if there is a data directory: PostgreSQL needs none."""
+    """Append a committed change, if there is a data directory: PostgreSQL needs none.
+
+    Raises ServiceUnavailable for a revocation that cannot be written, as a restore could undo it.
+    """
     if not data_dir.is_dir():
         return
     line = msgspec.json.encode(Change(clock.iso(now_us), kind, tenant_id, key_id, name)) + b"\n"
@@ -56,6 +61,8 @@ def record(
             path.replace(path.with_name(f"{FILE}.old"))
     except OSError as error:
         log.warning("a change of a key is not in the journal", extra={"reason": error.strerror})
+        if kind == "revoked":
+            raise ServiceUnavailable(JOURNAL_UNWRITABLE) from error
 
 
 def record_request(request: Request, kind: ChangeType, key_id: str, *, name: str = "") -> None:

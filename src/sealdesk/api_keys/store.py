@@ -7,7 +7,7 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.api_keys import rules
-from sealdesk.api_keys.rules import ApiKey
+from sealdesk.api_keys.types import ApiKey
 from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
@@ -60,10 +60,6 @@ _IS_SIGNATURE_USED = """
 SELECT 1 FROM used_signatures
 WHERE tenant_id = :tenant_id AND key_id = :key_id AND signature = :signature LIMIT 1
 """
-_PRUNE_SIGNATURES = """
-DELETE FROM used_signatures WHERE (tenant_id, key_id, signature) IN
-    (SELECT tenant_id, key_id, signature FROM used_signatures WHERE expires_at < :now LIMIT :limit)
-"""
 _ADD_REFUSAL = """
 INSERT INTO refusals (tenant_id, key_id, id, code, diagnosis, method, target, timestamp,
     body_sha256, body_bytes, refused_at)
@@ -104,11 +100,6 @@ _USAGE_IN_ALL = """
 SELECT value, CAST(SUM(count) AS BIGINT) AS count FROM key_usage
 WHERE tenant_id = :tenant_id AND key_id = :key_id AND hour_at >= :kept_since AND measure = :measure
 GROUP BY value ORDER BY 2 DESC, value LIMIT :limit
-"""
-_PRUNE_USAGE = """
-DELETE FROM key_usage WHERE (tenant_id, key_id, hour_at, measure, value) IN
-    (SELECT tenant_id, key_id, hour_at, measure, value FROM key_usage
-    WHERE hour_at < :before_us LIMIT :limit)
 """
 _CUSTOM_FIELDS = """
 SELECT id FROM field_definitions WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit
@@ -203,10 +194,6 @@ async def is_signature_used(tx: Tx, tenant_id: str, key_id: str, signature: str)
     return await tx.fetch_one(_IS_SIGNATURE_USED, params) is not None
 
 
-async def prune_signatures(tx: Tx, now_us: int, limit: int) -> int:
-    return await tx.execute(_PRUNE_SIGNATURES, {"now": now_us, "limit": limit})
-
-
 async def add_refusal(tx: Tx, tenant_id: str, key_id: str, refusal: StoredRefusal) -> None:
     """Store a refusal, and delete the oldest ones above the limit of the key."""
     owner = {"tenant_id": tenant_id, "key_id": key_id}
@@ -251,10 +238,6 @@ async def usage_in_all(
     params = _usage_params(tenant_id, key_id, measure, since_us)
     rows = await tx.fetch_all(_USAGE_IN_ALL, {**params, "limit": limit})
     return [(row["value"], row["count"]) for row in rows]
-
-
-async def prune_usage(tx: Tx, before_us: int, limit: int) -> int:
-    return await tx.execute(_PRUNE_USAGE, {"before_us": before_us, "limit": limit})
 
 
 async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequence[str]:

@@ -8,20 +8,22 @@ from urllib.parse import urlencode
 import msgspec
 
 from sealdesk import clock, ids
+from sealdesk.audit_log import labels
 from sealdesk.identity import actions, store
 from sealdesk.identity.labels import CHANNEL_LABELS, ROLE_LABELS
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditQuery, StoredAuditEntry
 from sealdesk.resources import csv_file
 from sealdesk.web.form import Form
-from sealdesk.web.operation import Operation, page
+from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.i18n import gettext, gettext_noop
-from sealdesk.web.pages.site import NavItem
+from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/audit"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Audit log"))
+ROOM = Room("audit_log", labels=labels, nav_item=NAV_ITEM)
 _PER_PAGE = 50
 _MAX_EXPORTED = 10_000
 _MAX_EXPORTED_CHARS = 4 * 1024 * 1024  # 10,000 usual entries have 2.5 million
@@ -49,34 +51,28 @@ class EntryView(NamedTuple):
     details: list[tuple[str, str]]
 
 
-def audit_page(action_labels: Mapping[str, str], object_paths: Mapping[str, str]) -> Operation:
-    """The operation of the page.
-
-    action_labels: messages by audit action. object_paths: where the objects of actions have their
-    pages, by the first word of the action.
-    """
-
-    @page
-    async def show_audit(request: Request) -> Response:
-        form = forms.read_query(request)
-        trail = cursor_trail.read(form)
-        asked = _read_filter(form, _PER_PAGE + 1, trail[-1] if trail else None)
-        rows = [] if asked.faults else await _list_entries(request, asked.query)
-        shown = rows[:_PER_PAGE]
-        return await render.page(
-            request, "audit_log/audit.html", 400 if asked.faults else 200,
-            entries=[_view(each, object_paths) for each in shown],
-            labels=action_labels,
-            typed=asked.typed,
-            faults=asked.faults,
-            actor_name=_actor_name(asked, shown),
-            query=urlencode({name: value for name, value in asked.typed.items() if value}),
-            max_exported=_MAX_EXPORTED,
-            older=cursor_trail.older(trail, shown[-1].id) if len(rows) > _PER_PAGE else None,
-            newer=cursor_trail.newer(trail),
-        )  # fmt: skip
-
-    return show_audit
+@page
+async def show_audit(request: Request) -> Response:
+    """A page of matching entries, the newest first."""
+    form = forms.read_query(request)
+    trail = cursor_trail.read(form)
+    asked = _read_filter(form, _PER_PAGE + 1, trail[-1] if trail else None)
+    rows = [] if asked.faults else await _list_entries(request, asked.query)
+    shown = rows[:_PER_PAGE]
+    return await render.page(
+        request,
+        "audit_log/audit.html",
+        400 if asked.faults else 200,
+        entries=[_view(each, request.site.object_paths) for each in shown],
+        labels=request.site.action_labels,
+        typed=asked.typed,
+        faults=asked.faults,
+        actor_name=_actor_name(asked, shown),
+        query=urlencode({name: value for name, value in asked.typed.items() if value}),
+        max_exported=_MAX_EXPORTED,
+        older=cursor_trail.older(trail, shown[-1].id) if len(rows) > _PER_PAGE else None,
+        newer=cursor_trail.newer(trail),
+    )
 
 
 @page
@@ -88,9 +84,7 @@ async def export_audit(request: Request) -> Response:
     lines, is_all = await _list_lines(request, asked.query)
     details: dict[str, Any] = {name: value for name, value in asked.typed.items() if value}
     details["rows"] = len(lines)
-    await request.write(
-        lambda tx: actions.record_export(tx, request.caller, details, now_us=request.now_us)
-    )
+    await request.act(actions.record_export, details, now_us=request.now_us)
     if not is_all:
         more = f"More than {len(lines)} rows; export the rest with until={lines[-1][0]}"
         lines.append((more, *[""] * (len(_COLUMNS) - 1)))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from sealdesk.cli.move.progress import ProgressBars, ProgressLines, show_progress
+from sealdesk.cli.command_group import command_group
 from sealdesk.cli.output import print_table
+from sealdesk.cli.progress import ProgressBars, ProgressLines, show_progress
 from sealdesk.crypto.encrypted_file import DamagedFile
 from sealdesk.errors import ConfigurationError, ServiceUnavailable
 from sealdesk.settings import Settings, from_env
@@ -29,11 +30,7 @@ Examples:
   sealdesk attachments move --to bucket
   sealdesk attachments move --to directory"""
 
-cli = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Move attachments between the data directory and a bucket.",
-)
+cli = command_group("Move attachments between the data directory and a bucket.")
 
 
 @cli.callback()

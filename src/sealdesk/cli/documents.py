@@ -1,13 +1,8 @@
 """`sealdesk rewrite-documents`: rewrites the ready documents of tickets after an upgrade."""
 
-from collections.abc import Sequence
-
 from sealdesk.cli.installation import Installation, open_installation
 from sealdesk.db.engine import Work
-from sealdesk.identity import store as identity
-from sealdesk.identity.store import Tenant
 
-_PAGE_ROWS = 500
 _BATCH_TICKETS = 200  # for so many SQLite's writer is busy for 20 ms (2026-11)
 
 
@@ -18,13 +13,10 @@ def rewrite_documents() -> None:
     that differ, and may be repeated.
     """
     with open_installation() as installation:
-        tenants = installation.iterate(_list_page_after)
-        rewritten = sum(_rewrite(installation, tenant.id) for tenant in tenants)
+        rewritten = sum(
+            _rewrite(installation, tenant.id) for tenant in installation.iterate_tenants()
+        )
     print(f"Rewrote {rewritten} ticket documents.")
-
-
-def _list_page_after(last: Tenant | None) -> Work[Sequence[Tenant]]:
-    return lambda tx: identity.list_tenants(tx, last.id if last else "", _PAGE_ROWS)
 
 
 def _rewrite(installation: Installation, tenant_id: str) -> int:

@@ -101,4 +101,5 @@ async def _release(settings: "Settings", tenant_id: str, message_id: str) -> "Re
         caller = Caller(tenant_id, SYSTEM, frozenset(), "", has_custom_fields=False)
         return await release_service.release_now(state, caller, message_id)
     finally:
+        await state.sandbox.close()
         await state.database.close()

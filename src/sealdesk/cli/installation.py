@@ -9,9 +9,10 @@ from typing import Protocol, TypeVar
 
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing
-from sealdesk.db import epochs, first_start, schema_version
+from sealdesk.db import epochs, schema_version
 from sealdesk.db.engine import Database, Work
 from sealdesk.db.factory import open_database
+from sealdesk.db.sqlite import first_start
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.errors import NotFound
@@ -22,6 +23,7 @@ from sealdesk.settings import Settings, from_env, make_private_dir
 
 T = TypeVar("T")
 _NO_SUCH_TENANT = NOT_FOUND.variant("There is no such tenant; sealdesk tenants list shows them.")
+_PAGE_ROWS = 200
 _DRAIN_WAIT_S = 12.0  # a server drains for at most 10 s; the rest is reserve
 
 
@@ -86,12 +88,20 @@ class Installation:
             yield from rows
             last = rows[-1]
 
+    def iterate_tenants(self) -> Iterator[Tenant]:
+        """Yield all tenants, oldest first."""
+        return self.iterate(_list_tenants_after)
+
     def get_tenant(self, tenant_id: str) -> Tenant:
         """Raises NotFound."""
         tenant = self.read(lambda tx: identity.find_tenant(tx, tenant_id))
         if tenant is None:
             raise NotFound(_NO_SUCH_TENANT)
         return tenant
+
+
+def _list_tenants_after(last: Tenant | None) -> Work[Sequence[Tenant]]:
+    return lambda tx: identity.list_tenants(tx, last.id if last else "", _PAGE_ROWS)
 
 
 @contextmanager

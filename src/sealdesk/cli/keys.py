@@ -9,21 +9,22 @@ import typer
 
 from sealdesk.api_keys import actions, journal, rules, store
 from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS, PERMISSIONS
-from sealdesk.api_keys.rules import ApiKey, ApiKeyResponse, NewApiKey
-from sealdesk.caller import SYSTEM, Caller
+from sealdesk.api_keys.test_mode import tenants
+from sealdesk.api_keys.types import ApiKey, ApiKeyResponse, NewApiKey
+from sealdesk.caller import SYSTEM, Caller, without_rights
+from sealdesk.cli.command_group import command_group
 from sealdesk.cli.installation import Installation, open_installation
 from sealdesk.cli.output import JsonOption, print_json, print_table
-from sealdesk.cli.tenant_keys import iterate_keys, open_test_tenant
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx, Work
 from sealdesk.errors import ConfigurationError, NotFound
 from sealdesk.errors.general import NOT_FOUND
-from sealdesk.identity import store as identity
-from sealdesk.identity.store import Tenant
 from sealdesk.identity.two_factor import actions as two_factor
 from sealdesk.identity.two_factor import store as two_factor_store
 from sealdesk.mail.mailboxes import actions as mailboxes
-from sealdesk.mail.mailboxes import store as mailbox_store
+from sealdesk.mail.mailboxes.store import mailboxes as mailbox_store
+from sealdesk.records import test_tenants
+from sealdesk.resources.paging import PageRequest
 from sealdesk.webhooks import actions as webhooks
 from sealdesk.webhooks.store import endpoints as webhook_store
 
@@ -31,11 +32,7 @@ _PAGE_ROWS = 200
 _NO_SUCH_KEY = NOT_FOUND.variant("There is no such key; sealdesk keys list --tenant ID shows them.")
 ListSealed = Callable[[Tx, str, str, int], Awaitable[Sequence[str]]]
 
-cli = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Create, list, revoke, rotate and confirm API keys.",
-)
+cli = command_group("Create, list, revoke, rotate and confirm API keys.")
 TenantId = Annotated[str, typer.Option("--tenant", metavar="ID", help="The tenant of the key.")]
 _DEFAULT = "those of tickets, replies, customers"
 TestOption = Annotated[
@@ -82,8 +79,8 @@ def create(
     with open_installation() as installation:
         installation.get_tenant(tenant)
         now_us = installation.clock.now_us()
-        owner = open_test_tenant(installation, tenant) if test else tenant
-        caller, key_ring = _system_caller(owner), installation.key_ring
+        owner = _open_test_tenant(installation, tenant) if test else tenant
+        caller, key_ring = without_rights(owner, SYSTEM), installation.key_ring
         created = installation.write(
             lambda tx: actions.create_key(tx, caller, new_key, key_ring=key_ring, now_us=now_us),
             owner,
@@ -101,7 +98,7 @@ def list_keys(tenant: TenantId, json: JsonOption = False) -> None:
     with open_installation() as installation:
         installation.get_tenant(tenant)
         now_us = installation.clock.now_us()
-        found = iterate_keys(installation, tenant)
+        found = _iterate_keys(installation, tenant)
         keys = [ApiKeyResponse(**rules.shown(key, now_us)) for key in found]
     if json:
         print_json(keys)
@@ -189,10 +186,10 @@ def _confirm_all(installation: Installation) -> int:
     total, now_us = 0, installation.clock.now_us()
     data_dir = installation.settings.data_dir
     revoked = installation.read(lambda tx: journal.known_revoked(tx, data_dir))
-    for tenant in installation.iterate(_list_tenants_after):
+    for tenant in installation.iterate_tenants():
         confirm = partial(
             actions.confirm_keys,
-            caller=_system_caller(tenant.id),
+            caller=without_rights(tenant.id, SYSTEM),
             known_revoked=revoked,
             now_us=now_us,
         )
@@ -242,7 +239,7 @@ def iterate_sealed(
     installation: Installation, list_sealed: ListSealed = store.list_sealed
 ) -> Iterator[tuple[str, str]]:
     """Yield (tenant id, object id) of all objects that `list_sealed` lists; default: API keys."""
-    for tenant in installation.iterate(_list_tenants_after):
+    for tenant in installation.iterate_tenants():
         page_after = partial(_list_sealed_after, list_sealed, tenant.id)
         yield from ((tenant.id, found) for found in installation.iterate(page_after, tenant.id))
 
@@ -275,16 +272,12 @@ def _journal(
     journal.record(installation.settings.data_dir, kind, tenant, key_id, now_us=now_us)
 
 
-def _system_caller(tenant_id: str) -> Caller:
-    return Caller(tenant_id, SYSTEM, frozenset(), "")
-
-
 def _get_caller_for_key(installation: Installation, key_id: str) -> Caller:
     """Return a caller in the key's tenant; reads tenant by tenant, as no index leads from the id
     of a key to its tenant."""
-    for tenant in installation.iterate(_list_tenants_after):
+    for tenant in installation.iterate_tenants():
         if installation.read(partial(find_key, tenant.id, key_id), tenant.id) is not None:
-            return _system_caller(tenant.id)
+            return without_rights(tenant.id, SYSTEM)
     raise NotFound(_NO_SUCH_KEY)
 
 
@@ -292,5 +285,22 @@ async def find_key(tenant_id: str, key_id: str, tx: Tx) -> ApiKey | None:
     return await store.find(tx, tenant_id, key_id)
 
 
-def _list_tenants_after(last: Tenant | None) -> Work[Sequence[Tenant]]:
-    return lambda tx: identity.list_tenants(tx, last.id if last else "", _PAGE_ROWS)
+def _open_test_tenant(installation: Installation, tenant_id: str) -> str:
+    """The id of the test tenant, which is made if there is none."""
+    now_us = installation.clock.now_us()
+    agents = installation.read(lambda tx: tenants.read_agents(tx, tenant_id), tenant_id)
+    return installation.write(lambda tx: tenants.open_test_tenant(tx, tenant_id, agents, now_us))
+
+
+def _iterate_keys(installation: Installation, tenant_id: str) -> Iterator[ApiKey]:
+    """The live keys of a tenant, then its test keys, newest first."""
+    yield from installation.iterate(partial(_list_page_after, tenant_id), tenant_id)
+    found = installation.read(lambda tx: test_tenants.find_of(tx, tenant_id))
+    if found is not None:
+        test_id = found.tenant_id
+        yield from installation.iterate(partial(_list_page_after, test_id), test_id)
+
+
+def _list_page_after(tenant_id: str, last: ApiKey | None) -> Work[Sequence[ApiKey]]:
+    page = PageRequest(_PAGE_ROWS, [last.id] if last else None)
+    return lambda tx: store.list_keys(tx, tenant_id, page)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sealdesk.cli import held_messages, mail_import
+from sealdesk.cli import held_messages
 from sealdesk.clock import Clock
 from sealdesk.errors import ConfigurationError, ServiceUnavailable
 from sealdesk.settings import Settings, from_env
+from sealdesk_mail_import import command as mail_import
 
 if TYPE_CHECKING:
     from sealdesk.identity.store import Tenant
@@ -98,6 +99,7 @@ async def _reparse(settings: Settings, since_us: int) -> tuple[int, int, int]:
                 missing += 1
             read += 1
     finally:
+        await state.sandbox.close()
         await state.database.close()
     return read, repaired, missing
 

@@ -3,19 +3,24 @@
 import asyncio
 import getpass
 import sys
+import time
 from typing import Annotated
 
 import typer
 
-from sealdesk.caller import SYSTEM, Caller
+from sealdesk.caller import SYSTEM, without_rights
+from sealdesk.cli.command_group import command_group
 from sealdesk.cli.installation import Installation, open_installation
 from sealdesk.cli.output import JsonOption, print_json, print_table
+from sealdesk.cli.passwords import read_password_line
+from sealdesk.crypto.sealing import KeyRing
 from sealdesk.errors import ConfigurationError, NotFound
 from sealdesk.errors.general import NOT_FOUND
+from sealdesk.http_client import HttpClient
 from sealdesk.http_client.resolver import Resolver
-from sealdesk.mail.mailboxes import actions, passwords, problems, rules, store
-from sealdesk.mail.mailboxes.connection_test import Passwords, run_test
-from sealdesk.mail.mailboxes.directory import store as directory
+from sealdesk.mail.mailboxes import actions, domain_check, log_ins, problems, rules
+from sealdesk.mail.mailboxes.connection_test import LogIns, run_test
+from sealdesk.mail.mailboxes.store import directory, mailboxes
 from sealdesk.mail.mailboxes.types import (
     Mailbox,
     MailboxChange,
@@ -24,17 +29,16 @@ from sealdesk.mail.mailboxes.types import (
     StepResult,
     address_identity,
 )
+from sealdesk.mail.servers import MailFailed
+from sealdesk.oauth.tokens import AccessTokens
+from sealdesk.settings import Settings
 
 _NO_SUCH_MAILBOX = NOT_FOUND.variant(
     "There is no such mailbox; sealdesk mailboxes list --tenant ID shows them."
 )
 _MARKS = {"done": "ok", "failed": "FAILED", "skipped": "-"}
 
-cli = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Add, list, test, pause, resume and delete mailboxes.",
-)
+cli = command_group("Add, list, test, pause, resume and delete mailboxes.")
 TenantId = Annotated[str, typer.Option("--tenant", metavar="ID", help="The tenant.")]
 ReceivesOption = Annotated[
     Receives | None,
@@ -51,7 +55,7 @@ def list_mailboxes(tenant: TenantId, json: JsonOption = False) -> None:
     """List a tenant's mailboxes, newest first, with what is wrong."""
     with open_installation() as installation:
         installation.get_tenant(tenant)
-        found = installation.read(lambda tx: store.list_all(tx, tenant), tenant)
+        found = installation.read(lambda tx: mailboxes.list_all(tx, tenant), tenant)
     if json:
         return print_json([rules.to_response(mailbox) for mailbox in found])
     columns = ("ADDRESS", "RECEIVES", "SENDS THROUGH", "STATE")
@@ -102,7 +106,7 @@ def add(
     with open_installation() as installation:
         installation.get_tenant(tenant)
         key_ring, now_us = installation.key_ring, installation.clock.now_us()
-        caller = _system_caller(tenant)
+        caller = without_rights(tenant, SYSTEM)
         installation.write(
             lambda tx: actions.create_mailbox(tx, caller, new, key_ring=key_ring, now_us=now_us),
             tenant,
@@ -124,17 +128,14 @@ def test(address: Address, json: JsonOption = False) -> None:
     """Test a mailbox: connect, log in, send a message to itself and see it arrive."""
     with open_installation() as installation:
         mailbox = _get_mailbox(installation, address)
-        key_ring = installation.key_ring
-        opened = Passwords(
-            passwords.open_password(key_ring, mailbox, "imap"),
-            passwords.open_password(key_ring, mailbox, "smtp"),
-        )
-        resolver = Resolver(installation.settings.mail_allowed_cidrs)
-    steps = asyncio.run(_run(mailbox, opened, resolver))
+        key_ring, settings = installation.key_ring, installation.settings
+    steps = asyncio.run(_run(mailbox, key_ring, settings))
     if json:
         print_json(steps)
     else:
-        _print_steps(steps)
+        _print_steps(mailbox, steps)
+        for fault in asyncio.run(domain_check.check_domain(mailbox.address, domain_check.look_up)):
+            print(f"\n{domain_check.MESSAGES[fault]}")
     if any(step.outcome == "failed" for step in steps):
         raise typer.Exit(1)
 
@@ -163,7 +164,7 @@ def delete(
         mailbox = _get_mailbox(installation, address)
         if not yes:
             typer.confirm(f"Delete {mailbox.address}?", abort=True)
-        caller, now_us = _system_caller(mailbox.tenant_id), installation.clock.now_us()
+        caller, now_us = without_rights(mailbox.tenant_id, SYSTEM), installation.clock.now_us()
         installation.write(
             lambda tx: actions.delete_mailbox(tx, caller, mailbox.id, now_us=now_us),
             mailbox.tenant_id,
@@ -174,7 +175,7 @@ def delete(
 def _change(address: str, change: MailboxChange) -> None:
     with open_installation() as installation:
         mailbox = _get_mailbox(installation, address)
-        caller, now_us = _system_caller(mailbox.tenant_id), installation.clock.now_us()
+        caller, now_us = without_rights(mailbox.tenant_id, SYSTEM), installation.clock.now_us()
         installation.write(
             lambda tx: actions.change_mailbox(
                 tx,
@@ -200,19 +201,28 @@ def _get_mailbox(installation: Installation, address: str) -> Mailbox:
     )
 
 
-async def _run(mailbox: Mailbox, opened: Passwords, resolver: Resolver) -> list[StepResult]:
+async def _run(mailbox: Mailbox, key_ring: KeyRing, settings: Settings) -> list[StepResult]:
+    resolver = Resolver(settings.mail_allowed_cidrs)
+    http_client = HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http)
+    access_tokens = AccessTokens(http_client, settings.mail.oauth_clients, time.monotonic)
     try:
-        return await run_test(mailbox, opened, resolver)
+        imap, _ = await log_ins.get_log_in(key_ring, access_tokens, mailbox, "imap")
+        smtp, _ = await log_ins.get_log_in(key_ring, access_tokens, mailbox, "smtp")
+        return await run_test(mailbox, LogIns(imap, smtp), resolver)
+    except MailFailed as error:
+        return [StepResult("smtp", "log_in", "failed", error.code, error.detail)]
     finally:
+        await http_client.close()
         resolver.close()
 
 
-def _print_steps(steps: list[StepResult]) -> None:
+def _print_steps(mailbox: Mailbox, steps: list[StepResult]) -> None:
     rows = [(s.protocol.upper(), s.step, _MARKS[s.outcome], s.detail) for s in steps]
     print_table(("SERVER", "STEP", "RESULT", "DETAIL"), rows)
     for step in steps:
         if step.code is not None:
-            print(f"\n{problems.MESSAGES[step.code]} {problems.REMEDIES[step.code]}")
+            remedy = problems.remedy(step.code, rules.host_of(mailbox, step.protocol))
+            print(f"\n{problems.MESSAGES[step.code]} {remedy}")
     if not steps:
         print("There is nothing to test: the mailbox has no server.")
 
@@ -226,11 +236,4 @@ def _state(mailbox: Mailbox) -> str:
 def _ask_password(server: str) -> str:
     if sys.stdin.isatty():
         return getpass.getpass(f"Password of {server}: ")
-    try:
-        return sys.stdin.buffer.readline().decode().rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise ConfigurationError("the password on stdin is not UTF-8") from error
-
-
-def _system_caller(tenant_id: str) -> Caller:
-    return Caller(tenant_id, SYSTEM, frozenset(), "")
+    return read_password_line()

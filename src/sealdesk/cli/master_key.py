@@ -11,11 +11,11 @@ from sealdesk.crypto import key_files
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ConfigurationError
-from sealdesk.mail.connections import MailFailed
 from sealdesk.mail.mailboxes import passwords
-from sealdesk.mail.mailboxes import store as mailbox_store
-from sealdesk.mail.mailboxes.rules import PROTOCOLS
+from sealdesk.mail.mailboxes.rules import SEALED
+from sealdesk.mail.mailboxes.store import mailboxes as mailbox_store
 from sealdesk.mail.mailboxes.types import Mailbox
+from sealdesk.mail.servers import MailFailed
 from sealdesk.settings import Settings
 
 _TRIED_AT_START = 3
@@ -47,9 +47,9 @@ def try_passwords(installation: Installation, at_most: int) -> Trial:
     for tenant_id, mailbox_id in sealed:
         mailbox = installation.read(partial(_find_mailbox, tenant_id, mailbox_id), tenant_id)
         try:
-            for protocol in PROTOCOLS:
+            for name in SEALED:
                 if mailbox is not None:
-                    passwords.open_password(installation.key_ring, mailbox, protocol)
+                    passwords.open_password(installation.key_ring, mailbox, name)
         except MailFailed as error:
             fault = f"the password of mailbox {mailbox_id} cannot be opened: {error.__cause__}"
             return Trial(len(sealed), fault)

@@ -8,13 +8,12 @@ import typer
 from sealdesk.cli.installation import prepare_sqlite
 from sealdesk.cli.output import make_console
 from sealdesk.db import schema_version
-from sealdesk.db.distribution.groups import DEFAULT_SHARDS
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env, make_private_dir
+from sealdesk_citus.groups import DEFAULT_SHARDS
 
 Distribute = Annotated[
-    bool,
-    typer.Option("--distribute", help="Also distribute the tables over the nodes of Citus."),
+    bool, typer.Option("--distribute", help="Also distribute the tables over the nodes of Citus.")
 ]
 Shards = Annotated[
     int,

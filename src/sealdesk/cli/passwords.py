@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from sealdesk.errors import ConfigurationError
 from sealdesk.identity.auth.passwords import find_fault, hash_now
-from sealdesk.identity.rules import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
+from sealdesk.identity.types import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 
 
 def ask_password_hash(from_stdin: bool, forbidden_words: Collection[str], *, option: str) -> str:
@@ -16,7 +16,7 @@ def ask_password_hash(from_stdin: bool, forbidden_words: Collection[str], *, opt
     option: the option that reads the password from stdin; error messages name it.
     """
     if from_stdin:
-        password = _read_password_line()
+        password = read_password_line()
     elif sys.stdin.isatty():
         password = getpass.getpass("New password: ")
         if getpass.getpass("Repeat the password: ") != password:
@@ -38,8 +38,12 @@ def ask_password_hash(from_stdin: bool, forbidden_words: Collection[str], *, opt
     return hash_now(password)
 
 
-def _read_password_line() -> str:
+def read_password_line() -> str:
+    """The first line of stdin, without the mark that Windows writes before UTF-8.
+
+    Raises ConfigurationError.
+    """
     try:
-        return sys.stdin.buffer.readline().decode().rstrip("\r\n")
+        return sys.stdin.buffer.readline().decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise ConfigurationError("the password on stdin is not UTF-8") from error

@@ -5,6 +5,7 @@ import typer
 from sealdesk.cli import (
     attachments,
     documents,
+    domains,
     keys,
     mail,
     mailboxes,
@@ -14,10 +15,10 @@ from sealdesk.cli import (
     users,
 )
 from sealdesk.cli.backup import backup, restore
-from sealdesk.cli.demo import command as demo
 from sealdesk.cli.doctor import command as doctor
-from sealdesk.cli.move import command as move
-from sealdesk.cli.nodes import command as nodes
+from sealdesk_citus import command as nodes
+from sealdesk_demo import command as demo
+from sealdesk_move import command as move
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -36,5 +37,6 @@ def add_to(cli: typer.Typer) -> None:
     cli.add_typer(users.cli, name="users")
     cli.add_typer(keys.cli, name="keys")
     cli.add_typer(mailboxes.cli, name="mailboxes")
+    cli.add_typer(domains.cli, name="domains")
     cli.add_typer(nodes.cli, name="nodes")
     cli.command()(doctor.doctor)

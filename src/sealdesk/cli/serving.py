@@ -87,7 +87,7 @@ def _serve(
     from sealdesk.server.received import ReceivedBytes
 
     app, state = compose(settings, epoch=epoch, receiving=receiving)
-    received = ReceivedBytes(state.received, settings.trusted_proxies)
+    received = ReceivedBytes(state.limits.received, settings.trusted_proxies)
     has_drained = serve.serve(
         app, state.lifetime, received, sock, announce, settings.drain_notice_s
     )

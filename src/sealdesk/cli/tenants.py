@@ -1,26 +1,21 @@
 """`sealdesk tenants`: creates and lists tenants."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from sealdesk import clock
 from sealdesk.caller import SYSTEM
+from sealdesk.cli.command_group import command_group
 from sealdesk.cli.installation import open_installation
 from sealdesk.cli.output import JsonOption, print_json, print_table
 from sealdesk.cli.passwords import ask_password_hash
-from sealdesk.db.engine import Tx, Work
-from sealdesk.identity import actions, rules, store
-from sealdesk.identity.store import Tenant
+from sealdesk.db.engine import Tx
+from sealdesk.identity import actions, rules
 
 _PAGE_ROWS = 500
 
-cli = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Create and list tenants.",
-)
+cli = command_group("Create and list tenants.")
 
 
 Name = Annotated[str, typer.Option(help="The tenant's name.")]
@@ -86,7 +81,7 @@ def create(
 def list_tenants(json: JsonOption = False) -> None:
     """List all tenants, oldest first."""
     with open_installation() as installation:
-        found = list(installation.iterate(_list_page_after))
+        found = list(installation.iterate_tenants())
     if json:
         print_json(
             [{"id": t.id, "name": t.name, "created_at": clock.iso(t.created_at)} for t in found]
@@ -95,7 +90,3 @@ def list_tenants(json: JsonOption = False) -> None:
         print_table(
             ("ID", "NAME", "CREATED"), [(t.id, t.name, clock.iso(t.created_at)) for t in found]
         )
-
-
-def _list_page_after(last: Tenant | None) -> Work[Sequence[Tenant]]:
-    return lambda tx: store.list_tenants(tx, last.id if last else "", _PAGE_ROWS)

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from sealdesk import clock
-from sealdesk.caller import SYSTEM, Caller
+from sealdesk.caller import SYSTEM, without_rights
+from sealdesk.cli.command_group import command_group
 from sealdesk.cli.installation import open_installation
 from sealdesk.cli.output import JsonOption, print_json, print_table
 from sealdesk.cli.passwords import ask_password_hash
@@ -14,17 +15,13 @@ from sealdesk.client.credentials import read_url
 from sealdesk.db.engine import Tx, Work
 from sealdesk.identity import actions, rules, store
 from sealdesk.identity.people import actions as people
-from sealdesk.identity.rules import Role, User
 from sealdesk.identity.two_factor import actions as two_factor
+from sealdesk.identity.types import Role, User
 from sealdesk.resources.paging import PageRequest
 
 _PAGE_ROWS = 500
 
-cli = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Create and list users, and set their passwords.",
-)
+cli = command_group("Create and list users, and set their passwords.")
 Email = Annotated[str, typer.Argument(metavar="EMAIL", help="The user's e-mail address.")]
 RoleOption = Annotated[
     Role,
@@ -168,11 +165,10 @@ def two_factor_off(email: Email) -> None:
     """
     with open_installation() as installation:
         user = installation.read(lambda tx: actions.get_user_by_email(tx, email))
-        caller = Caller(user.tenant_id, SYSTEM, frozenset(), "")
+        caller = without_rights(user.tenant_id, SYSTEM)
         now_us = installation.clock.now_us()
         was_on = installation.write(
-            lambda tx: two_factor.turn_off(tx, user, caller=caller, now_us=now_us),
-            user.tenant_id,
+            lambda tx: two_factor.turn_off(tx, user, caller=caller, now_us=now_us), user.tenant_id
         )
     print(
         f"{user.email} logs in with the password alone now."
@@ -198,7 +194,7 @@ def release(
         who = f"{user.email} is {user.name}, {user.role} of {tenant.name} ({tenant.id})."
         if not yes and not typer.confirm(f"{who} End their log-in and free the address?"):
             raise typer.Exit(1)
-        caller = Caller(user.tenant_id, SYSTEM, frozenset(), "")
+        caller = without_rights(user.tenant_id, SYSTEM)
         now_us = installation.clock.now_us()
         installation.write(
             lambda tx: people.release(tx, caller, user, now_us=now_us), user.tenant_id

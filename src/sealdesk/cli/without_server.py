@@ -8,10 +8,10 @@ from sealdesk.errors import ConfigurationError
 
 # One package of each kind of the extra `server`: it is installed whole, or not at all.
 _NEEDED = ("sqlalchemy", "uvicorn", "cryptography", "jinja2")
-NAMES = (
-    "serve", "worker", "demo", "migrate", "rewrite-documents", "move", "backup", "restore",
-    "attachments", "mail", "tenants", "users", "keys", "mailboxes", "doctor", "nodes",
-)  # fmt: skip
+NAMES = """
+    serve worker demo migrate rewrite-documents move backup restore attachments mail tenants users
+    keys mailboxes domains doctor nodes
+""".split()
 
 
 def is_server_installed() -> bool:

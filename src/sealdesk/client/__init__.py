@@ -8,9 +8,8 @@ for ticket in desk.tickets.list(status="open"):
 """
 
 from sealdesk.client import error_codes
-from sealdesk.client.async_desk import AsyncDesk
+from sealdesk.client.aio.desk import AsyncDesk
 from sealdesk.client.attempts import RetryPolicy
-from sealdesk.client.desk import Desk
 from sealdesk.client.errors import (
     ApiError,
     ConnectionFailed,
@@ -19,6 +18,7 @@ from sealdesk.client.errors import (
     UnexpectedResponse,
 )
 from sealdesk.client.signing import SignatureAuth
+from sealdesk.client.sync.desk import Desk
 from sealdesk.client.webhooks import WebhookVerificationError, verify_webhook
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Reads the body of a response, and refuses one that is larger than its bound."""
+"""Decodes the body of a response, and refuses one that is larger than its bound."""
 
 import zlib
 
@@ -12,28 +12,11 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 _HEADERS_OF_ENCODING = ("content-encoding", "content-length", "transfer-encoding")
 
 
-def read_response(response: httpx.Response, max_bytes: int) -> httpx.Response:
-    """Return a streamed response with its body. Raises UnexpectedResponse."""
-    body = _Body(response, max_bytes)
-    if response.is_stream_consumed:
-        return response  # of a transport without a network, such as those of tests
-    for chunk in response.iter_raw():
-        body.add(chunk)
-    return body.complete()
+class BoundedBody:
+    """The body of a streamed response, from its chunks. Raises UnexpectedResponse.
 
-
-async def read_async_response(response: httpx.Response, max_bytes: int) -> httpx.Response:
-    """Return a streamed response with its body. Raises UnexpectedResponse."""
-    body = _Body(response, max_bytes)
-    if response.is_stream_consumed:
-        return response
-    async for chunk in response.aiter_raw():
-        body.add(chunk)
-    return body.complete()
-
-
-class _Body:
-    # httpx decodes each chunk as a whole, which makes up to 1,000 times its size of it.
+    httpx decodes each chunk as a whole, which makes up to 1,000 times its size of it.
+    """
 
     def __init__(self, response: httpx.Response, max_bytes: int) -> None:
         self._response = response
@@ -47,6 +30,7 @@ class _Body:
             raise self._refusal(f"has the encoding {encoding[:40]!r}, which was not asked for")
 
     def add(self, chunk: bytes) -> None:
+        """Add the next bytes, as they were received."""
         decoded = self._decode(chunk) if self._is_encoded else chunk
         self._size_bytes += len(decoded)
         if self._size_bytes > self._max_bytes:
@@ -54,6 +38,7 @@ class _Body:
         self._chunks.append(decoded)
 
     def complete(self) -> httpx.Response:
+        """Return the response with its body."""
         original = self._response
         headers = httpx.Headers(original.headers)
         for name in _HEADERS_OF_ENCODING:

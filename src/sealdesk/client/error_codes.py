@@ -135,6 +135,10 @@ class SnoozeOfEnded(Conflict, code="snooze_of_ended"):
     """A finished ticket cannot be snoozed."""
 
 
+class NoRecipient(Conflict, code="no_recipient"):
+    """Nobody can receive the reply."""
+
+
 class TicketClosed(Conflict, code="ticket_closed"):
     """The ticket is closed."""
 
@@ -193,6 +197,10 @@ class MessageNotProcessed(Conflict, code="message_not_processed"):
 
 class MailboxAddressTaken(Conflict, code="mailbox_address_taken"):
     """A mailbox of the installation has the address."""
+
+
+class MailDomainAssigned(Conflict, code="mail_domain_assigned"):
+    """The operator has assigned the domain of the address to another desk."""
 
 
 class WebhookInactive(Conflict, code="webhook_inactive"):

@@ -1,7 +1,7 @@
 """The exceptions of the client: one class for each kind of failure and each HTTP status."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 _SHOWN_RULES = 5
@@ -23,9 +23,21 @@ class SealdeskError(Exception):
     def __str__(self) -> str:
         return printable(super().__str__())
 
+    def __reduce__(self) -> tuple[Callable[..., "SealdeskError"], tuple[Any, ...]]:
+        """How it is pickled and copied: classes have arguments of their own."""
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(
+    kind: type[SealdeskError], args: tuple[Any, ...], members: dict[str, Any]
+) -> SealdeskError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(members)
+    return error
+
 
 class InvalidConfiguration(SealdeskError, ValueError):
-    """The key, the secret, the URL or an id cannot be used; nothing was sent."""
+    """The key, the secret, the URL, an id or a field cannot be used; nothing was sent."""
 
 
 class ConnectionFailed(SealdeskError):

@@ -7,12 +7,16 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from sealdesk.client.bodies import MAX_JSON_BYTES
-from sealdesk.client.results import Page
+from sealdesk.client.errors import InvalidConfiguration
+from sealdesk.client.results import Page, Result
 from sealdesk.client.targets import make_target
 
 T = TypeVar("T")
 PAGE_ROWS = 100  # the largest page of the service
-_JSON = "application/json"
+# What the service does not know is refused, not ignored.
+JSON_HEADERS = {"content-type": "application/json", "prefer": "handling=strict"}
+# An ETag, or a result that was asked for by itself.
+IfMatch = str | Result | None
 encode = msgspec.json.Encoder().encode
 
 
@@ -21,7 +25,7 @@ class Operation(NamedTuple, Generic[T]):
 
     target: path and query, percent-encoded. extra_timeout_s: how much longer than usual it may
     take. max_bytes: of the response. is_repeatable: False if a second attempt could be refused
-    because the first one had its effect.
+    because the first one had its effect. resource_id: which the result must have.
     """
 
     method: str
@@ -32,6 +36,7 @@ class Operation(NamedTuple, Generic[T]):
     extra_timeout_s: float = 0.0
     max_bytes: int = MAX_JSON_BYTES
     is_repeatable: bool = True
+    resource_id: str | None = None
 
 
 class ListOperation(NamedTuple, Generic[T]):
@@ -93,13 +98,23 @@ def post(
     path: str, fields: Mapping[str, Any], idempotency_key: str | None, read: Callable[[bytes], T]
 ) -> Operation[T]:
     """Return a POST of JSON with an Idempotency-Key, so it may be repeated."""
-    headers = {"content-type": _JSON, "idempotency-key": idempotency_key or new_key()}
+    headers = {**JSON_HEADERS, "idempotency-key": idempotency_key or new_key()}
     return Operation("POST", path, encode(fields), headers, read)
 
 
 def patch(
-    path: str, fields: Mapping[str, Any], if_match: str | None, read: Callable[[bytes], T]
+    path: str, fields: Mapping[str, Any], if_match: IfMatch, read: Callable[[bytes], T]
 ) -> Operation[T]:
     """Return a PATCH of JSON."""
-    headers = {"content-type": _JSON, **({"if-match": if_match} if if_match else {})}
+    headers = {**JSON_HEADERS, **match_header(if_match)}
     return Operation("PATCH", path, encode(fields), headers, read)
+
+
+def match_header(if_match: IfMatch) -> dict[str, str]:
+    """Return the header of a condition. Raises InvalidConfiguration."""
+    etag = if_match.etag if isinstance(if_match, Result) else if_match
+    if etag is None and if_match is not None:
+        raise InvalidConfiguration(
+            "the rows of a list have no ETag for if_match: get the one first"
+        )
+    return {"if-match": etag} if etag else {}

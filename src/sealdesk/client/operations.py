@@ -6,16 +6,33 @@ from typing import Any, TypeVar
 import msgspec
 
 from sealdesk.client.operation import (
+    JSON_HEADERS,
     PAGE_ROWS,
+    IfMatch,
     ListOperation,
     Operation,
     encode,
+    match_header,
     new_key,
     page_reader_of,
     patch,
     post,
     read_nothing,
     reader_of,
+)
+from sealdesk.client.parameters import (
+    CustomerChange,
+    CustomerFilters,
+    CustomerUpsert,
+    IdentifiedChange,
+    NewCustomer,
+    NewReply,
+    NewTicket,
+    ReplyFilters,
+    TicketChange,
+    TicketCustomer,
+    TicketFilters,
+    check_names,
 )
 from sealdesk.client.results import (
     Agent,
@@ -27,6 +44,7 @@ from sealdesk.client.results import (
     Follower,
     FoundTicket,
     Page,
+    Participants,
     Reply,
     Team,
     TestClock,
@@ -61,6 +79,7 @@ _read_attachment, _read_events = reader_of(Attachment), page_reader_of(Event)
 _read_whoami, _read_row = reader_of(WhoAmI), reader_of(msgspec.Raw)
 _read_rows = page_reader_of(msgspec.Raw)
 _read_test_clock = reader_of(TestClock)
+_read_participants = reader_of(Participants)
 
 
 def _read_bulk(body: bytes) -> BulkResult:
@@ -80,8 +99,7 @@ def get_test_clock() -> Operation[TestClock]:
 
 def set_test_clock(change: Mapping[str, Any]) -> Operation[TestClock]:
     """Set the clock of the test tenant ahead."""
-    headers = {"content-type": "application/json"}
-    return Operation("PUT", f"{ROOT}/test-clock", encode(change), headers, _read_test_clock)
+    return Operation("PUT", f"{ROOT}/test-clock", encode(change), JSON_HEADERS, _read_test_clock)
 
 
 def list_rows(path: str, query: Mapping[str, Any]) -> ListOperation[msgspec.Raw]:
@@ -91,6 +109,7 @@ def list_rows(path: str, query: Mapping[str, Any]) -> ListOperation[msgspec.Raw]
 
 def list_tickets(query: Mapping[str, Any]) -> ListOperation[Ticket]:
     """List tickets."""
+    check_names(query, TicketFilters)
     return ListOperation(f"{ROOT}/tickets", query, _read_tickets)
 
 
@@ -103,18 +122,22 @@ def get_ticket(ticket_id: str, *, html: bool, include: Sequence[str] = ()) -> Op
     """Get a ticket."""
     query = {"html": html or None, "include": include or None}
     target = make_target(f"{ROOT}/tickets/{encode_segment(ticket_id)}", query)
-    return Operation("GET", target, b"", {}, _read_ticket)
+    return Operation("GET", target, b"", {}, _read_ticket, resource_id=ticket_id)
 
 
 def create_tickets(
     tickets: Sequence[Mapping[str, Any]], idempotency_key: str | None
 ) -> Operation[BulkResult]:
     """Create several tickets."""
+    for index, each in enumerate(tickets):
+        _check_new_ticket(each, f"ticket {index}: ")
     return post(f"{ROOT}/tickets/bulk", {"tickets": tickets}, idempotency_key, _read_bulk)
 
 
 def change_tickets(changes: Sequence[Mapping[str, Any]]) -> Operation[BulkResult]:
     """Change several tickets. With an ETag, a second attempt would be refused."""
+    for index, each in enumerate(changes):
+        check_names(each, IdentifiedChange, f"ticket {index}: ")
     operation = patch(f"{ROOT}/tickets/bulk", {"tickets": changes}, None, _read_bulk)
     return operation._replace(is_repeatable=not any("if_match" in each for each in changes))
 
@@ -137,26 +160,37 @@ def remove_follower(ticket_id: str, user_id: str) -> Operation[None]:
 
 def create_ticket(fields: Mapping[str, Any], idempotency_key: str | None) -> Operation[Ticket]:
     """Create a ticket."""
+    _check_new_ticket(fields)
     return post(f"{ROOT}/tickets", fields, idempotency_key, _read_ticket)
 
 
+def _check_new_ticket(fields: Mapping[str, Any], where: str = "") -> None:
+    check_names(fields, NewTicket, where)
+    if isinstance(fields.get("customer"), Mapping):
+        check_names(fields["customer"], TicketCustomer, f"{where}customer: ")
+
+
 def update_ticket(
-    ticket_id: str, fields: Mapping[str, Any], if_match: str | None
+    ticket_id: str, fields: Mapping[str, Any], if_match: IfMatch
 ) -> Operation[Ticket]:
     """Change fields of a ticket."""
-    return patch(f"{ROOT}/tickets/{encode_segment(ticket_id)}", fields, if_match, _read_ticket)
+    check_names(fields, TicketChange)
+    target = f"{ROOT}/tickets/{encode_segment(ticket_id)}"
+    operation = patch(target, fields, if_match, _read_ticket)
+    return operation._replace(resource_id=ticket_id)
 
 
 def merge_ticket(ticket_id: str, into: str, idempotency_key: str | None) -> Operation[Ticket]:
     """Merge a ticket into another."""
     path = f"{ROOT}/tickets/{encode_segment(ticket_id)}/merge"
-    return post(path, {"into": into}, idempotency_key, _read_ticket)
+    operation = post(path, {"into": into}, idempotency_key, _read_ticket)
+    return operation._replace(resource_id=into)
 
 
 def undo_merge(ticket_id: str) -> Operation[Ticket]:
     """Undo the merge of a ticket."""
     target = f"{ROOT}/tickets/{encode_segment(ticket_id)}/merge"
-    return Operation("DELETE", target, b"", {}, _read_ticket)
+    return Operation("DELETE", target, b"", {}, _read_ticket, resource_id=ticket_id)
 
 
 def split_ticket(
@@ -169,6 +203,7 @@ def split_ticket(
 
 def list_replies(ticket_id: str, query: Mapping[str, Any]) -> ListOperation[Reply]:
     """List the replies of a ticket."""
+    check_names(query, ReplyFilters)
     return ListOperation(replies_path(ticket_id), query, _read_replies)
 
 
@@ -181,39 +216,42 @@ def create_reply(
     ticket_id: str, fields: Mapping[str, Any], idempotency_key: str | None
 ) -> Operation[Reply]:
     """Write a reply."""
+    check_names(fields, NewReply)
     return post(replies_path(ticket_id), fields, idempotency_key, _read_reply)
 
 
 def list_customers(query: Mapping[str, Any]) -> ListOperation[Customer]:
     """List customers."""
+    check_names(query, CustomerFilters)
     return ListOperation(f"{ROOT}/customers", query, _read_customers)
 
 
 def get_customer(customer_id: str) -> Operation[Customer]:
     """Get a customer."""
     target = f"{ROOT}/customers/{encode_segment(customer_id)}"
-    return Operation("GET", target, b"", {}, _read_customer)
+    return Operation("GET", target, b"", {}, _read_customer, resource_id=customer_id)
 
 
 def create_customer(fields: Mapping[str, Any], idempotency_key: str | None) -> Operation[Customer]:
     """Create a customer."""
+    check_names(fields, NewCustomer)
     return post(f"{ROOT}/customers", fields, idempotency_key, _read_customer)
 
 
 def update_customer(
-    customer_id: str, fields: Mapping[str, Any], if_match: str | None
+    customer_id: str, fields: Mapping[str, Any], if_match: IfMatch
 ) -> Operation[Customer]:
     """Change fields of a customer."""
-    return patch(
-        f"{ROOT}/customers/{encode_segment(customer_id)}", fields, if_match, _read_customer
-    )
+    check_names(fields, CustomerChange)
+    target = f"{ROOT}/customers/{encode_segment(customer_id)}"
+    operation = patch(target, fields, if_match, _read_customer)
+    return operation._replace(resource_id=customer_id)
 
 
-def delete_customer(customer_id: str, if_match: str | None) -> Operation[None]:
+def delete_customer(customer_id: str, if_match: IfMatch) -> Operation[None]:
     """Delete a customer without tickets."""
     target = f"{ROOT}/customers/{encode_segment(customer_id)}"
-    headers = {"if-match": if_match} if if_match else {}
-    return Operation("DELETE", target, b"", headers, read_nothing)
+    return Operation("DELETE", target, b"", match_header(if_match), read_nothing)
 
 
 def erase_customer(customer_id: str, idempotency_key: str | None) -> Operation[Erasure]:
@@ -231,9 +269,9 @@ def get_erasure(customer_id: str) -> Operation[Erasure]:
 
 def upsert_customer(external_id: str, fields: Mapping[str, Any]) -> Operation[Customer]:
     """Create or change the customer with this id of another system."""
+    check_names(fields, CustomerUpsert)
     target = f"{ROOT}/customers/by-external-id/{encode_segment(external_id)}"
-    headers = {"content-type": "application/json"}
-    return Operation("PUT", target, encode(fields), headers, _read_customer)
+    return Operation("PUT", target, encode(fields), JSON_HEADERS, _read_customer)
 
 
 def list_agents() -> ListOperation[Agent]:
@@ -258,7 +296,7 @@ def upload_attachment(
 def get_attachment(attachment_id: str) -> Operation[Attachment]:
     """Get what is known of a file."""
     target = f"{ROOT}/attachments/{encode_segment(attachment_id)}"
-    return Operation("GET", target, b"", {}, _read_attachment)
+    return Operation("GET", target, b"", {}, _read_attachment, resource_id=attachment_id)
 
 
 def download_attachment(attachment_id: str, max_bytes: int) -> Operation[bytes]:
@@ -298,3 +336,20 @@ def _events_target(types: Sequence[str], cursor: str | None, start: str, wait_s:
     begin = {"cursor": cursor} if cursor else {"start": start}
     query = {"type": types or None, "per_page": PAGE_ROWS, "wait": wait_s, **begin}
     return make_target(f"{ROOT}/events", query)
+
+
+def get_participants(ticket_id: str) -> Operation[Participants]:
+    """Get the people who get the public replies of a ticket by e-mail."""
+    return Operation("GET", _participants_path(ticket_id), b"", {}, _read_participants)
+
+
+def set_participants(
+    ticket_id: str, participants: Sequence[Mapping[str, Any]]
+) -> Operation[Participants]:
+    """Set the people who get the public replies of a ticket by e-mail."""
+    body = encode({"participants": participants})
+    return Operation("PUT", _participants_path(ticket_id), body, JSON_HEADERS, _read_participants)
+
+
+def _participants_path(ticket_id: str) -> str:
+    return f"{ROOT}/tickets/{encode_segment(ticket_id)}/participants"

@@ -1,11 +1,24 @@
 """The filters and fields that the methods of the client take, as typed dictionaries.
 
-They help editors and type checkers. At run time any name is passed on, so that a client can use
-what a later version of the service adds.
+A name that is not among them is refused before anything is sent: a typo would be lost silently.
+What a later version of the service adds is reached with `Desk.request`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, Literal, Required, TypedDict
+
+from sealdesk.client.errors import InvalidConfiguration
+
+
+def check_names(given: Mapping[str, Any], kind: type, where: str = "") -> None:
+    """Raises InvalidConfiguration for a name that a typed dictionary lacks."""
+    known: list[str] = [*kind.__annotations__]
+    for name in given:
+        if name not in known:
+            near = get_close_matches(str(name), known, 1)
+            advice = f"; did you mean {near[0]!r}?" if near else f": there are {', '.join(known)}"
+            raise InvalidConfiguration(f"{where}{name!r} is unknown{advice}")
 
 
 class TicketCustomer(TypedDict, total=False):
@@ -63,7 +76,10 @@ class NewTicket(TypedDict, total=False):
 
 
 class TicketChange(TypedDict, total=False):
-    """The fields of a ticket that change; None clears a field."""
+    """The fields of a ticket that change; None clears a field.
+
+    add_tags, remove_tags: single tags; `tags` replaces all.
+    """
 
     subject: str
     description: str
@@ -72,6 +88,8 @@ class TicketChange(TypedDict, total=False):
     assignee_id: str | None
     team_id: str | None
     tags: Sequence[str] | None
+    add_tags: Sequence[str]
+    remove_tags: Sequence[str]
     custom_fields: dict[str, Any] | None
     external_id: str | None
     snoozed_until: str | None

@@ -1,7 +1,6 @@
 """Checks responses: turns every one that is no success into the exception that explains it."""
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
@@ -18,6 +17,9 @@ from sealdesk.client.errors import (
     UnexpectedResponse,
     make_api_error,
 )
+from sealdesk.client.operation import Operation
+from sealdesk.client.received import Received
+from sealdesk.client.results import with_response
 from sealdesk.client.signing import MAX_CORRECTION_S, find_target
 
 T = TypeVar("T")
@@ -25,18 +27,31 @@ _TITLE = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _SEARCHED_CHARACTERS = 20_000
 
 
-def read(response: httpx.Response, decode: Callable[[bytes], T]) -> T:
+def read(response: httpx.Response, operation: Operation[T]) -> T:
     """Return the result in a successful response.
 
-    Raises ApiError or UnexpectedResponse.
+    Raises ApiError or UnexpectedResponse, also for the result of another resource.
     """
     error = find_error(response)
     if error is not None:
         raise error
     try:
-        return decode(response.content)
+        result = operation.read(response.content)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error_of_body:
         raise _unexpected(response) from error_of_body
+    _check_resource(response, operation.resource_id, result)
+    return with_response(result, Received(response.status_code, response.headers))
+
+
+def _check_resource(response: httpx.Response, resource_id: str | None, result: object) -> None:
+    found = getattr(result, "id", None)  # None of bytes that are handed on as they are
+    if resource_id is not None and found is not None and found.lower() != resource_id.lower():
+        raise UnexpectedResponse(
+            f"{_address(response.request)} responded with {found[:100]!r}, which was not asked for:"
+            " do several processes or proxies share one connection?",
+            status=response.status_code,
+            url=_address(response.request),
+        )
 
 
 def find_error(response: httpx.Response) -> SealdeskError | None:
@@ -48,9 +63,7 @@ def find_error(response: httpx.Response) -> SealdeskError | None:
     if response.status_code < 400:
         return _unexpected(response)
     error = make_api_error(
-        response.status_code,
-        response.content,
-        retry_after_s=find_retry_after_s(response),
+        response.status_code, response.content, retry_after_s=find_retry_after_s(response)
     )
     if error is None:
         return _unexpected(response)

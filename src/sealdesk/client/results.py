@@ -9,7 +9,35 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from sealdesk.client.received import Received
+
 T = TypeVar("T")
+
+
+class Result(msgspec.Struct, frozen=True, dict=True):
+    """What a method of a desk returns."""
+
+    @property
+    def response(self) -> Received | None:
+        """The response that it came with: None of the rows of a list, whose page has it."""
+        return self.__dict__.get("response_")
+
+    @property
+    def etag(self) -> str | None:
+        """Its version, for `if_match`, if it was asked for by itself."""
+        return self.response.etag if self.response else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its members as JSON has them."""
+        members: dict[str, Any] = msgspec.to_builtins(self)
+        return members
+
+
+def with_response(result: T, response: Received) -> T:
+    """Remember the response on a result."""
+    if isinstance(result, Result):
+        result.__dict__["response_"] = response
+    return result
 
 
 class CustomerRef(msgspec.Struct, frozen=True):
@@ -30,7 +58,7 @@ class AttachmentRef(msgspec.Struct, frozen=True):
     is_image: bool = False
 
 
-class Ticket(msgspec.Struct, frozen=True, kw_only=True):
+class Ticket(Result, frozen=True, kw_only=True):
     """A ticket. Times are texts such as 2026-03-02T09:15:41.556301Z."""
 
     id: str
@@ -63,7 +91,7 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     included: "Included | None" = None
 
 
-class FoundTicket(msgspec.Struct, frozen=True):
+class FoundTicket(Result, frozen=True):
     """A result of a search. highlights: subject and snippet in parts, of which some are hits."""
 
     ticket: Ticket
@@ -78,7 +106,7 @@ class Author(msgspec.Struct, frozen=True):
     name: str | None = None
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
+class Reply(Result, frozen=True, kw_only=True):
     """A public reply, or an internal note, which the customer must not see."""
 
     id: str
@@ -94,7 +122,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     body_html: str | None = None
 
 
-class Customer(msgspec.Struct, frozen=True, kw_only=True):
+class Customer(Result, frozen=True, kw_only=True):
     """A customer; the e-mail address is unique within the tenant."""
 
     id: str
@@ -109,7 +137,7 @@ class Customer(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 0
 
 
-class Erasure(msgspec.Struct, frozen=True, kw_only=True):
+class Erasure(Result, frozen=True, kw_only=True):
     """How far the erasure of a customer is. status: `pending` or `finished`."""
 
     customer_id: str
@@ -146,7 +174,7 @@ class TicketResult(msgspec.Struct, frozen=True):
     problem: dict[str, Any] | None = None
 
 
-class BulkResult(msgspec.Struct, frozen=True):
+class BulkResult(Result, frozen=True):
     """The results of all items, in their order."""
 
     data: Sequence[TicketResult]
@@ -154,7 +182,7 @@ class BulkResult(msgspec.Struct, frozen=True):
     refused_count: int
 
 
-class Follower(msgspec.Struct, frozen=True):
+class Follower(Result, frozen=True):
     """A user who follows a ticket."""
 
     id: str
@@ -170,13 +198,13 @@ class Participant(msgspec.Struct, frozen=True):
     created_at: str = ""
 
 
-class Participants(msgspec.Struct, frozen=True):
+class Participants(Result, frozen=True):
     """Who gets the public replies of a ticket by e-mail."""
 
     participants: Sequence[Participant]
 
 
-class Attachment(msgspec.Struct, frozen=True, kw_only=True):
+class Attachment(Result, frozen=True, kw_only=True):
     """An uploaded file."""
 
     id: str
@@ -192,14 +220,14 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     content_until: str = ""
 
 
-class Agent(msgspec.Struct, frozen=True):
+class Agent(Result, frozen=True):
     """A user to whom tickets can be assigned."""
 
     id: str
     name: str
 
 
-class Team(msgspec.Struct, frozen=True):
+class Team(Result, frozen=True):
     """A team to which tickets can be given."""
 
     id: str
@@ -221,7 +249,7 @@ class RateLimit(msgspec.Struct, frozen=True):
     full_in_s: float = 0.0
 
 
-class WhoAmI(msgspec.Struct, frozen=True, kw_only=True):
+class WhoAmI(Result, frozen=True, kw_only=True):
     """The key that signed the request. skew_s: how far its clock is behind the service's."""
 
     key_id: str
@@ -235,7 +263,7 @@ class WhoAmI(msgspec.Struct, frozen=True, kw_only=True):
     skew_s: int = 0
 
 
-class TestClock(msgspec.Struct, frozen=True):
+class TestClock(Result, frozen=True):
     """The clock of a test tenant. real_now: the time of the service, which signatures need."""
 
     now: str
@@ -250,7 +278,7 @@ class EventData(msgspec.Struct, frozen=True):
     changes: dict[str, Sequence[Any]] = {}
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(Result, frozen=True):
     """A change. id: the same in the feed and in every webhook."""
 
     id: str
@@ -259,7 +287,7 @@ class Event(msgspec.Struct, frozen=True):
     data: EventData = EventData()
 
 
-class Page(msgspec.Struct, Generic[T], frozen=True):
+class Page(Result, Generic[T], frozen=True):
     """A page of a list. next_cursor: None on the last page. resume_cursor: of events only."""
 
     data: Sequence[T]

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import httpx
 
 from sealdesk import __version__
-from sealdesk.client.attempts import RetryPolicy
+from sealdesk.client.attempts import Limiter, Retry, RetryPolicy, Terms
 from sealdesk.client.credentials import check_url
 from sealdesk.client.errors import InvalidConfiguration
 from sealdesk.client.operation import Operation, new_key
@@ -17,13 +17,31 @@ DEFAULT_TIMEOUT_S = 30.0
 _USER_AGENT = f"sealdesk-python/{__version__}"
 
 
+class CallOptions(TypedDict, total=False):
+    """How calls are made: see `Desk.with_options`."""
+
+    timeout_s: float
+    deadline_s: float | None
+    retry: RetryPolicy
+    on_retry: Callable[[Retry], None] | None
+
+
 class Session(NamedTuple):
     """The settings of a client. timeout_s: of connecting, and of each read and write."""
 
     base_url: str
     auth: SignatureAuth
-    policy: RetryPolicy
+    terms: Terms
     timeout_s: float
+
+    def with_options(self, options: CallOptions) -> "Session":
+        """Return the settings with other options; the signatures and the limit stay shared."""
+        terms = self.terms._replace(
+            policy=options.get("retry", self.terms.policy),
+            deadline_s=options.get("deadline_s", self.terms.deadline_s),
+            on_retry=options.get("on_retry", self.terms.on_retry),
+        )
+        return self._replace(terms=terms, timeout_s=options.get("timeout_s", self.timeout_s))
 
     def make_request(self, operation: Operation[Any]) -> httpx.Request:
         """Return the request of an operation, not signed yet."""
@@ -75,7 +93,7 @@ def make_session(
 ) -> Session:
     """Check the settings. Raises InvalidConfiguration."""
     auth = SignatureAuth(api_key, api_secret, now=now, reads_refusals=False)
-    return Session(check_url(base_url), auth, policy, timeout_s)
+    return Session(check_url(base_url), auth, Terms(policy, Limiter()), timeout_s)
 
 
 def free_headers(method: str, body: bytes, headers: Mapping[str, str] | None) -> dict[str, str]:

@@ -3,10 +3,14 @@
 import asyncio
 import json
 import logging
+import os
+import random
 import threading
 import time
+import weakref
 from collections.abc import AsyncGenerator, Callable, Generator
 from itertools import islice
+from typing import Any
 
 import httpx
 
@@ -22,6 +26,8 @@ MAX_CORRECTION_S = 24 * 3600
 _REMEMBERED_S = 600
 _READS = ("GET", "HEAD")
 _MAX_PROBLEM_BYTES = 64 * 1024
+# Of one attempt. With 60 processes that send the same, a tenth of the timestamps are used.
+MAX_SIGNATURES = 10
 
 
 class Signer:
@@ -37,20 +43,34 @@ class Signer:
     ) -> None:
         self._credentials = check_credentials(api_key, api_secret)
         self._now = now
-        self._lock = threading.Lock()
         self._last: dict[int, int] = {}  # hash of method, target and body → timestamp, oldest first
         self.offset_s = 0
+        self.renew_lock()
+        _signers.add(self)
+
+    def renew_lock(self) -> None:
+        """In a forked process: another thread of its parent may have held the lock."""
+        self._lock = threading.Lock()
 
     def __repr__(self) -> str:
         return f"Signer({self._credentials!r})"
 
-    def sign(self, method: str, target: bytes, body: bytes) -> dict[str, str] | None:
+    def __reduce__(self) -> tuple[Callable[..., "Signer"], tuple[Any, ...]]:
+        return _make_signer, (type(self), *self._credentials, self._now)
+
+    def sign(
+        self, method: str, target: bytes, body: bytes, *, at_random: bool = False
+    ) -> dict[str, str] | None:
         """Return the headers of a request that is sent now.
 
-        None if a write has used all timestamps that the service accepts: wait, and sign again.
-        Reads repeat a signature then: the service remembers signatures of writes only.
+        at_random: with any timestamp that the service accepts, since another process signs the
+        same. None if a write has used all timestamps that the service accepts: wait, and sign
+        again. Reads repeat a signature then: the service remembers signatures of writes only.
         """
-        timestamp = self._take_timestamp(hash((method, target, body)))
+        if at_random:
+            timestamp: int | None = self._now_s() + random.randint(-_MAX_AHEAD_S, _MAX_AHEAD_S)  # noqa: S311 # no secret
+        else:
+            timestamp = self._take_timestamp(hash((method, target, body)))
         if timestamp is None:
             if method not in _READS:
                 return None
@@ -98,7 +118,7 @@ class SignatureAuth(httpx.Auth):
     """Signs each attempt of a request, for any client of httpx: `httpx.Client(auth=…)`.
 
     If the service refuses the timestamp, corrects the clock once by the time that it says, and
-    sends the request again.
+    sends the request again; likewise a write whose signature another process has used.
     """
 
     def __init__(
@@ -109,7 +129,7 @@ class SignatureAuth(httpx.Auth):
         now: Callable[[], float] = time.time,
         reads_refusals: bool = True,
     ) -> None:
-        """reads_refusals: False if the sender calls `correct_clock` itself."""
+        """reads_refusals: False if the sender calls `may_sign_again` itself."""
         self.signer = Signer(api_key, api_secret, now=now)
         self._reads_refusals = reads_refusals
 
@@ -119,44 +139,64 @@ class SignatureAuth(httpx.Auth):
     def sync_auth_flow(
         self, request: httpx.Request
     ) -> Generator[httpx.Request, httpx.Response, None]:
-        """Sign, send, and send again after a correction of the clock."""
+        """Sign, send, and send again what another signature may mend."""
         body = request.read()
-        while not self._sign(request, body):
-            time.sleep(1)
-        response = yield request
-        if self._may_correct(response) and self.correct_clock(response.read()):
-            self._sign(request, body)
-            yield request
+        for _ in range(MAX_SIGNATURES):
+            while not self._sign(request, body):
+                time.sleep(1)
+            response = yield request
+            if not self._reads(response) or not self.may_sign_again(request, response.read()):
+                return
 
     async def async_auth_flow(
         self, request: httpx.Request
     ) -> AsyncGenerator[httpx.Request, httpx.Response]:
-        """Sign, send, and send again after a correction of the clock."""
+        """Sign, send, and send again what another signature may mend."""
         body = await request.aread()
-        # It waits for the clock, which sets no event.
-        while not self._sign(request, body):  # noqa: ASYNC110
-            await asyncio.sleep(1)
-        response = yield request
-        if self._may_correct(response) and self.correct_clock(await response.aread()):
-            self._sign(request, body)
-            yield request
+        for _ in range(MAX_SIGNATURES):
+            # It waits for the clock, which sets no event.
+            while not self._sign(request, body):  # noqa: ASYNC110
+                await asyncio.sleep(1)
+            response = yield request
+            if not self._reads(response) or not self.may_sign_again(
+                request, await response.aread()
+            ):
+                return
 
     def _sign(self, request: httpx.Request, body: bytes) -> bool:
-        headers = self.signer.sign(request.method, find_target(request), body)
+        headers = self.signer.sign(
+            request.method,
+            find_target(request),
+            body,
+            at_random=request.extensions.get("is_replayed", False),
+        )
         if headers is None:
             return False
         request.headers.update(headers)
         return True
 
-    def _may_correct(self, response: httpx.Response) -> bool:
+    def _reads(self, response: httpx.Response) -> bool:
         return self._reads_refusals and response.status_code == 401
 
-    def correct_clock(self, body: bytes) -> bool:
+    def may_sign_again(self, request: httpx.Request, refusal: bytes) -> bool:
+        """Whether the request, which had no effect, may succeed with another signature.
+
+        refusal: the body of a response with status 401. The next signature is another one.
+        """
+        problem = _read_problem(refusal)
+        if problem.get("code") == "signature_replayed":
+            request.extensions["is_replayed"] = True
+            return True
+        is_first = not request.extensions.get("is_clock_corrected")
+        request.extensions["is_clock_corrected"] = True
+        return is_first and self._correct_clock(problem)
+
+    def _correct_clock(self, problem: dict[str, Any]) -> bool:
         """Sign with the time in the refusal of a timestamp from now on.
 
-        False for other bodies, and for a time that is over a day away.
+        False for other problems, and for a time that is over a day away.
         """
-        server_time = _find_server_time(body)
+        server_time = _find_server_time(problem)
         if server_time is None or not self.signer.correct_clock(server_time):
             return False
         _log.warning(
@@ -183,13 +223,38 @@ def find_target(request: httpx.Request) -> bytes:
     return request.url.raw_path
 
 
-def _find_server_time(body: bytes) -> int | None:
-    """Return the time of the service from its refusal of a timestamp, or None."""
+def _read_problem(body: bytes) -> dict[str, Any]:
+    """Return the members of a problem, none of another body."""
     if len(body) > _MAX_PROBLEM_BYTES:
-        return None
+        return {}
     try:
         problem = json.loads(body)
-        is_about_time = problem["code"] == "timestamp_out_of_range"
-        return int(problem["server_time"]) if is_about_time else None
-    except (ValueError, LookupError, TypeError, OverflowError, RecursionError):
+    except (ValueError, RecursionError):
+        return {}
+    return problem if isinstance(problem, dict) else {}
+
+
+def _find_server_time(problem: dict[str, Any]) -> int | None:
+    """Return the time of the service from its refusal of a timestamp, or None."""
+    if problem.get("code") != "timestamp_out_of_range":
         return None
+    try:
+        return int(problem["server_time"])
+    except (ValueError, LookupError, TypeError, OverflowError):
+        return None
+
+
+def _make_signer(kind: type[Signer], api_key: str, secret: str, now: Callable[[], float]) -> Signer:
+    return kind(api_key, secret, now=now)
+
+
+_signers: weakref.WeakSet[Signer] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    for signer in _signers:
+        signer.renew_lock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_renew_locks)

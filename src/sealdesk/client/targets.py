@@ -26,9 +26,9 @@ def make_target(path: str, query: Mapping[str, Any]) -> str:
     return f"{path}?{encoded}" if encoded else path
 
 
-def encode_segment(value: str) -> str:
+def encode_segment(value: object) -> str:
     """Encode an id as one segment of a path: an empty one would address the list."""
-    if not value or value in (".", ".."):
+    if not isinstance(value, str) or value in ("", ".", ".."):
         raise InvalidConfiguration(f"an id cannot be {value!r}")
     try:
         return quote(value, safe="")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
+from sealdesk.client.results import Result
 
 
-class Webhook(msgspec.Struct, frozen=True, kw_only=True):
+class Webhook(Result, frozen=True, kw_only=True):
     """An endpoint to which events are sent."""
 
     id: str
@@ -29,7 +29,7 @@ class WebhookWithSecret(Webhook, frozen=True, kw_only=True):
         return f"WebhookWithSecret(id={self.id!r}, url={self.url!r}, secret='***')"
 
 
-class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+class Delivery(Result, frozen=True, kw_only=True):
     """An event that is sent to a webhook. last_attempt: the last attempt, or None."""
 
     id: str
@@ -49,14 +49,14 @@ class DeliveryWithAttempts(Delivery, frozen=True, kw_only=True):
     attempts: Sequence[dict[str, Any]] = ()
 
 
-class Restarted(msgspec.Struct, frozen=True):
+class Restarted(Result, frozen=True):
     """How many deliveries will be sent now. has_more: call again for the others."""
 
     delivery_count: int
     has_more: bool = False
 
 
-class Replay(msgspec.Struct, frozen=True, kw_only=True):
+class Replay(Result, frozen=True, kw_only=True):
     """Events of a time span that are sent again. finished_at: None while it goes on."""
 
     id: str

@@ -8,12 +8,7 @@ import msgspec
 from sealdesk.client.errors import InvalidConfiguration, SealdeskError
 from sealdesk.client.results import Event
 from sealdesk.client.webhook_mistakes import MEANINGS
-from sealdesk.crypto.webhook_signing import (
-    Captured,
-    Mistake,
-    find_mistake,
-    find_mistake_of_secret,
-)
+from sealdesk.crypto.webhook_signing import Captured, Mistake, find_mistake, find_mistake_of_secret
 
 _HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 _decode = msgspec.json.Decoder(Event).decode

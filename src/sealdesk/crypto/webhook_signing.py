@@ -1,4 +1,4 @@
-"""Webhook signatures of Standard Webhooks (decisions 11): pure."""
+"""Webhook signatures of Standard Webhooks (spec decision 11): pure."""
 
 import base64
 import binascii

@@ -25,6 +25,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, invalid
 from sealdesk.event_log import events
 from sealdesk.resources import merge_patch, representation
+from sealdesk.resources.identity import is_visible
 from sealdesk.resources.paging import PageRequest
 from sealdesk.search import actions as search
 from sealdesk.state import AppState
@@ -37,6 +38,12 @@ async def add_customer(tx: Tx, tenant_id: str, new: NewCustomer, *, now_us: int)
     """A new customer. Raises Conflict when the e-mail address is taken."""
     await _check_email_free(tx, tenant_id, new.email)
     return await _add(tx, tenant_id, new, now_us)
+
+
+async def find_or_add(tx: Tx, tenant_id: str, new: NewCustomer, *, now_us: int) -> Customer:
+    """The customer with this e-mail address, who is added if there is none."""
+    found = await store.find_by_email(tx, tenant_id, new.email)
+    return found or await _add(tx, tenant_id, new, now_us)
 
 
 async def ensure_customer(
@@ -56,7 +63,7 @@ async def ensure_customer(
     if known is None:
         return rules.summary_of(await _add(tx, tenant_id, NewCustomer(email, name), now_us))
     reference = msgspec.json.decode(known.json, type=CustomerRef)
-    if name is None or not name.strip() or (reference.name or "").strip():
+    if name is None or not is_visible(name) or reference.name is not None:
         return CustomerSummary(reference.id, reference.name, known.version, known.json)
     customer = await get_customer(tx, tenant_id, reference.id)
     return rules.summary_of(await _change(tx, customer, CustomerChange(name=name), now_us))

@@ -85,7 +85,7 @@ async def _search(request: Request, list_request: ListRequest) -> Response:
     found = await actions.find_customers(
         request.state, request.caller.tenant_id, values["q"], list_request.page
     )
-    return page(request, list_request, found, show=rules.to_json, position=lambda each: [each.id])
+    return page(request, list_request, found, show=rules.to_json)
 
 
 @operation(
@@ -121,12 +121,9 @@ async def create_customer(request: Request) -> Response:
     headers=("if-none-match",),
     response_headers=("etag",),
 )
-async def get_customer(request: Request) -> Response:
+async def get_customer(request: Request, customer_id: str) -> Response:
     """One customer, with its ETag."""
-    (customer_id,) = request.params
-    customer = await request.read(
-        lambda tx: actions.get_customer(tx, request.caller.tenant_id, customer_id)
-    )
+    customer = await request.fetch(actions.get_customer, customer_id)
     response = envelope.one_document(rules.to_json(customer))
     return conditional.unless_unchanged(request, rules.etag(customer), response)
 
@@ -141,14 +138,12 @@ async def get_customer(request: Request) -> Response:
     fails=(CUSTOMER_EMAIL_TAKEN,),
     example=examples.CUSTOMER_CHANGE,
 )
-async def change_customer(request: Request) -> Response:
+async def change_customer(request: Request, customer_id: str) -> Response:
     """A JSON Merge Patch: what is left out stays, null clears, `metadata` is merged."""
-    (customer_id,) = request.params
-    change = body.read(request, CustomerChange)
+    change = await body.read_change(request, CustomerChange, lambda: _show(request, customer_id))
     if_match = conditional.if_match(request)
-
-    async def work(tx: Tx) -> Response:
-        customer = await actions.change_customer(
+    customer = await request.write(
+        lambda tx: actions.change_customer(
             tx,
             request.caller.tenant_id,
             customer_id,
@@ -156,9 +151,12 @@ async def change_customer(request: Request) -> Response:
             if_match=if_match,
             now_us=request.now_us,
         )
-        return _respond(customer, 200)
+    )
+    return _respond(customer, 200)
 
-    return await request.write_idempotently(work)
+
+async def _show(request: Request, customer_id: str) -> bytes:
+    return rules.to_json(await request.fetch(actions.get_customer, customer_id))
 
 
 @operation(
@@ -171,41 +169,32 @@ async def change_customer(request: Request) -> Response:
     fails=(CUSTOMER_EMAIL_TAKEN, EXTERNAL_ID_NOT_UNIQUE),
     example=examples.CUSTOMER_UPSERT,
 )
-async def upsert_customer(request: Request) -> Response:
+async def upsert_customer(request: Request, external_id: str) -> Response:
     """Changes the customer with this external_id, as a JSON Merge Patch does; without one, gives it
     to the customer with this e-mail address; without either, creates the customer. Sent again, it
     changes nothing."""
-    external_id = query.read_segment(request.params[0])
+    external_id = query.read_segment(external_id)
     wanted = body.read(request, CustomerUpsert)
-
-    async def work(tx: Tx) -> Response:
-        customer, is_new = await actions.upsert_customer(
+    customer, is_new = await request.write(
+        lambda tx: actions.upsert_customer(
             tx, request.caller.tenant_id, external_id, wanted, now_us=request.now_us
         )
-        return _respond(customer, 201 if is_new else 200)
-
-    return await request.write(work)
+    )
+    return _respond(customer, 201 if is_new else 200)
 
 
 @operation(
-    "Delete a customer",
-    tag=_TAG,
-    status=204,
-    headers=("if-match",),
-    fails=(CUSTOMER_HAS_TICKETS,),
+    "Delete a customer", tag=_TAG, status=204, headers=("if-match",), fails=(CUSTOMER_HAS_TICKETS,)
 )
-async def delete_customer(request: Request) -> Response:
+async def delete_customer(request: Request, customer_id: str) -> Response:
     """Only a customer without tickets. Events of the last 30 days still contain their data."""
-    (customer_id,) = request.params
     if_match = conditional.if_match(request)
-
-    async def work(tx: Tx) -> Response:
-        await actions.delete_customer(
+    await request.write(
+        lambda tx: actions.delete_customer(
             tx, request.caller.tenant_id, customer_id, if_match=if_match, now_us=request.now_us
         )
-        return envelope.nothing()
-
-    return await request.write_idempotently(work)
+    )
+    return envelope.nothing()
 
 
 def _respond(customer: Customer, status: int, *headers: Header) -> Response:

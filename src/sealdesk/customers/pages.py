@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sealdesk.customers import actions, rules, store
+from sealdesk.customers import actions, errors, labels, rules, store
 from sealdesk.customers.store import Filter
 from sealdesk.customers.types import Customer, CustomerChange, CustomerResponse
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, QueryTooSlow, ValidationFailed
@@ -16,11 +16,12 @@ from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.i18n import gettext, gettext_noop
-from sealdesk.web.pages.site import NavItem
+from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/customers"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Customers"), is_for_all=True)
+ROOM = Room("customers", errors, labels, NAV_ITEM, object_type="customer")
 _PER_PAGE = 50
 _MAX_QUERY_LENGTH = 320
 _FIELDS = ("email", "name", "phone", "company", "external_id")
@@ -40,12 +41,15 @@ async def list_customers(request: Request) -> Response:
         customers, is_too_slow = [], True
     has_more = len(customers) > _PER_PAGE
     return await render.page(
-        request, "customers/customers.html", 503 if is_too_slow else 200,
+        request,
+        "customers/customers.html",
+        503 if is_too_slow else 200,
         customers=[rules.to_response(customer) for customer in customers[:_PER_PAGE]],
-        q=q, is_too_slow=is_too_slow,
+        q=q,
+        is_too_slow=is_too_slow,
         older=cursor_trail.older(trail, customers[_PER_PAGE - 1].id) if has_more else None,
         newer=cursor_trail.newer(trail),
-    )  # fmt: skip
+    )
 
 
 @page
@@ -70,16 +74,16 @@ async def export_customers(request: Request) -> Response:
 
 
 @page
-async def edit_customer(request: Request) -> Response:
+async def edit_customer(request: Request, customer_id: str) -> Response:
     """The form with the current values of a customer."""
-    customer = await _get(request)
+    customer = await _get(request, customer_id)
     return await _form(request, customer, _values(customer))
 
 
 @page
-async def change_customer(request: Request) -> Response:
+async def change_customer(request: Request, customer_id: str) -> Response:
     """Change a customer, unless somebody else has changed it since the form was opened."""
-    form, (customer_id,) = forms.read(request), request.params
+    form = forms.read(request)
     typed = {name: form.text(name).strip() for name in _FIELDS}
     etag = form.text("etag")
     try:
@@ -95,9 +99,9 @@ async def change_customer(request: Request) -> Response:
             )
         )
     except (ValidationFailed, Conflict) as error:
-        return await _form(request, await _get(request), typed, error, sent=form)
+        return await _form(request, await _get(request, customer_id), typed, error, sent=form)
     except PreconditionFailed as error:
-        customer = await _get(request)
+        customer = await _get(request, customer_id)
         return await _form(request, customer, _merge(customer, typed, form), error, sent=form)
     return render.redirect(request, f"{_PATH}/{customer_id}")
 
@@ -134,11 +138,8 @@ def _as_json(typed: dict[str, str]) -> dict[str, Any]:
     return {name: value or (None if name != "email" else "") for name, value in typed.items()}
 
 
-async def _get(request: Request) -> Customer:
-    (customer_id,) = request.params
-    return await request.read(
-        lambda tx: actions.get_customer(tx, request.caller.tenant_id, customer_id)
-    )
+async def _get(request: Request, customer_id: str) -> Customer:
+    return await request.fetch(actions.get_customer, customer_id)
 
 
 async def _form(
@@ -151,14 +152,18 @@ async def _form(
     """The form with the typed values, the errors, and what others have changed meanwhile."""
     is_stale = isinstance(error, PreconditionFailed)
     return await render.page(
-        request, "customers/edit_customer.html", error.status if error else 200,
-        customer=rules.to_response(customer), etag=rules.etag(customer), typed=typed,
+        request,
+        "customers/edit_customer.html",
+        error.status if error else 200,
+        customer=rules.to_response(customer),
+        etag=rules.etag(customer),
+        typed=typed,
         fields=_FIELDS,
-        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
+        faults=forms.messages(error)["faults"],
         existing_id=error.members.get("existing_id", "") if isinstance(error, Conflict) else "",
         is_stale=is_stale,
         news=_changed_values(customer, sent) if is_stale and sent is not None else {},
-    )  # fmt: skip
+    )
 
 
 def _merge(customer: Customer, typed: dict[str, str], sent: Form) -> dict[str, str]:

@@ -14,6 +14,7 @@ from sealdesk.customers.types import (
 )
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch, representation
+from sealdesk.resources.identity import is_visible
 
 # Events name each of these that a change alters.
 _CHANGEABLE = CustomerChange.__struct_fields__
@@ -26,7 +27,7 @@ to_json = representation.response_encoder(CustomerResponse)
 def new_customer(new: NewCustomer, *, tenant_id: str, customer_id: str, now_us: int) -> Customer:
     """The first version of a customer."""
     fields = msgspec.structs.asdict(new)
-    fields["metadata"] = new.metadata or {}
+    fields |= {"name": _shown(new.name), "metadata": new.metadata or {}}
     return Customer(
         **fields,
         tenant_id=tenant_id,
@@ -40,12 +41,19 @@ def new_customer(new: NewCustomer, *, tenant_id: str, customer_id: str, now_us: 
 def apply_change(customer: Customer, change: CustomerChange, now_us: int) -> Customer:
     """The customer after a change; the same object when nothing differs."""
     fields = merge_patch.given_fields(change)
+    if "name" in fields:
+        fields["name"] = _shown(fields["name"])
     if "metadata" in fields:
         fields["metadata"] = merge_patch.merge(customer.metadata, fields["metadata"])
     fields["updated_at"] = max(now_us, customer.updated_at)
     fields["version"] = customer.version + 1
     after = msgspec.structs.replace(customer, **fields)
     return after if differences(customer, after) else customer
+
+
+def _shown(name: str | None) -> str | None:
+    """A name as it is stored: one that nobody can see is none."""
+    return name if name is not None and is_visible(name) else None
 
 
 def reference(customer: Customer) -> bytes:

@@ -12,12 +12,14 @@ UNINDEXED_READ_UNITS = 50  # of its tenant's budget
 class Deadline(msgspec.Struct):
     """Seconds that remain: in total, and for waiting until a connection is free.
 
-    unindexed_reads: how many the request has made, which its tenant is charged for.
+    unindexed_reads: how many the request has made, which its tenant is charged for. connections:
+    how many it holds now, which others may wait for.
     """
 
     total_s: float = REQUEST_S
     connection_wait_s: float = CONNECTION_WAIT_S
     unindexed_reads: int = 0
+    connections: int = 0
 
 
 # Each request, which runs in a task of its own, starts with a new one.

@@ -39,25 +39,11 @@ class Tx(Protocol):
     def dialect(self) -> Dialect:
         """For the few statements that the two databases spell differently, full-text search."""
 
-    @property
-    def is_distributed(self) -> bool:
-        """Whether the tables are distributed over nodes: a statement asks the node of one tenant.
-
-        Statements across tenants ask all nodes, and some of them are refused.
-        """
-
     async def fetch_one(self, sql: str, params: Params) -> Row | None:
         """The first row, None when there is none."""
 
     async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
         """All rows. The statement has a LIMIT."""
-
-    async def fetch_nearby(self, sql: str, params: Params) -> Sequence[Row]:
-        """The rows of a SELECT that looks for work of all tenants, and is repeated.
-
-        Where tables are distributed, of the tenants on the node of this connection: most of the
-        time, so that each node needs a process that looks; every few seconds of all tenants.
-        """
 
     async def fetch_for_each(self, sql: str, many: Sequence[Params]) -> Sequence[Sequence[Row]]:
         """The rows of a SELECT for each of the parameter sets, in one round trip.

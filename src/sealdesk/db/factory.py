@@ -17,9 +17,9 @@ def open_database(
     if not url:
         return SqliteDatabase(settings.database_path)
     # Imported here because it takes 23 ms, mostly asyncpg (2026-11), which SQLite does not need.
-    from sealdesk.db.postgres.database import PostgresDatabase
+    from sealdesk_citus.database import CitusDatabase
 
-    return PostgresDatabase(
+    return CitusDatabase(
         url,
         settings.database_connections,
         name=name,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sealdesk.errors import ApiError, QueryTooSlow
 
 # Both together are within the deadline of a request.
-SLOW_READ_LIMIT_S = 2.0  # decisions 9
+SLOW_READ_LIMIT_S = 2.0  # spec decision 9
 SLOW_READ_WAIT_S = 2.0
 MAX_SLOW_READS = 2  # of one tenant at a time
 _MAX_WAITING_SLOW_READS = 8  # of one tenant
@@ -127,10 +127,7 @@ class TenantSlots:
 def slow_read_slots(count: int) -> TenantSlots:
     """The slots of a process for reads that no index serves."""
     return TenantSlots(
-        count,
-        per_tenant=MAX_SLOW_READS,
-        max_waiting=_MAX_WAITING_SLOW_READS,
-        refusal=QueryTooSlow,
+        count, per_tenant=MAX_SLOW_READS, max_waiting=_MAX_WAITING_SLOW_READS, refusal=QueryTooSlow
     )
 
 

@@ -19,14 +19,16 @@ from typing import Any
 import asyncpg
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from sealdesk.db.distribution import distribute
 from sealdesk.db.postgres import preflight, roles
+from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable, describe_unknown
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.errors import ConfigurationError
+from sealdesk_citus import distribute
 
 _MIGRATION_LOCK = 0x5EA1DE5C  # an advisory lock
 _CONNECT_S = 5.0
@@ -39,7 +41,7 @@ def migrate(path: Path) -> None:
     with path.with_name(path.name + ".migrate-lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with sqlite_transaction(path) as connection:
-            command.upgrade(make_config(connection), "head")
+            _upgrade(connection)
             # A migration may have rebuilt the tables of keys, which no trigger notices.
             connection.exec_driver_sql("UPDATE key_stamp SET stamp = random()")
 
@@ -53,12 +55,12 @@ async def migrate_postgres(
     """
     wanted_roles = [roles.read_role(url) if url else None for url in (runtime_url, worker_url)]
 
-    def upgrade(connection: Connection) -> list[str]:
+    def migrate_all(connection: Connection) -> list[str]:
         # Also without --distribute: the new tables of a distributed database belong on the nodes.
         is_distributed = bool(shard_count or roles.distributed_tables(connection))
         if is_distributed:
             distribute.begin(connection)
-        command.upgrade(make_config(connection), "head")
+        _upgrade(connection)
         roles.set_up_roles(connection, *wanted_roles)
         return distribute.distribute(connection, shard_count) if is_distributed else []
 
@@ -67,7 +69,7 @@ async def migrate_postgres(
             text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK}
         )
         await connection.execute(text(_SET_LOCK_TIMEOUT))
-        return await connection.run_sync(upgrade)
+        return await connection.run_sync(migrate_all)
 
 
 @contextmanager
@@ -97,12 +99,14 @@ async def postgres_transaction(owner_url: str) -> AsyncIterator[AsyncConnection]
         await engine.dispose()
 
 
-def make_config(connection: Connection) -> Config:
-    """The Alembic configuration for an open connection."""
+def _upgrade(connection: Connection) -> None:
+    version = MigrationContext.configure(connection).get_current_revision()
+    if version is not None and version not in KNOWN_VERSIONS:
+        raise Unusable(f"it {describe_unknown(version)}")
     config = Config()
     config.set_main_option("script_location", "sealdesk:db/migrations")
     config.attributes["connection"] = connection
-    return config
+    command.upgrade(config, "head")
 
 
 def main(request: dict[str, Any]) -> None:

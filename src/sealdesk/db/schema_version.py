@@ -10,54 +10,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sealdesk.db import data_owner
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ConfigurationError
 
-KNOWN_VERSIONS = (
-    "0001",
-    "0002",
-    "0003",
-    "0004",
-    "0005",
-    "0006",
-    "0007",
-    "0008",
-    "0009",
-    "0010",
-    "0011",
-    "0012",
-    "0013",
-    "0014",
-    "0015",
-    "0016",
-    "0017",
-    "0018",
-    "0019",
-    "0020",
-    "0021",
-    "0022",
-    "0023",
-    "0024",
-    "0025",
-    "0026",
-    "0027",
-    "0028",
-    "0029",
-    "0030",
-    "0031",
-    "0032",
-    "0033",
-    "0034",
-    "0035",
-    "0036",
-    "0037",
-    "0038",
-    "0039",
-    "0040",
-    "0041",
-    "0042",
-    "0043",
-)  # every version that this code can migrate from; the last is current
+_MIGRATIONS = Path(__file__).with_name("migrations") / "versions"
+# Every version that this code can migrate from; the last is current.
+KNOWN_VERSIONS = tuple(sorted(each.name[:4] for each in _MIGRATIONS.glob("[0-9]*.py")))
+# The last commit with the migrations of development, from "0001" on (decision 0083).
+DEVELOPMENT_COMMIT = "cb386095"
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 
 
@@ -115,16 +76,28 @@ def schema_version(path: Path) -> str | None:
         finally:
             connection.close()
     except sqlite3.Error as error:
+        if denial := data_owner.explain_denial(path):
+            raise Unusable(denial) from error
         raise Unusable(
             f"{path} cannot be read as a Sealdesk database ({error});"
             " restore it from a backup or name another with SEALDESK_DATA_DIR"
         ) from error
     if version is not None and version not in KNOWN_VERSIONS:
-        raise Unusable(
-            f"{path} has schema {version}, which is newer than this Sealdesk knows"
-            f" ({KNOWN_VERSIONS[-1]}); run the newer Sealdesk, nothing was changed"
-        )
+        raise Unusable(f"{path} {describe_unknown(version)}; nothing was changed")
     return version
+
+
+def describe_unknown(version: str, command: str = "migrate") -> str:
+    """What a schema is that is not one of KNOWN_VERSIONS, and what to do."""
+    if version < KNOWN_VERSIONS[0]:
+        return (
+            f"has schema {version} of a development version: check out commit"
+            f" {DEVELOPMENT_COMMIT}, run `sealdesk {command}` there, then return to this version"
+        )
+    return (
+        f"has schema {version}, which is newer than this Sealdesk knows ({KNOWN_VERSIONS[-1]});"
+        " run the newer Sealdesk"
+    )
 
 
 async def read_version(tx: Tx) -> str | None:

@@ -9,11 +9,7 @@ INSUFFICIENT_PERMISSIONS = ProblemType(
     message="This needs the permission %(needs)s. An administrator can change the key.",
     meaning="The signature is valid, but the key has none of the permissions in `required`.",
     remedy="An administrator can add the permission to the key; it applies from the next request.",
-    example={
-        "needs": "tickets:write",
-        "required": ["tickets:write"],
-        "granted": ["tickets:read"],
-    },
+    example={"needs": "tickets:write", "required": ["tickets:write"], "granted": ["tickets:read"]},
     members=("required", "granted"),
 )
 FOREIGN_FORM = ProblemType(
@@ -170,6 +166,7 @@ TOO_MANY_WRITES = STORAGE_UNAVAILABLE.variant(
     "Too many changes of this tenant are waiting. Nothing was changed. Try again."
 )
 TOO_MANY_LOG_INS = STORAGE_UNAVAILABLE.variant("Too many passwords are being checked. Try again.")
+TOO_MANY_CHILDREN = STORAGE_UNAVAILABLE.variant("Too much is being read. Try again.")
 COMMIT_UNKNOWN = STORAGE_UNAVAILABLE.variant(
     "The database went away while it was storing this. Whether it was stored is not known: repeat"
     " the request with the same Idempotency-Key, or look first."

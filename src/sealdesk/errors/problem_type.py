@@ -37,11 +37,7 @@ class ProblemType(msgspec.Struct, frozen=True, kw_only=True):
     page_advice: str = ""
 
     def variant(
-        self,
-        message: str,
-        *,
-        status: int | None = None,
-        headers: dict[str, str] | None = None,
+        self, message: str, *, status: int | None = None, headers: dict[str, str] | None = None
     ) -> "ProblemType":
         """The same code with another message, and optionally another status or other headers."""
         return msgspec.structs.replace(

@@ -1,4 +1,4 @@
-"""Recording events, in the transaction of the change (decisions 11).
+"""Recording events, in the transaction of the change (spec decision 11).
 
 An event has a position in the feed of its tenant and one in the log that consumers read, both in
 the order of commits. On SQLite one transaction writes at a time, so it gives them itself. On

@@ -7,8 +7,8 @@ from sealdesk.db.engine import Counter, Tx
 
 # The name of the last position of the log.
 END = "sequencer"
-# Where tables are distributed, in place of the last position: how often some feeds have grown.
-_GROWTH = "feeds"
+# Where each tenant has a log of its own: how often some feeds have grown.
+GROWTH = "feeds"
 
 FEEDS = Counter("feed_positions", "tenant_id", "last_position", zeros=("pruned_position",))
 LOG = Counter("log_positions", "name", "position")
@@ -30,13 +30,6 @@ SELECT name, position FROM consumer_positions WHERE tenant_id = :tenant_id
 UNION ALL
 SELECT '{END}', last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT :limit
 """
-# A tenant that some consumer has not caught up with. All consumers that are not behind are counted.
-_LIST_BEHIND = """
-SELECT f.tenant_id FROM feed_positions f LEFT JOIN consumer_positions c
-    ON c.tenant_id = f.tenant_id AND c.position >= f.last_position
-WHERE f.tenant_id > :after AND f.last_position > 0
-GROUP BY f.tenant_id HAVING count(c.position) < :count ORDER BY f.tenant_id LIMIT :limit
-"""
 _LIST = "SELECT name, position FROM log_positions ORDER BY name LIMIT :limit"
 _MAX_NAMES = 100
 
@@ -48,14 +41,10 @@ async def list_positions(tx: Tx, tenant_id: str = "") -> dict[str, int]:
     return {row["name"]: row["position"] for row in rows}
 
 
-async def note_growth(tx: Tx) -> None:
-    """Let `read_growth` change where tables are distributed: some feeds have grown."""
-    await tx.increment(LOG, _GROWTH)
-
-
 async def read_growth(tx: Tx) -> int:
     """A number that changes when the feed of any tenant grows."""
-    return (await list_positions(tx)).get(_GROWTH if tx.is_distributed else END, 0)
+    found = await list_positions(tx)
+    return found.get(END, 0) + found.get(GROWTH, 0)
 
 
 async def store_position(tx: Tx, name: str, position: int, tenant_id: str = "") -> None:
@@ -67,9 +56,3 @@ async def advance(tx: Tx, name: str, before: int, after: int, tenant_id: str = "
     """Store a position, if it is still `before`; otherwise the work runs again."""
     params = {"tenant_id": tenant_id, "name": name, "before": before, "after": after}
     await tx.execute_one(_ADVANCE_OF if tenant_id else _ADVANCE, params)
-
-
-async def list_behind(tx: Tx, after: str, consumer_count: int, limit: int) -> list[str]:
-    """The tenants behind an id whose feed one of so many consumers has not read to its end."""
-    params = {"after": after, "count": consumer_count, "limit": limit}
-    return [row["tenant_id"] for row in await tx.fetch_all(_LIST_BEHIND, params)]

@@ -13,12 +13,13 @@ from typing import NamedTuple
 from sealdesk import ids
 from sealdesk.clock import Clock
 from sealdesk.db.engine import Database, Params, Tx
+from sealdesk.db.retention import kept_us
 from sealdesk.errors import ServiceUnavailable
 
 BUCKETS = 256
 RENEW_EVERY_US = 20 * 1_000_000
 # Rows of a process that was killed count for so long: two renewals and a margin.
-_PRESENT_US = 50 * 1_000_000
+_PRESENT_US = kept_us("viewers")
 _MAX_LISTED = 100
 
 _RECORD = """
@@ -41,11 +42,6 @@ INSERT INTO presence_counters (bucket, changes) VALUES (:bucket, 1)
 ON CONFLICT (bucket) DO UPDATE SET changes = presence_counters.changes + 1
 """
 _COUNTERS = "SELECT bucket, changes FROM presence_counters ORDER BY bucket LIMIT :limit"
-_PRUNE = """
-DELETE FROM viewers WHERE (tenant_id, topic, user_id, process_id) IN
-    (SELECT tenant_id, topic, user_id, process_id FROM viewers
-    WHERE seen_at < :before LIMIT :limit)
-"""
 
 
 class Viewer(NamedTuple):
@@ -153,11 +149,6 @@ async def list_viewers(tx: Tx, tenant_id: str, topic: str, now_us: int) -> dict[
     params = {"tenant_id": tenant_id, "topic": topic, "limit": _MAX_LISTED}
     rows = await tx.fetch_all(_LIST, {**params, "seen_since": now_us - _PRESENT_US})
     return {row["user_id"]: row["user_name"] for row in rows}
-
-
-async def prune(tx: Tx, now_us: int, limit: int) -> int:
-    """Delete some rows of processes that were killed; how many rows."""
-    return await tx.execute(_PRUNE, {"before": now_us - _PRESENT_US, "limit": limit})
 
 
 async def _read_counters(tx: Tx) -> Mapping[int, int]:

@@ -25,7 +25,7 @@ TICK_S = 0.25
 BEAT_EVERY_S = 15.0  # proxies close a connection that is silent for 60 s (nginx)
 CHECK_EVERY_S = 5.0
 # The process that serves SQLite is told of each commit; only commands write beside it.
-_POLL_TOLD_EVERY_S = 5.0
+_POLL_NOTIFIED_EVERY_S = 5.0
 # Between two batches of a tenant, so that an import is not a write to each page for each ticket.
 _REST_S = 0.05
 _REST_OF_STREAM_S = 0.0002
@@ -58,12 +58,12 @@ class _Session:
 
 
 class Streams:
-    """The open streams. is_told: whether this process is told of all commits (`wake`)."""
+    """The open streams. is_notified: whether this process is told of all commits (`wake`)."""
 
-    def __init__(self, database: Database, clock: Clock, *, is_told: bool) -> None:
+    def __init__(self, database: Database, clock: Clock, *, is_notified: bool) -> None:
         self._database = database
-        self._presence = None if is_told else SharedPresence(database, clock)
-        self._poll_every_s = _POLL_TOLD_EVERY_S if is_told else 0.0
+        self._presence = None if is_notified else SharedPresence(database, clock)
+        self._poll_every_s = _POLL_NOTIFIED_EVERY_S if is_notified else 0.0
         self._tenants: dict[str, _Tenant] = {}
         self._sessions: dict[str, _Session] = {}
         self._by_user: Counter[str] = Counter()

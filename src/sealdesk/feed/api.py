@@ -1,4 +1,4 @@
-"""The feed of events as JSON (decisions 11)."""
+"""The feed of events as JSON (spec decision 11)."""
 
 import asyncio
 from collections.abc import Iterator
@@ -10,15 +10,18 @@ import msgspec
 from sealdesk.db.deadline import Deadline, deadline
 from sealdesk.errors import TooManyRequests
 from sealdesk.event_log import events, long_poll
-from sealdesk.feed import examples, rules, store
+from sealdesk.feed import errors, examples, rules, store
 from sealdesk.feed.errors import PRUNED_CURSOR, TOO_MANY_WAITING
 from sealdesk.feed.store import FeedPage
 from sealdesk.resources.paging import seal_cursor, take_page
 from sealdesk.web import envelope, query
 from sealdesk.web.envelope import FeedMeta
 from sealdesk.web.operation import operation
+from sealdesk.web.pages.site import Room
 from sealdesk.web.pagination import PAGING, ListRequest, read_list
 from sealdesk.web.request import Disconnected, Request, Response
+
+ROOM = Room("feed", errors)
 
 _REAUTHENTICATE_EVERY_S = 1.0
 _AFTER_LATEST = 2**63 - 1

@@ -11,7 +11,7 @@ from sealdesk.event_log.events import EventType
 from sealdesk.feed.errors import EVENT_TYPE_NOT_PERMITTED, PRUNED_CURSOR
 from sealdesk.ids import Id
 
-# One of the permissions is enough, as for listing the objects of the events (decisions 4).
+# One of the permissions is enough, as for listing the objects of the events (spec decision 4).
 NEEDS: dict[EventType, tuple[str, ...]] = {
     "ticket.created": ("tickets:read",),
     "ticket.updated": ("tickets:read",),

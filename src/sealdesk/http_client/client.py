@@ -16,7 +16,7 @@ from sealdesk.http_client.resolver import Resolver
 from sealdesk.http_client.urls import Destination
 from sealdesk.settings import Network
 
-CONNECT_S = 5.0  # decisions 11
+CONNECT_S = 5.0  # spec decision 11
 TOTAL_S = 15.0
 _NAME = re.compile(r"[A-Za-z0-9-]+")
 _VALUE = re.compile(r"[\x20-\x7e]*")

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from sealdesk import ids
-from sealdesk.caller import Actor, Caller
+from sealdesk.caller import Actor, Caller, without_rights
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, TooManyRequests, Unauthorized, invalid
 from sealdesk.identity import rules, store
@@ -23,10 +23,9 @@ from sealdesk.identity.errors import (
     TOO_MANY_FROM_NETWORK,
     USER_EMAIL_TAKEN,
 )
-from sealdesk.identity.rules import FailureLimit, Role, Token, User
 from sealdesk.identity.store import Tenant
+from sealdesk.identity.types import NAME_LENGTH, FailureLimit, Role, Token, User
 from sealdesk.records import audit, test_tenants
-from sealdesk.records.audit import AuditEntry
 from sealdesk.resources import representation
 from sealdesk.web.client_address import networks_of
 
@@ -44,12 +43,12 @@ class LoginAttempt(NamedTuple):
 async def create_tenant(tx: Tx, name: str, *, actor: Actor, now_us: int) -> Tenant:
     """Raises ValidationFailed for a name that is empty or too long."""
     if not 1 <= len(name.strip()) <= 100:
-        raise invalid([Fault("/name", "invalid_length", rules.NAME_LENGTH)])
+        raise invalid([Fault("/name", "invalid_length", NAME_LENGTH)])
     tenant = Tenant(ids.mint(now_us), name.strip(), now_us)
     await tx.set_tenant(tenant.id)
     await store.add_tenant(tx, tenant)
-    entry = AuditEntry("tenant.created", actor, "", tenant.id, {"name": tenant.name})
-    await audit.record(tx, tenant.id, entry, now_us)
+    caller = without_rights(tenant.id, actor)
+    await audit.record(tx, caller, "tenant.created", tenant.id, {"name": tenant.name}, now_us)
     return tenant
 
 
@@ -89,8 +88,7 @@ async def create_user(
     may_log_in = password_hash is not None
     if not await store.add(tx, user) or (may_log_in and not await store.claim_email(tx, user)):
         raise Conflict(USER_EMAIL_TAKEN, email=email)
-    entry = AuditEntry("user.created", actor, address, user.id, {"email": email, "role": role})
-    await audit.record(tx, tenant_id, entry, now_us)
+    await _record(tx, "user.created", user, actor, address, now_us, role=role)
     return user
 
 
@@ -151,9 +149,8 @@ async def finish_log_in(
     await store.delete_bucket(tx, attempt.limits[0].bucket)
     await store.record_address(tx, user.tenant_id, user.id, networks_of(address)[0], now_us)
     if channel is not None:
-        actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": channel}
-        entry = AuditEntry("user.logged_in", actor, address, user.id, details)
-        await audit.record(tx, user.tenant_id, entry, now_us)
+        actor = Actor("user", user.id, user.name)
+        await _record(tx, "user.logged_in", user, actor, address, now_us, how=channel)
     return current
 
 
@@ -169,14 +166,12 @@ async def log_out(tx: Tx, token: Token, address: str, *, now_us: int) -> None:
     user = await store.find(tx, token.tenant_id, token.user_id)
     if user is not None:
         actor = Actor("user", user.id, user.name)
-        entry = AuditEntry("user.logged_out", actor, address, user.id, {"email": user.email})
-        await audit.record(tx, user.tenant_id, entry, now_us)
+        await _record(tx, "user.logged_out", user, actor, address, now_us)
 
 
 async def record_export(tx: Tx, caller: Caller, details: dict[str, Any], *, now_us: int) -> None:
     """Record an export of the audit log, with its filters."""
-    entry = AuditEntry("audit.exported", caller.actor, caller.address, None, details)
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, "audit.exported", None, details, now_us)
 
 
 async def set_password(
@@ -195,8 +190,7 @@ async def set_password(
     await store.set_password(tx, user, password_hash)
     await store.delete_resets(tx, user.tenant_id, user.id)
     await store.delete_buckets(tx, *rules.account_buckets(user.email))
-    entry = AuditEntry("user.password_changed", actor, address, user.id, {"email": user.email})
-    await audit.record(tx, user.tenant_id, entry, now_us)
+    await _record(tx, "user.password_changed", user, actor, address, now_us)
     return msgspec.structs.replace(
         current, password_hash=password_hash, token_version=current.token_version + 1
     )
@@ -222,8 +216,7 @@ async def make_reset_token(
     await store.add_reset(
         tx, user.tenant_id, user.id, token_hash=_hash(token), expires_at=now_us + life_us
     )
-    entry = AuditEntry(action, actor, address, user.id, {"email": user.email})
-    await audit.record(tx, user.tenant_id, entry, now_us)
+    await _record(tx, action, user, actor, address, now_us)
     return token
 
 
@@ -293,3 +286,11 @@ async def _lock(tx: Tx, user: User) -> None:
 
 def _hash(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
+
+
+async def _record(
+    tx: Tx, action: str, user: User, actor: Actor, address: str, now_us: int, **details: Any
+) -> None:
+    """The actor may be a person who is not logged in yet, or a command."""
+    caller = without_rights(user.tenant_id, actor, address)
+    await audit.record(tx, caller, action, user.id, {"email": user.email, **details}, now_us)

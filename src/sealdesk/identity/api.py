@@ -2,7 +2,6 @@
 
 import msgspec
 
-from sealdesk.db.engine import Tx
 from sealdesk.errors import Unauthorized
 from sealdesk.errors.general import STORAGE_UNAVAILABLE
 from sealdesk.identity import examples, rules, store
@@ -15,7 +14,7 @@ from sealdesk.identity.errors import (
     TWO_FACTOR_REQUIRED,
     USER_EMAIL_TAKEN,
 )
-from sealdesk.identity.rules import (
+from sealdesk.identity.types import (
     AgentResponse,
     LoggedIn,
     Login,
@@ -106,13 +105,8 @@ async def list_agents(request: Request) -> Response:
     """The active users of the tenant, to whom tickets can be assigned."""
     list_request = read_list(request, ())
 
-    async def work(tx: Tx) -> list[User]:
-        return await store.list_users(
-            tx, request.caller.tenant_id, list_request.page, active_only=True
-        )
-
-    users = await request.read(work)
-    return page(request, list_request, users, show=_agent, position=lambda user: [user.id])
+    users = await request.fetch(store.list_users, list_request.page, active_only=True)
+    return page(request, list_request, users, show=_agent)
 
 
 def _agent(user: User) -> bytes:

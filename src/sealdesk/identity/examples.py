@@ -1,6 +1,7 @@
 """Example values of users and log-ins for the API documentation."""
 
-from sealdesk.identity.rules import TOKEN_LIFE_S, AgentResponse, LoggedIn, UserResponse
+from sealdesk.identity.rules import TOKEN_LIFE_S
+from sealdesk.identity.types import AgentResponse, LoggedIn, UserResponse
 
 USER = UserResponse(
     id="0199a111-2b3c-7d4e-8f50-617283940a1b",

@@ -28,10 +28,7 @@ ROLE_LABELS = {
     "tenant_admin": gettext_noop("Administrator"),
     "super_admin": gettext_noop("Administrator of all desks"),
 }
-CHANNEL_LABELS = {
-    "browser": gettext_noop("in a browser"),
-    "api": gettext_noop("through the API"),
-}
+CHANNEL_LABELS = {"browser": gettext_noop("in a browser"), "api": gettext_noop("through the API")}
 FIELD_LABELS = {
     "email": gettext_noop("E-mail address"),
     "name": gettext_noop("Name"),

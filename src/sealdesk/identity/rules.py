@@ -1,48 +1,28 @@
-"""The types of users, log-ins and tokens, and their rules; no IO."""
+"""The rules of users, passwords, log-ins and tokens; no IO."""
 
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Any
 
-import msgspec
-from msgspec import Meta
-
-from sealdesk.errors import Fault, gettext_noop
-from sealdesk.ids import Id
+from sealdesk.identity.types import ROLES, FailureLimit, InvitationLimit, Role, User, UserResponse
 from sealdesk.resources import representation
-
-Role = Literal["agent", "tenant_admin", "super_admin"]
-ROLES: tuple[Role, ...] = get_args(Role)
-ADMINISTRATORS: tuple[Role, ...] = ("tenant_admin", "super_admin")
 
 TOKEN_LIFE_S = 3600
 # A session is renewed while its user is active, and ends this long after the log-in at the latest.
 SESSION_LIFE_S = 12 * 3600
 RESET_LINK_LIFE_US = 60 * 60 * 1_000_000
 INVITATION_LIFE_US = 7 * 24 * RESET_LINK_LIFE_US
+INVITATIONS_PER_HOUR = InvitationLimit(100, 60 * 60 * 1_000_000, pending_only=False)
+PENDING_INVITATIONS = InvitationLimit(200, INVITATION_LIFE_US, pending_only=True)
 # How far the clocks of two processes may differ. Times further in the future are from a clock that
 # has been corrected since.
 MAX_CLOCK_SKEW_US = 60 * 1_000_000
-MIN_PASSWORD_LENGTH = 12
-MAX_PASSWORD_LENGTH = 1024
-MAX_CODE_LENGTH = 40  # of an authenticator app, or a recovery code
 # The characters that a password must have besides the user's own words, and the minimum length
 # of such a word: shorter ones are part of too many other words.
 _MIN_OTHER_CHARS = 8
 _MIN_OWN_WORD_LENGTH = 3
 _WORD = re.compile(r"[^\W_]+")
-
-NAME_LENGTH = gettext_noop("A name has 1 to 100 characters.")
-_TOO_SHORT = gettext_noop("A password must have at least %(least)s characters.")
-
-Password = Annotated[str, Meta(max_length=MAX_PASSWORD_LENGTH)]
-
-
-def _check_length(password: str) -> list[Fault]:
-    if len(password) < MIN_PASSWORD_LENGTH:
-        return [Fault("", "too_short", _TOO_SHORT, {"least": MIN_PASSWORD_LENGTH})]
-    return []
 
 
 def own_words(email: str, name: str, tenant_name: str) -> frozenset[str]:
@@ -63,166 +43,6 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
-NewPassword = Annotated[
-    str,
-    Meta(
-        max_length=MAX_PASSWORD_LENGTH,
-        extra={"check": _check_length},
-        extra_json_schema={"minLength": MIN_PASSWORD_LENGTH},
-    ),
-]
-
-
-class Login(msgspec.Struct, frozen=True):
-    """The body of a log-in.
-
-    code: of the user's authenticator app, or a recovery code, if they use two-factor
-    authentication.
-    """
-
-    email: Annotated[str, Meta(max_length=representation.MAX_EMAIL_LENGTH)]
-    password: Password
-    code: Annotated[str, Meta(max_length=MAX_CODE_LENGTH)] = ""
-
-    def __repr__(self) -> str:
-        return "Login(…)"
-
-
-class PasswordChange(msgspec.Struct, frozen=True):
-    """The body of a change of the user's own password.
-
-    new: at least 12 characters, of whatever kind; not one of the common passwords, and with 8
-    characters besides the user's name, e-mail address and desk.
-    """
-
-    current: Password
-    new: NewPassword
-
-    def __repr__(self) -> str:
-        return "PasswordChange(…)"
-
-
-class PasswordReset(msgspec.Struct, frozen=True):
-    """The body of a password reset.
-
-    token: the one-time token of the reset link.
-    new: at least 12 characters, of whatever kind; not one of the common passwords, and with 8
-    characters besides the user's name, e-mail address and desk.
-    """
-
-    token: Annotated[str, Meta(max_length=128)]
-    new: NewPassword
-
-    def __repr__(self) -> str:
-        return "PasswordReset(…)"
-
-
-def _check_name(name: str) -> list[Fault]:
-    return [] if name.strip() else [Fault("", "invalid_length", NAME_LENGTH)]
-
-
-class Invitation(msgspec.Struct, frozen=True):
-    """The fields of an invitation."""
-
-    email: Annotated[
-        str,
-        Meta(
-            max_length=representation.MAX_EMAIL_LENGTH, extra={"check": representation.check_email}
-        ),
-    ]
-    name: Annotated[str, Meta(max_length=100, extra={"check": _check_name})]
-    role: Role
-
-
-class NameChange(msgspec.Struct, frozen=True):
-    """The fields of a change of a name."""
-
-    name: Annotated[str, Meta(max_length=100, extra={"check": _check_name})]
-
-
-class RoleChange(msgspec.Struct, frozen=True):
-    """The fields of a change of a role."""
-
-    role: Role
-
-
-class User(msgspec.Struct, frozen=True):
-    """A user as it is stored; the password only as a hash, which `repr` leaves out.
-
-    token_version: tokens of another version are refused.
-    """
-
-    tenant_id: str
-    id: str
-    email: str
-    name: str
-    role: Role
-    password_hash: str | None
-    is_active: bool
-    token_version: int
-    created_at: int
-
-    def __repr__(self) -> str:
-        return f"User(id={self.id!r})"
-
-
-class UserResponse(msgspec.Struct, frozen=True):
-    """A user as the API shows them."""
-
-    id: Id
-    email: str
-    name: str
-    role: Role
-    tenant_id: Id
-
-
-class AgentResponse(msgspec.Struct, frozen=True):
-    """A user to whom tickets can be assigned."""
-
-    id: Id
-    name: str
-
-
-class LoggedIn(msgspec.Struct, frozen=True):
-    """The response to a log-in.
-
-    access_token: sent as `Authorization: Bearer …` from now on.
-    expires_in: seconds.
-    """
-
-    access_token: str
-    token_type: Literal["Bearer"]
-    expires_in: int
-    user: UserResponse
-
-    def __repr__(self) -> str:
-        return "LoggedIn(…)"
-
-
-class Token(NamedTuple):
-    """The contents of a valid access token. issued_at: of the log-in; both in microseconds."""
-
-    id: str
-    user_id: str
-    tenant_id: str
-    role: str
-    issued_at: int
-    expires_at: int
-    version: int
-
-
-class FailureLimit(msgspec.Struct, frozen=True):
-    """How many log-ins of a bucket may fail within a period before further ones are refused.
-
-    is_of_network: it counts all accounts, so that a reset of one does not end it.
-    """
-
-    bucket: str
-    count: int
-    within_us: int
-    is_of_network: bool = False
-
-
 _MINUTE_US = 60 * 1_000_000
 LONGEST_LIMIT_US = 60 * _MINUTE_US
 FROM_ANYWHERE = "from anywhere"
@@ -231,7 +51,7 @@ FROM_ANYWHERE = "from anywhere"
 def failure_limits(
     email: str, networks: Sequence[str], *, is_known_network: bool
 ) -> list[FailureLimit]:
-    """The limits of a log-in (decisions 1), that of the account in its network first.
+    """The limits of a log-in (spec decision 1), that of the account in its network first.
 
     networks: those of the client's address, the smallest first. One from which the account has
     logged in before has its own count, so that guesses from elsewhere cannot lock the owner out.

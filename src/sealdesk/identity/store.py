@@ -6,12 +6,8 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.db.engine import Row, Tx
-from sealdesk.identity.rules import (
-    LONGEST_LIMIT_US,
-    MAX_CLOCK_SKEW_US,
-    FailureLimit,
-    User,
-)
+from sealdesk.identity.rules import LONGEST_LIMIT_US, MAX_CLOCK_SKEW_US
+from sealdesk.identity.types import FailureLimit, User
 from sealdesk.resources import representation
 from sealdesk.resources.paging import PageRequest
 
@@ -79,10 +75,6 @@ INSERT INTO ended_tokens (id, expires_at) VALUES (:id, :expires_at)
 ON CONFLICT (id) DO NOTHING
 """
 _IS_ENDED = "SELECT 1 FROM ended_tokens WHERE id = :id LIMIT 1"
-_PRUNE_TOKENS = """
-DELETE FROM ended_tokens WHERE id IN
-    (SELECT id FROM ended_tokens WHERE expires_at < :now LIMIT :limit)
-"""
 _ADD_RESET = """
 INSERT INTO reset_links (token_hash, tenant_id, user_id, expires_at)
 VALUES (:token_hash, :tenant_id, :user_id, :expires_at)
@@ -92,10 +84,6 @@ SELECT tenant_id, user_id FROM reset_links
 WHERE token_hash = :token_hash AND expires_at > :now LIMIT 1
 """
 _DELETE_RESETS = "DELETE FROM reset_links WHERE tenant_id = :tenant_id AND user_id = :user_id"
-_PRUNE_RESETS = """
-DELETE FROM reset_links WHERE token_hash IN
-    (SELECT token_hash FROM reset_links WHERE expires_at < :now LIMIT :limit)
-"""
 LAST_ID = "g"  # sorts behind every id
 
 
@@ -242,12 +230,10 @@ async def delete_resets(tx: Tx, tenant_id: str, user_id: str) -> None:
     await tx.enqueue(_DELETE_RESETS, {"tenant_id": tenant_id, "user_id": user_id})
 
 
-async def prune(tx: Tx, now_us: int, limit: int) -> int:
-    """Delete expired rows, up to `limit` of each table; returns how many."""
+async def prune_failures(tx: Tx, now_us: int, limit: int) -> int:
+    """Delete failures that limit nothing, also future ones, up to `limit`; returns how many."""
     ends = {"before": now_us - LONGEST_LIMIT_US, "after": now_us + MAX_CLOCK_SKEW_US}
-    attempts = await tx.execute(_PRUNE_ATTEMPTS, {**ends, "limit": limit})
-    tokens = await tx.execute(_PRUNE_TOKENS, {"now": now_us, "limit": limit})
-    return attempts + tokens + await tx.execute(_PRUNE_RESETS, {"now": now_us, "limit": limit})
+    return await tx.execute(_PRUNE_ATTEMPTS, {**ends, "limit": limit})
 
 
 def _user(row: Row) -> User:

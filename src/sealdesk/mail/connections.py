@@ -11,30 +11,13 @@ from sealdesk.http_client.connector import CERTIFICATE_ERRORS
 from sealdesk.http_client.errors import RequestFailed
 from sealdesk.http_client.resolver import Resolver
 from sealdesk.http_client.urls import parse_host
-from sealdesk.mail.mailboxes.types import ProblemCode, Security
+from sealdesk.mail.servers import MailFailed, ProblemCode, Server
 
 # A response of a server that is read as a line; an IMAP server lists its capabilities in one.
 MAX_LINE_BYTES = 64 * 1024
 _MAX_ADDRESSES = 4  # of a name with more addresses, only these are tried
 _MAX_DETAIL = 200
 _TLS_SHUTDOWN_S = 1.0
-
-
-class MailFailed(Exception):
-    """A mail server could not be used. detail: one sentence, perhaps the server's own words."""
-
-    def __init__(self, code: ProblemCode, detail: str) -> None:
-        super().__init__(f"{code}: {detail}")
-        self.code = code
-        self.detail = detail
-
-
-class Server(NamedTuple):
-    """Where a mail server is. security: `tls` from the start, `starttls` or `none`."""
-
-    host: str
-    port: int
-    security: Security
 
 
 class Streams(NamedTuple):
@@ -55,9 +38,7 @@ async def connect_socket(resolver: Resolver, server: Server, deadline: float) ->
 
     The library must be given `tls_context()` and the server's host as the name to verify.
     """
-    return await open_socket(
-        await resolve(resolver, server.host, deadline), server.port, deadline
-    )  # fmt: skip
+    return await open_socket(await resolve(resolver, server.host, deadline), server.port, deadline)
 
 
 async def resolve(resolver: Resolver, host: str, deadline: float) -> tuple[Address, ...]:
@@ -70,9 +51,7 @@ async def resolve(resolver: Resolver, host: str, deadline: float) -> tuple[Addre
         raise MailFailed(code, error.text) from None
 
 
-async def open_socket(
-    addresses: tuple[Address, ...], port: int, deadline: float
-) -> socket.socket:  # fmt: skip
+async def open_socket(addresses: tuple[Address, ...], port: int, deadline: float) -> socket.socket:
     """Connect to the first address that answers. Raises MailFailed."""
     loop = asyncio.get_running_loop()
     failure = MailFailed("not_reachable", "No connection could be made.")

@@ -53,11 +53,12 @@ async def _run_until_signal(
         signal.alarm(MAX_SHUTDOWN_S)  # ends the process even if a message hangs
         is_told.set()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop)
     async with receiving(state, sock):
         on_ready()
         await is_told.wait()
+    await state.sandbox.close()
     await state.http_client.close()
     state.mail_resolver.close()
     await state.database.close()

@@ -6,7 +6,8 @@ import ssl
 import aiosmtplib
 from aiosmtplib.errors import SMTPResponseException, SMTPServerDisconnected
 
-from sealdesk.mail.connections import MailFailed, Server, failed, quote, server_name, tls_context
+from sealdesk.mail.connections import failed, quote, server_name, tls_context
+from sealdesk.mail.servers import LogIn, MailFailed, Server
 
 _MAILBOX_FULL = (452, 552)  # RFC 5321, 4.2.3
 
@@ -48,12 +49,15 @@ async def _start_tls(session: aiosmtplib.SMTP) -> None:
     await session.starttls(tls_context=tls_context())
 
 
-async def log_in(session: aiosmtplib.SMTP, username: str, password: str) -> None:
+async def log_in(session: aiosmtplib.SMTP, log_in: LogIn) -> None:
     """Raises MailFailed."""
     try:
-        await session.login(username, password)
+        if log_in.is_token:
+            await session.auth_xoauth2(log_in.username, log_in.secret)
+        else:
+            await session.login(log_in.username, log_in.secret)
     except SMTPResponseException as error:
-        raise MailFailed("login_refused", _answer(error, password)) from None
+        raise MailFailed("login_refused", _answer(error, log_in.secret)) from None
     except (aiosmtplib.SMTPException, OSError, ValueError) as error:
         found = smtp_failed(error)
         is_unsupported = found.code == "unexpected_answer"

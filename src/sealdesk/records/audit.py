@@ -1,11 +1,12 @@
 """The audit log: who did what, when and from where, written in the transaction of the action."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from sealdesk import clock, ids
-from sealdesk.caller import Actor
+from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Row, Tx
 
 _INSERT = """
@@ -24,33 +25,30 @@ ORDER BY a.id DESC LIMIT :limit
 """
 
 
-class AuditEntry(msgspec.Struct, frozen=True):
-    """An action of a user, a key or the system.
+async def record(
+    tx: Tx,
+    caller: Caller,
+    action: str,
+    object_id: str | None,
+    details: Mapping[str, Any],
+    now_us: int,
+) -> None:
+    """Add an action of a caller to the audit log of its tenant.
 
     action: a dotted name, as in `api_key.revoked`. details: never a secret.
     """
-
-    action: str
-    actor: Actor
-    address: str
-    object_id: str | None = None
-    details: dict[str, Any] = {}
-
-
-async def record(tx: Tx, tenant_id: str, entry: AuditEntry, now_us: int) -> None:
-    """Add an entry to the tenant's audit log."""
     await tx.execute_one(
         _INSERT,
         {
-            "tenant_id": tenant_id,
+            "tenant_id": caller.tenant_id,
             "id": ids.mint(now_us),
-            "action": entry.action,
-            "actor_kind": entry.actor.kind,
-            "actor_id": entry.actor.id,
-            "actor_name": entry.actor.name,
-            "address": entry.address,
-            "object_id": entry.object_id,
-            "details": msgspec.json.encode(entry.details).decode(),
+            "action": action,
+            "actor_kind": caller.actor.kind,
+            "actor_id": caller.actor.id,
+            "actor_name": caller.actor.name,
+            "address": caller.address,
+            "object_id": object_id,
+            "details": msgspec.json.encode(details).decode(),
             "created_at": now_us,
         },
     )

@@ -1,4 +1,4 @@
-"""Stored responses: a repeated POST gets the response of the first one (decisions 10)."""
+"""Stored responses: a repeated POST gets the response of the first one (spec decision 10)."""
 
 import hashlib
 import re
@@ -7,11 +7,12 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk.db.engine import Tx
+from sealdesk.db.retention import kept_us
 from sealdesk.errors import BadRequest, Conflict, ValidationFailed
 from sealdesk.errors.general import IDEMPOTENCY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED
 from sealdesk.errors.requests import INVALID_IDEMPOTENCY_KEY
 
-RETENTION_US = 24 * 3600 * 1_000_000
+RETENTION_US = kept_us("idempotency")
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 
 _FIND = """
@@ -25,10 +26,6 @@ VALUES (:tenant_id, :key_id, :scope, :fingerprint, :status, :body, :headers, :st
 ON CONFLICT (tenant_id, key_id, scope) DO UPDATE SET
     fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
     headers = excluded.headers, stored_at = excluded.stored_at
-"""
-_PRUNE = """
-DELETE FROM idempotency WHERE (tenant_id, key_id, scope) IN
-    (SELECT tenant_id, key_id, scope FROM idempotency WHERE stored_at <= :stored_since LIMIT :limit)
 """
 
 
@@ -105,8 +102,3 @@ async def store(tx: Tx, request: IdempotentRequest, response: StoredResponse, no
             "stored_at": now_us,
         },
     )
-
-
-async def prune(tx: Tx, now_us: int, limit: int) -> int:
-    """Delete up to `limit` responses older than 24 hours; returns how many."""
-    return await tx.execute(_PRUNE, {"stored_since": now_us - RETENTION_US, "limit": limit})

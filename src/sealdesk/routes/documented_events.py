@@ -30,9 +30,7 @@ DOCUMENTED_EVENTS = (
     ),
     DocumentedEvent("customer.deleted", "a customer without tickets was deleted", CUSTOMER),
     DocumentedEvent(
-        "customer.erased",
-        "a customer was erased, with all texts of their tickets",
-        ERASED_CUSTOMER,
+        "customer.erased", "a customer was erased, with all texts of their tickets", ERASED_CUSTOMER
     ),
     DocumentedEvent("api_key.created", "an API key was created", KEY),
     DocumentedEvent(

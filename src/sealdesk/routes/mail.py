@@ -2,7 +2,7 @@
 
 from sealdesk.identity.auth.bearer_guard import BearerGuard, administrator
 from sealdesk.identity.auth.session_guard import SessionGuard
-from sealdesk.identity.rules import ADMINISTRATORS, ROLES
+from sealdesk.identity.types import ADMINISTRATORS, ROLES
 from sealdesk.mail.blocks import api as blocks
 from sealdesk.mail.contact_form import pages as contact_form
 from sealdesk.mail.contact_form import settings_pages as form_settings
@@ -35,8 +35,17 @@ MAIL_API: tuple[Route, ...] = (
     Route("PATCH", "/api/v1/mailboxes/{id}", _ADMIN, mailboxes.change_mailbox, _LONG),
     Route("DELETE", "/api/v1/mailboxes/{id}", _ADMIN, mailboxes.delete_mailbox),
     Route("POST", "/api/v1/mailboxes/{id}/test", _ADMIN, mailboxes.test_mailbox),
+    Route("GET", "/api/v1/former-addresses", _ADMIN, mailboxes.list_former_addresses),
+    Route(
+        "DELETE",
+        "/api/v1/former-addresses/{address}",
+        _ADMIN,
+        mailboxes.free_address,
+        takes_names=True,
+    ),
     Route("GET", "/api/v1/received-messages", _USER, received.list_messages),
     Route("GET", "/api/v1/received-messages/{id}", _USER, received.get_message),
+    Route("DELETE", "/api/v1/received-messages/{id}", _ADMIN, received.delete_message),
     Route("GET", "/api/v1/received-messages/{id}/raw", _USER, received.download_message),
     Route("POST", "/api/v1/received-messages/{id}/release", _USER, received.release_message),
     Route("POST", "/api/v1/received-messages/{id}/add-sender", _USER, received.add_sender),
@@ -58,16 +67,20 @@ MAIL_PAGES: tuple[Route, ...] = (
     Route("GET", "/held-messages/{id}", _USER_PAGE, held_pages.show_held),
     Route("GET", "/held-messages/{id}/raw", _USER_PAGE, held_pages.download_held),
     Route("POST", "/held-messages/{id}/release", _USER_PAGE, held_pages.release_held),
+    Route("POST", "/held-messages/{id}/delete", _ADMIN_PAGE, held_pages.delete_held),
     Route("POST", "/held-messages/{id}/block", _ADMIN_PAGE, held_pages.block_sender),
     # Settings → E-mail.
     Route("GET", "/settings/email", _ADMIN_PAGE, pages.list_mailboxes),
     Route("POST", "/settings/email/blocks", _ADMIN_PAGE, pages.add_block),
     Route("POST", "/settings/email/blocks/remove", _ADMIN_PAGE, pages.remove_block),
+    Route("POST", "/settings/email/former", _REAUTHENTICATED, pages.free_address),
     Route("GET", "/settings/email/new", _ADMIN_PAGE, pages.new_mailbox),
     Route("POST", "/settings/email/new", _REAUTHENTICATED, pages.create_mailbox, _LONG),
     Route("GET", "/settings/email/form", _ADMIN_PAGE, form_settings.show),
     Route("POST", "/settings/email/form", _REAUTHENTICATED, form_settings.save),
+    Route("GET", "/settings/email/callback", _ADMIN_PAGE, pages.take_consent),
     Route("GET", "/settings/email/{id}", _ADMIN_PAGE, pages.show_mailbox),
+    Route("POST", "/settings/email/{id}/connect", _REAUTHENTICATED, pages.connect_mailbox),
     Route("GET", "/settings/email/{id}/edit", _ADMIN_PAGE, pages.edit_mailbox),
     Route("POST", "/settings/email/{id}/edit", _REAUTHENTICATED, pages.change_mailbox, _LONG),
     Route("POST", "/settings/email/{id}/test", _ADMIN_PAGE, pages.test_mailbox),
@@ -76,21 +89,21 @@ MAIL_PAGES: tuple[Route, ...] = (
     Route("GET", "/settings/email/{id}/delete", _ADMIN_PAGE, pages.confirm_deletion),
     Route("POST", "/settings/email/{id}/delete", _REAUTHENTICATED, pages.delete_mailbox),
     # The form for customers, who have no session. The first part is the name of the desk.
-    Route("GET", "/{desk}/new", _PUBLIC, contact_form.show_form, takes_names=True),
-    Route("POST", "/{desk}/new", _PUBLIC, contact_form.submit, _FORM, takes_names=True),
+    Route("GET", "/{path_name}/new", _PUBLIC, contact_form.show_form, takes_names=True),
+    Route("POST", "/{path_name}/new", _PUBLIC, contact_form.submit, _FORM, takes_names=True),
     Route(
         "GET",
-        "/{desk}/confirm/{token}",
+        "/{path_name}/confirm/{token}",
         _PUBLIC,
         contact_form.ask_confirmation,
         takes_names=True,
     ),
-    Route("POST", "/{desk}/confirm/{token}", _PUBLIC, contact_form.confirm, takes_names=True),
+    Route("POST", "/{path_name}/confirm/{token}", _PUBLIC, contact_form.confirm, takes_names=True),
     # A page of one ticket for one of its participants.
-    Route("GET", "/{desk}/ticket/{token}", _PUBLIC, customer_page.show, takes_names=True),
+    Route("GET", "/{path_name}/ticket/{token}", _PUBLIC, customer_page.show, takes_names=True),
     Route(
         "POST",
-        "/{desk}/ticket/{token}",
+        "/{path_name}/ticket/{token}",
         PublicGuard(takes_files=True),
         customer_page.reply,
         MAX_REPLY_BYTES,
@@ -98,7 +111,7 @@ MAIL_PAGES: tuple[Route, ...] = (
     ),
     Route(
         "GET",
-        "/{desk}/ticket/{token}/files/{id}",
+        "/{path_name}/ticket/{token}/files/{id}",
         _PUBLIC,
         customer_page.show_file,
         takes_names=True,

@@ -1,8 +1,7 @@
 """All routes: method, path, guard and operation. Read this table to review access.
 
 The rows of the external API are in `external_api.py`, those of the pages of tickets in
-`ticket_pages.py`, those of webhooks in `webhooks.py`, and those of the documentation in
-`documentation.py`.
+`ticket_pages.py`, and those of webhooks in `webhooks.py`.
 """
 
 from sealdesk.api_keys import api as api_keys
@@ -20,12 +19,11 @@ from sealdesk.identity.pages import account as account_pages
 from sealdesk.identity.pages import login as identity_pages
 from sealdesk.identity.pages import people as people_pages
 from sealdesk.identity.pages import two_factor
-from sealdesk.identity.rules import ADMINISTRATORS, ROLES
-from sealdesk.routes.collected import AUDIT_PAGE, PROBLEM_TYPES
-from sealdesk.routes.documentation import DOCUMENTATION
+from sealdesk.identity.types import ADMINISTRATORS, ROLES
 from sealdesk.routes.documented_events import DOCUMENTED_EVENTS
 from sealdesk.routes.external_api import EXTERNAL_API
 from sealdesk.routes.mail import MAIL_API, MAIL_PAGES
+from sealdesk.routes.rooms import PROBLEM_TYPES
 from sealdesk.routes.ticket_pages import TICKET_PAGES
 from sealdesk.routes.webhooks import WEBHOOK_API, WEBHOOK_PAGES
 from sealdesk.tickets.custom_fields import api as custom_fields
@@ -36,6 +34,7 @@ from sealdesk.tickets.macros import pages as macro_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.teams import api as teams
 from sealdesk.web import assets, status
+from sealdesk.web.documentation import serve_documentation
 from sealdesk.web.openapi import endpoints as reference
 from sealdesk.web.operation import Open, Route
 from sealdesk.web.request import MAX_BODY_BYTES
@@ -66,13 +65,7 @@ _API: tuple[Route, ...] = (
     Route("POST", "/api/v1/api-keys/{id}/confirm", _ADMIN, api_keys.confirm_key),
     Route("GET", "/api/v1/api-keys/{id}/refusals", _ADMIN, api_keys.list_refusals),
     Route("GET", "/api/v1/requests", _ADMIN, requests.list_requests),
-    Route(
-        "GET",
-        "/api/v1/requests/{request_id}",
-        _ADMIN,
-        requests.get_request,
-        takes_names=True,
-    ),
+    Route("GET", "/api/v1/requests/{request_id}", _ADMIN, requests.get_request, takes_names=True),
     *WEBHOOK_API,
     *MAIL_API,
     # Custom fields, macros and teams: as key management.
@@ -109,11 +102,24 @@ _API: tuple[Route, ...] = (
 
 _REFERENCE = reference.Reference(_API, PROBLEM_TYPES, DOCUMENTED_EVENTS)
 
+# Files that are looked up by their whole path.
+_DOCUMENTATION = tuple(
+    Route("GET", path, _OPEN, serve_documentation, takes_names=True)
+    for path in (
+        "/docs",
+        "/docs.md",
+        "/docs/{page}",
+        "/docs/{folder}/{page}",
+        "/llms.txt",
+        "/llms-full.txt",
+    )
+)
+
 ROUTES: tuple[Route, ...] = (
     *_API,
     # The OpenAPI document and the documentation.
     *_REFERENCE.openapi_routes(),
-    *DOCUMENTATION,
+    *_DOCUMENTATION,
 )
 
 PAGES: tuple[Route, ...] = (
@@ -165,7 +171,7 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/customers/{id}/erase", _REAUTHENTICATED, erasing_pages.erase_customer),
     Route("GET", "/customers/{id}/erasure", _USER_PAGE, erasing_pages.show_progress),
     # Settings → Audit log.
-    Route("GET", "/settings/audit", _ADMIN_PAGE, AUDIT_PAGE),
+    Route("GET", "/settings/audit", _ADMIN_PAGE, audit_pages.show_audit),
     Route("GET", "/settings/audit/export", _ADMIN_PAGE, audit_pages.export_audit),
     # Settings → API keys.
     Route("GET", "/settings/api-keys", _ADMIN_PAGE, key_pages.list_keys),

@@ -1,7 +1,7 @@
 """The routes of the pages of tickets, as rows of the table in `table.py`."""
 
 from sealdesk.identity.auth.session_guard import FileGuard, SessionGuard
-from sealdesk.identity.rules import ADMINISTRATORS, ROLES
+from sealdesk.identity.types import ADMINISTRATORS, ROLES
 from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.followers import pages as followers
@@ -97,10 +97,7 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("POST", "/settings/teams/{id}", _ADMIN_PAGE, teams.change_team),
     Route("POST", "/settings/teams/{id}/members", _ADMIN_PAGE, teams.add_member),
     Route(
-        "POST",
-        "/settings/teams/{id}/members/{user_id}/remove",
-        _ADMIN_PAGE,
-        teams.remove_member,
+        "POST", "/settings/teams/{id}/members/{user_id}/remove", _ADMIN_PAGE, teams.remove_member
     ),
     Route("GET", "/settings/teams/{id}/delete", _ADMIN_PAGE, teams.confirm_deletion),
     Route("POST", "/settings/teams/{id}/delete", _ADMIN_PAGE, teams.delete_team),

@@ -5,7 +5,7 @@ import msgspec
 from sealdesk.api_keys.guard.signed import signed
 from sealdesk.identity.auth.bearer_guard import administrator
 from sealdesk.identity.auth.session_guard import SessionGuard
-from sealdesk.identity.rules import ADMINISTRATORS
+from sealdesk.identity.types import ADMINISTRATORS
 from sealdesk.web.operation import Route
 from sealdesk.web.request import MAX_BODY_BYTES
 from sealdesk.webhooks import api as webhooks

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from sealdesk.search import rules
 from sealdesk.search.rules import Term
 
-_TOKEN = re.compile(r"[^\W_]+")
 _MAX_LENGTH = 4000  # characters of a text that are looked at
 _MAX_HITS = 20
 _BEFORE = 40  # characters of a snippet before its first hit
@@ -47,7 +46,7 @@ def _hits(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
     prefixes = tuple(term.words[-1] for term in terms if term.is_prefix)
     known: dict[str, bool] = {}
     hits = []
-    for match in _TOKEN.finditer(text, 0, _MAX_LENGTH):
+    for match in rules.TOKEN.finditer(text, 0, _MAX_LENGTH):
         token = match[0]
         if token not in known:
             words = rules.split_words(token)

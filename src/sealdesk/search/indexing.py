@@ -78,21 +78,10 @@ class Indexer:
             return 0
         limit = self._budget.documents
         keys = await documents.list_after(tx, self._index, rebuilt, limit)
-        if tx.is_distributed and keys:
-            return await self._rebuild_first_tenant(tx, keys)
         written = await self._update(tx, keys)
         is_finished = written == len(keys) < limit
         reached = None if is_finished else keys[written - 1]
         await rebuilds.store_rebuild(tx, self.name, reached)
-        return written
-
-    async def _rebuild_first_tenant(self, tx: Tx, keys: Sequence[ObjectKey]) -> int:
-        """Where each tenant has its own log: of its first tenant, without its events meanwhile."""
-        of_tenant = [key for key in keys if key.tenant_id == keys[0].tenant_id]
-        if not await consumers.hold(tx, Indexer(self._index, self._budget, keys[0].tenant_id)):
-            return 0
-        written = await self._update(tx, of_tenant)
-        await rebuilds.store_rebuild(tx, self.name, of_tenant[written - 1])
         return written
 
     async def _update(self, tx: Tx, keys: Sequence[ObjectKey]) -> int:

@@ -1,9 +1,9 @@
 """The words of texts and queries, in the syntax of each database; no IO.
 
 Both databases get words that are normalised here, so that they find the same: letters and digits
-in lower case, without accents and other marks. In Chinese and Japanese, which have no spaces, each
-character is a word; several of them in a query, like the parts of an e-mail address, are searched
-as a phrase.
+in lower case, without accents, other marks and invisible characters. In Chinese, Japanese, Thai,
+Lao, Burmese and Khmer, which have no spaces, each character is a word, and so is each emoji;
+several of them in a query, like the parts of an e-mail address, are searched as a phrase.
 """
 
 import hashlib
@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
+
+from sealdesk.resources.identity import identity, strip_invisible
 
 MAX_RESULTS = 50
 MAX_QUERY_LENGTH = 200
@@ -28,8 +30,15 @@ _MAX_FIELD_VALUES = 200  # of a ticket, that filters find
 _MAX_VALUE_LENGTH = 255
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 _TEXT_GAP = 8  # between two texts, so that no phrase spans both
-# Each Han or kana character is a word; other letters and digits form a word together.
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
+# Thai and Lao, Burmese, Khmer, kana, Han.
+_SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
+TOKEN = re.compile(rf"[{_EMOJI}]|[^\W_]+")
+# Other letters and digits form a word together.
+_WORD = re.compile(rf"(?=\w)[{_SPACELESS}]|[{_EMOJI}]|[^\W_{_SPACELESS}]+")
+# What people put between the digits of a phone number.
+_PHONE = re.compile(r"(?<!\S)\+?\(?[0-9](?:[ ()./-]{0,2}[0-9]){5,19}(?!\S)", re.ASCII)
+_MIN_SUFFIX = 5  # digits of a phone number by which it is found
 _PART = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))')
 
 
@@ -47,7 +56,8 @@ def split_words(text: str) -> list[str]:
         plain = text.lower()
     else:
         # Case folding may decompose a character again ("ǰ").
-        plain = unicodedata.normalize("NFKD", _without_marks(text).casefold())
+        seen = _without_marks(strip_invisible(text))
+        plain = unicodedata.normalize("NFKD", seen.casefold())
     return [word[:_MAX_WORD_LENGTH] for word in _WORD.findall(plain)]
 
 
@@ -123,14 +133,14 @@ def as_query(terms: Iterable[Term]) -> str:
     return " ".join(texts)
 
 
-def tag_words(tag: str) -> str:
-    """What stands for a whole tag in a text, so that `tag:vip` is no search for the word "vip"."""
-    return _TAG + "".join(split_words(tag))
+def tag_word(tag: str) -> str:
+    """One word for a whole tag, so that `tag:vip` is no search for the word "vip"."""
+    return _TAG + _hash_of(identity(tag))
 
 
 def tag_term(tag: str) -> Term:
-    """The term that finds the tickets with a tag, whatever its case and accents."""
-    return Term(tuple(split_words(tag_words(tag))))
+    """The term that finds the tickets with a tag, however it is spelled."""
+    return Term((tag_word(tag),))
 
 
 def field_term(key: str, value: str) -> Term:
@@ -163,20 +173,35 @@ def _field_word(key: str, value: str) -> str:
     if _DECIMAL.fullmatch(text):
         folded = text.rstrip("0").rstrip(".") if "." in text else text
     else:
-        folded = " ".join(split_words(text)) or text.casefold()
+        folded = " ".join(split_words(text)) or identity(text)
     folded = {"true": "yes", "false": "no"}.get(folded, folded)
-    pair = json.dumps([key.casefold(), folded]).encode()
-    return _FIELD + hashlib.blake2b(pair, digest_size=12).hexdigest()
+    return _FIELD + _hash_of(json.dumps([key.casefold(), folded]))
+
+
+def _hash_of(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
 def parse_prefixes(query: str) -> list[Term]:
-    """The terms of a query in which every word is a prefix."""
-    words = dict.fromkeys(split_words(query[:MAX_QUERY_LENGTH]))
+    """The terms of a query in which every word is a prefix, and a phone number is one word."""
+    typed = _PHONE.sub(lambda match: f" {_dialled(match[0])} ", query[:MAX_QUERY_LENGTH])
+    words = dict.fromkeys(split_words(typed))
     return [Term((word,), is_prefix=True) for word in [*words][:_MAX_PREFIXES]]
 
 
-def digits_of(phone: str) -> str:
-    """The digits of a phone number as one word, however they are grouped."""
+def phone_words(phone: str) -> str:
+    """The ends of the digits of a phone number, by which people dial it."""
+    digits = _digits_of(phone)
+    ends = (digits[at:] for at in range(max(1, len(digits) - _MIN_SUFFIX + 1)))
+    return " ".join([*ends][:_MAX_PREFIXES])
+
+
+def _dialled(phone: str) -> str:
+    """The digits of a phone number without the zeros of a trunk or of a country in front."""
+    return _digits_of(phone).lstrip("0")
+
+
+def _digits_of(phone: str) -> str:
     return "".join(char for char in phone if char.isdecimal())
 
 

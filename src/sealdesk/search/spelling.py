@@ -25,7 +25,8 @@ def correct(terms: Sequence[Term], texts: Iterable[str]) -> list[Term] | None:
 
 def _is_known(term: Term, counts: Counter[str]) -> bool:
     (word, *others) = term.words
-    is_one_word = not others and not term.is_not and len(word) >= _MIN_LENGTH
+    # Another number is not what was meant by a number.
+    is_one_word = not others and not term.is_not and len(word) >= _MIN_LENGTH and word.isalpha()
     if not is_one_word or word in counts:
         return True
     return term.is_prefix and any(known.startswith(word) for known in counts)

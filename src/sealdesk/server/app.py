@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from typing import Any
 
 from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.clock import Clock
@@ -20,7 +21,7 @@ from sealdesk.web.application import Application
 from sealdesk.web.request import Receive, Scope, Send
 from sealdesk.worker import loop
 
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 Receiving = Callable[[AppState], AbstractAsyncContextManager[None]]
 
 
@@ -47,7 +48,7 @@ async def _run_lifespan(
 ) -> None:
     """Start the background tasks with the server, and stop them and close everything with it."""
     await receive()
-    await state.limiter.start()
+    await state.limits.limiter.start()
     state.database.listeners += (state.long_poll.wake, state.streams.wake)
     state.lifetime.on_drain.append(state.streams.end_all)
     with contextlib.suppress(ServiceUnavailable):
@@ -71,8 +72,9 @@ async def _run_lifespan(
     await state.background_tasks.finish()
     await state.streams.stop()
     await usage.write_remaining(state)
+    await state.sandbox.close()
     await state.http_client.close()
     state.mail_resolver.close()
-    await state.limiter.stop()
+    await state.limits.limiter.stop()
     await state.database.close()
     await send({"type": "lifespan.shutdown.complete"})

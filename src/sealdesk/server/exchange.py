@@ -13,6 +13,7 @@ from sealdesk.errors import InternalError
 from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES, Holding
 from sealdesk.server import response_head
 from sealdesk.server.app import Asgi
+from sealdesk.server.turns import Turn
 from sealdesk.web.request import Header, Message, Scope
 
 # What ends a body: its length, its last chunk, or the end of the connection.
@@ -60,10 +61,11 @@ class Exchange:
         self._missing_bytes = 0
         self._coding: Coding = "length"
 
-    async def run(self, app: Asgi, release: Callable[["Exchange"], None]) -> None:
-        """Run the application. release: called when it has ended."""
+    async def run(self, app: Asgi, turn: Turn, release: Callable[["Exchange"], None]) -> None:
+        """Run the application in its turns. release: called when it has ended."""
+        self.scope["turn"] = turn
         try:
-            await app(self.scope, self.receive, self.send)
+            await turn.run(app(self.scope, self.receive, self.send))
             if not self.is_answered and not self.is_abandoned:
                 raise RuntimeError("the application has ended without a whole response")
         except Exception:
@@ -72,6 +74,7 @@ class Exchange:
             if not self.is_abandoned:
                 self._fail(request_id)
         finally:
+            turn.end()
             release(self)
 
     def _fail(self, request_id: str) -> None:

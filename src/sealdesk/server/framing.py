@@ -19,6 +19,7 @@ MAX_HEADER_BYTES = 16 * 1024
 MAX_HEADERS = 100
 _METHOD = re.compile(rb"([A-Za-z]{3,7}) ")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_VERSIONS = ("1.0", "1.1")
 _LENGTH_DIGITS = 19  # more than any length that fits into 64 bits
 
 
@@ -27,6 +28,8 @@ def find_fault(target: bytes, headers: Sequence[Header], version: str) -> ApiErr
     size = len(target) + sum([len(name) + len(value) + 4 for name, value in headers])
     if size > MAX_HEADER_BYTES or len(headers) > MAX_HEADERS:
         return headers_too_large()
+    if version not in _VERSIONS:
+        return BadRequest(MALFORMED_REQUEST)
     names = [name for name, _ in headers]
     if names.count(b"host") != 1 and (version == "1.1" or b"host" in names):
         return BadRequest(NOT_ONE_HOST)  # section 3.2

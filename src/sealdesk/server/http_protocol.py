@@ -1,4 +1,4 @@
-"""The server's HTTP protocol: a connection of uvicorn's server, with limits (decisions 3, 0040).
+"""The server's HTTP protocol: uvicorn's connection, with limits (spec decision 3, decision 0040).
 
 uvicorn's own accepts 8 MiB of headers, waits without limit for an incomplete header and for a
 client that does not read its response, and holds any number of bodies.
@@ -25,6 +25,7 @@ from sealdesk.server.exchange import Exchange
 from sealdesk.server.last_response import LastResponse
 from sealdesk.server.received import ReceivedBytes
 from sealdesk.server.request_parser import RequestParser
+from sealdesk.server.turns import Turns
 from sealdesk.web.request import MAX_BODY_BYTES, Header, Scope
 
 HEADER_TIMEOUT_S = 10.0
@@ -43,7 +44,7 @@ class Protocol(asyncio.Protocol):
 
     waiting_since: when the server began to wait for the current part of a request, None when it
     waits for none. timeout_s: how long it waits for it. exchange: the last request whose headers
-    are complete. received: counts the bytes of bodies.
+    are complete. received: counts the bytes of bodies. turns: of all requests.
     """
 
     def __init__(
@@ -54,7 +55,9 @@ class Protocol(asyncio.Protocol):
         _loop: asyncio.AbstractEventLoop | None = None,
         *,
         received: ReceivedBytes,
+        turns: Turns,
     ) -> None:
+        self._turns = turns
         self._app: Any = config.loaded_app
         self._server_state = server_state
         self._received = received
@@ -193,7 +196,8 @@ class Protocol(asyncio.Protocol):
             self._pipeline.append(self.exchange)
 
     def _start(self, exchange: Exchange) -> None:
-        task = self._loop.create_task(exchange.run(self._app, self._received.release))
+        turn = self._turns.begin(self._received.network_of(exchange.scope), exchange.scope)
+        task = self._loop.create_task(exchange.run(self._app, turn, self._received.release))
         self._server_state.tasks.add(task)
         task.add_done_callback(self._server_state.tasks.discard)
 

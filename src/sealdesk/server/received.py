@@ -4,6 +4,7 @@ from sealdesk.rate_limits.byte_budget import ByteBudget, Holding
 from sealdesk.server.exchange import Exchange
 from sealdesk.settings import Network
 from sealdesk.web.client_address import client_address, networks_of
+from sealdesk.web.request import Scope
 
 
 class ReceivedBytes:
@@ -16,11 +17,14 @@ class ReceivedBytes:
     def try_add(self, exchange: Exchange, size: int) -> bool:
         """Count bytes of a request's body, if there is room."""
         if exchange.holding is None:
-            scope = exchange.scope
-            peer = scope["client"][0] if scope["client"] else ""
-            address = client_address(peer, scope["headers"], self._trusted_proxies)
-            exchange.holding = Holding(self._budget, networks_of(address)[0])
+            exchange.holding = Holding(self._budget, self.network_of(exchange.scope))
         return exchange.holding.try_add(size)
+
+    def network_of(self, scope: Scope) -> str:
+        """The client's address or /64."""
+        peer = scope["client"][0] if scope["client"] else ""
+        address = client_address(peer, scope["headers"], self._trusted_proxies)
+        return networks_of(address)[0]
 
     def release(self, exchange: Exchange) -> None:
         """Count the body of a request no longer."""

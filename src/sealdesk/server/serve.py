@@ -7,6 +7,7 @@ import gc
 import logging
 import signal
 import socket
+import sys
 from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from sealdesk.errors import ConfigurationError
 from sealdesk.server import draining, http_protocol
 from sealdesk.server.app import Asgi
 from sealdesk.server.received import ReceivedBytes
+from sealdesk.server.turns import Turns
 from sealdesk.settings import Settings
 from sealdesk.state import Lifetime
 
@@ -110,7 +112,7 @@ def serve(
     on_ready: Callable[[], None] = lambda: None,
     notice_s: int = 0,
 ) -> bool:
-    """Serve until SIGTERM or SIGINT, then drain; whether every open request was answered.
+    """Serve until SIGTERM, SIGINT or SIGHUP, then drain; whether every open request was answered.
 
     The process exits at most 10 s after the signal, even when it hangs. notice_s: how long it
     accepts requests after the signal while `/readyz` reports 503.
@@ -123,8 +125,10 @@ def serve(
         server.handle_exit(number, frame)
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C ends it at once
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    # A closed terminal and some supervisors send SIGHUP, which would cut responses off.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, end)
+    sys.setswitchinterval(0.0005)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(server.serve(sockets=[sock]))
     return server.aborted_count == 0
@@ -138,7 +142,7 @@ def make_server(
     notice_s: int = 0,
 ) -> "Server":
     """uvicorn with our protocol and limits, not running yet."""
-    protocol = partial(http_protocol.Protocol, received=received)
+    protocol = partial(http_protocol.Protocol, received=received, turns=Turns())
     config = uvicorn.Config(
         app,
         http=cast("type[http_protocol.Protocol]", protocol),

@@ -1,6 +1,7 @@
 """The settings: every `SEALDESK_*` environment variable, validated once at start-up."""
 
 import difflib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from sealdesk.settings.env_reader import (
     Network,
     make_private_dir,
 )
-from sealdesk.settings.mail import MailSettings, read_mail
+from sealdesk.settings.mail import MailSettings, OAuthClient, read_mail
 
 __all__ = [
     "NAMES",
@@ -23,6 +24,7 @@ __all__ = [
     "FileTypes",
     "MailSettings",
     "Network",
+    "OAuthClient",
     "Settings",
     "from_env",
     "make_private_dir",
@@ -46,6 +48,7 @@ NAMES: dict[str, str] = {
     "SEALDESK_JWT_SECRET": "signs log-ins: base64 of 32 bytes",
     "SEALDESK_MAX_SKEW_S": "allowed clock difference of signed requests, 30 to 900 seconds",
     "SEALDESK_EXTERNAL_PATH_PREFIX": "path that a proxy strips, put back before verifying",
+    "SEALDESK_PUBLIC_URL": "https://host of the service, as browsers see it",
     "SEALDESK_TRUSTED_PROXIES": "addresses or networks whose X-Forwarded-For is believed",
     "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "networks of your own that webhooks may be sent to",
     "SEALDESK_WEBHOOK_ALLOW_HTTP": "refuse or accept: webhooks to http:// addresses",
@@ -55,8 +58,13 @@ NAMES: dict[str, str] = {
     "SEALDESK_MAIL_TLS_CERT": "certificate for STARTTLS, a file in PEM form",
     "SEALDESK_MAIL_TLS_KEY": "its private key, a file in PEM form",
     "SEALDESK_MAIL_MAX_MIB": "size of a received message, 1 to 25",
+    "SEALDESK_MAIL_WAITING_MIB": "size of the messages of a tenant that wait for a person",
     "SEALDESK_MAIL_AUTHSERV_IDS": "mail servers whose Authentication-Results are believed",
     "SEALDESK_MAIL_SEAL_MESSAGES": "accept to store raw messages encrypted",
+    "SEALDESK_MAIL_GOOGLE_CLIENT_ID": "id of the OAuth client at Google, to connect mailboxes",
+    "SEALDESK_MAIL_GOOGLE_CLIENT_SECRET": "its secret",
+    "SEALDESK_MAIL_MICROSOFT_CLIENT_ID": "id of the OAuth client at Microsoft, for Microsoft 365",
+    "SEALDESK_MAIL_MICROSOFT_CLIENT_SECRET": "its secret",
     "SEALDESK_ATTACHMENT_MAX_MIB": "size of an attachment, 1 to 25",
     "SEALDESK_ATTACHMENT_QUOTA_MIB": "size of all attachments of one tenant",
     "SEALDESK_ATTACHMENT_TYPES": "allow:pdf,png or deny:exe,js: endings of the names of files",
@@ -74,6 +82,8 @@ NAMES: dict[str, str] = {
     "SEALDESK_WEBHOOK_SECRET": "`sealdesk webhooks`: the secret that signs",
 }
 _PREFIX = "SEALDESK_"
+# What Kubernetes gives every pod beside a Service that is called "sealdesk".
+_OF_KUBERNETES = re.compile(r"SEALDESK_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_[A-Z0-9_]+)?$")
 _MIB = 1024 * 1024
 _LEVELS = ("debug", "info", "warning", "error")
 _POSTGRESQL = ("postgresql", "postgres")
@@ -129,13 +139,24 @@ def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
 
     needs_keys: False for commands that only change the schema. Raises BadSettings with all faults.
     """
-    names = [name for name in env if name.startswith(_PREFIX)]
+    names = [name for name in env if name.startswith(_PREFIX) and not _OF_KUBERNETES.match(name)]
     faults = [_describe_unknown(name) for name in names if name not in NAMES]
     read = EnvReader(env, faults, needs_keys)
-    settings = _read_settings(read, Path(env.get("SEALDESK_DATA_DIR") or "var").absolute())
+    try:
+        data_dir = data_dir_of(env)
+    except RuntimeError:
+        data_dir = Path("var")
+        faults.append(f"SEALDESK_DATA_DIR: {env['SEALDESK_DATA_DIR']} names an unknown user's home")
+    settings = _read_settings(read, data_dir.absolute())
     if faults:
         raise BadSettings("; ".join(faults))
     return settings
+
+
+def data_dir_of(env: Mapping[str, str]) -> Path:
+    """The data directory. Raises RuntimeError for the home of an unknown user."""
+    # systemd, Compose and .env files hand on a tilde as it is.
+    return Path(env.get("SEALDESK_DATA_DIR") or "var").expanduser()
 
 
 def _read_settings(read: EnvReader, data_dir: Path) -> Settings:

@@ -148,15 +148,13 @@ class EnvReader:
         text = self._env.get(name, "")
         if not text:
             return self._generate_key(name, data_dir)
-        parts = text.split(",") if name == "SEALDESK_MASTER_KEY" else [text]
-        keys = tuple(key_files.decode_key(part.strip()) for part in parts)
-        if None in keys:
+        keys = _decode_keys(name, text)
+        if not keys:
             self._faults.append(
                 f"{name} must be base64 of {KEY_BYTES} random bytes;"
                 " make one with: openssl rand -base64 32"
             )
-            return (_PLACEHOLDER_KEY,)
-        return tuple(key for key in keys if key is not None)
+        return keys or (_PLACEHOLDER_KEY,)
 
     def _generate_key(self, name: str, data_dir: Path) -> tuple[bytes, ...]:
         path = data_dir / _KEY_FILES[name]
@@ -171,21 +169,21 @@ class EnvReader:
                 f" restore it from your backup, or set {name}"
             )
         elif not self._faults:
-            return (self._read_or_create_key(path),)
+            return self._read_or_create_keys(name, path)
         return (_PLACEHOLDER_KEY,)
 
-    def _read_or_create_key(self, path: Path) -> bytes:
-        """The key in this file, which is created when it does not exist."""
+    def _read_or_create_keys(self, name: str, path: Path) -> tuple[bytes, ...]:
+        """The keys in this file, which is created when it does not exist."""
         try:
             if not path.exists():
                 make_private_dir(path.parent)
-            key = key_files.decode_key(key_files.read_or_create(path))
+            keys = _decode_keys(name, key_files.read_or_create(path))
         except OSError as error:
             self._faults.append(f"SEALDESK_DATA_DIR: {path} cannot be used: {error.strerror}")
-            return _PLACEHOLDER_KEY
-        if key is None:
+            return (_PLACEHOLDER_KEY,)
+        if not keys:
             self._faults.append(f"{path} does not hold a key; restore it from your backup")
-        return key or _PLACEHOLDER_KEY
+        return keys or (_PLACEHOLDER_KEY,)
 
     def path_prefix(self) -> str:
         prefix = self._env.get("SEALDESK_EXTERNAL_PATH_PREFIX", "")
@@ -235,6 +233,13 @@ def _is_server_url(url: str, schemes: tuple[str, ...]) -> bool:
     ports = [host.rpartition(":")[2] for host in hosts if ":" in host and not host.endswith("]")]
     are_ports = all(port.isascii() and port.isdigit() and int(port) < 65536 for port in ports)
     return parts.scheme in schemes and are_ports
+
+
+def _decode_keys(name: str, text: str) -> tuple[bytes, ...]:
+    """The keys in a text: of master keys several, separated by commas. None if one is no key."""
+    parts = text.split(",") if name == "SEALDESK_MASTER_KEY" else [text]
+    keys = [key_files.decode_key(part.strip()) for part in parts]
+    return () if None in keys else tuple(key for key in keys if key is not None)
 
 
 def _is_key_lost(key_file: Path, database: Path) -> bool:

@@ -26,10 +26,14 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}", re.ASCII)
 
 
 class Durations(msgspec.Struct):
-    """The durations of a route: the number of requests per bucket, and their sum."""
+    """The durations of a route: the number of requests per bucket, and their sum.
+
+    loop_s: how long they held the event loop together.
+    """
 
     counts: list[int] = msgspec.field(default_factory=lambda: [0] * (len(BOUNDS_S) + 1))
     sum_s: float = 0.0
+    loop_s: float = 0.0
 
 
 class ResponseCounter:
@@ -43,12 +47,13 @@ class ResponseCounter:
         self.by_status: Counter[tuple[str, int]] = Counter()
         self.durations: defaultdict[str, Durations] = defaultdict(Durations)
 
-    def count(self, route: str, status: int, duration_s: float) -> None:
+    def count(self, route: str, status: int, duration_s: float, loop_s: float) -> None:
         """Count one response. route: method and path template, never the path itself."""
         self.by_status[route, status] += 1
         durations = self.durations[route]
         durations.counts[bisect_left(BOUNDS_S, duration_s)] += 1
         durations.sum_s += duration_s
+        durations.loop_s += loop_s
 
 
 class KeyUse(msgspec.Struct, frozen=True):

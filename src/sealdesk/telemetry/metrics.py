@@ -41,6 +41,7 @@ class Metrics(Collector):
         self.responses = ResponseCounter()
         self.untrusted_forwarders = UntrustedForwarders()
         self._attempts: Counter[str] = Counter()
+        self._refused_mail: Counter[str] = Counter()
         self._waiting_s = 0.0
         self._descriptors_exhausted = 0
 
@@ -52,6 +53,13 @@ class Metrics(Collector):
     def count_attempt(self, result: str) -> None:
         """Count a delivery attempt. result: succeeded, failed, or disabled (the endpoint)."""
         self._attempts[result] += 1
+
+    def count_refused_mail(self, reason: str) -> None:
+        """Count a message that mail servers must send again.
+
+        reason: unavailable (database or storage), waiting_full, or fault.
+        """
+        self._refused_mail[reason] += 1
 
     def set_waiting(self, age_s: float) -> None:
         """Set how long the oldest event has waited for the background loop."""
@@ -78,10 +86,16 @@ class Metrics(Collector):
             "Time from the request's headers to its response.",
             labels=["route"],
         )
+        loop = CounterMetricFamily(
+            "sealdesk_request_loop_seconds",
+            "Time for which requests held the event loop.",
+            labels=["route"],
+        )
         for route, recorded in self.responses.durations.items():
+            loop.add_metric([route], recorded.loop_s)
             buckets = list(zip(_LABELS, accumulate(recorded.counts), strict=True))
             durations.add_metric([route], buckets, recorded.sum_s)
-        yield durations
+        yield from (durations, loop)
         yield from self._collect_bytes()
         yield from self._collect_background()
         yield _untrusted_forwarded(self.untrusted_forwarders)
@@ -112,6 +126,12 @@ class Metrics(Collector):
         for result, count in self._attempts.items():
             attempts.add_metric([result], count)
         yield attempts
+        refused = CounterMetricFamily(
+            "sealdesk_mail_refused", "Messages that were refused for now.", labels=["reason"]
+        )
+        for reason, count in self._refused_mail.items():
+            refused.add_metric([reason], count)
+        yield refused
         yield GaugeMetricFamily(
             "sealdesk_events_waiting_seconds",
             "How long the oldest event has waited for the background loop.",

@@ -11,18 +11,26 @@ from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import representation
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets import authors, checks, importing, owners, rules
+from sealdesk.tickets import checks, rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.rules import Values
 from sealdesk.tickets.errors import FIELD_CHANGED, NEWER_REPLY
-from sealdesk.tickets.new_replies import NewReply
 from sealdesk.tickets.notifications import notify
-from sealdesk.tickets.rules import SeenChange, TicketUpdate
 from sealdesk.tickets.store import history, reads, replies, replying
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
-from sealdesk.tickets.types import AttachmentRef, NewTicket, Reply, Source, TicketChange
+from sealdesk.tickets.types import (
+    AttachmentRef,
+    FromMail,
+    NewReply,
+    NewTicket,
+    Reply,
+    SeenChange,
+    Source,
+    TicketChange,
+    TicketUpdate,
+)
 
 _CHANGES_SINCE_UNDONE = 50  # an undo is offered for 10 seconds
 
@@ -47,7 +55,7 @@ async def open_ticket(
     )
     attached = await _find_attached(tx, caller.tenant_id, new.attachment_ids)
     ticket = rules.new_ticket(
-        await ticket_store.spell_new(tx, caller.tenant_id, new),
+        new,
         tenant_id=caller.tenant_id,
         ticket_id=ids.mint(created_at),
         number=number,
@@ -64,8 +72,8 @@ async def open_ticket(
         rules.with_customer(document, customer.reference),
         rules.etag(ticket.version, customer.version),
     )
-    told_at = created_at if source == "email" else now_us
-    await events.record_new(tx, ticket.tenant_id, "ticket.created", view.json, told_at, now_us)
+    event_at = created_at if source == "email" else now_us
+    await events.record_new(tx, ticket.tenant_id, "ticket.created", view.json, event_at, now_us)
     if ticket.assignee_id is not None and new.created_at is None:
         await notify.assigned(tx, caller, ticket, now_us)
     return OpenedTicket(ticket.id, view)
@@ -73,7 +81,7 @@ async def open_ticket(
 
 async def _check_new(tx: Tx, caller: Caller, new: NewTicket) -> None:
     if (new.assignee_id, new.team_id) != (None, None):
-        await owners.check_new(tx, caller.tenant_id, new)
+        await checks.check_new(tx, caller.tenant_id, new)
     if caller.has_custom_fields:
         values = Values({}, new.custom_fields or {}, new.status == "resolved")
         await custom_fields.check_values(tx, caller.tenant_id, values)
@@ -84,7 +92,7 @@ async def _check_new(tx: Tx, caller: Caller, new: NewTicket) -> None:
 def _written_at(imported_at: str | None, now_us: int, newest_us: int) -> int:
     if imported_at is None:
         return now_us
-    return importing.written_at(imported_at, now_us, newest_us=newest_us)
+    return rules.written_at(imported_at, now_us, newest_us=newest_us)
 
 
 async def change_ticket(
@@ -102,7 +110,7 @@ async def change_ticket(
     """
     stored = await get_ticket(tx, caller.tenant_id, ticket_id)
     representation.check_match(if_match, stored.etag)
-    change = await ticket_store.spell_change(tx, stored.ticket, change)
+    rules.check_not_merged(stored.ticket)
     return await apply_change(tx, caller, stored, change, now_us)
 
 
@@ -117,15 +125,29 @@ async def change_fields(
     rules.check_seen(stored.ticket, wanted)
     if wanted.undone_id:
         await _check_undo(tx, caller.tenant_id, ticket_id, wanted)
-    change = await ticket_store.spell_change(tx, stored.ticket, wanted.change)
-    await apply_change(tx, caller, stored, change, now_us)
+    await apply_change(tx, caller, stored, wanted.change, now_us)
     return stored
 
 
-async def reply(tx: Tx, caller: Caller, ticket_id: str, new: NewReply, *, now_us: int) -> Reply:
-    """A new reply, and what it changes of its ticket. Raises NotFound, Conflict."""
+async def reply(
+    tx: Tx,
+    caller: Caller,
+    ticket_id: str,
+    new: NewReply,
+    *,
+    now_us: int,
+    needs_recipient: bool = False,
+    about_author_id: str = "",
+) -> Reply:
+    """A new reply, and what it changes of its ticket. Raises NotFound, Conflict.
+
+    needs_recipient: whether it is refused when nobody can get it. about_author_id: the user whose
+    reply a note is about, who is notified.
+    """
     stored = await get_ticket(tx, caller.tenant_id, ticket_id)
-    written, _ = await _reply(tx, caller, stored, new, now_us)
+    if needs_recipient:
+        await checks.check_recipients(tx, stored.ticket, new)
+    written, _ = await _reply(tx, caller, stored, new, now_us, about_author_id=about_author_id)
     return written
 
 
@@ -154,10 +176,10 @@ async def send_reply(
             return listed[0]  # sent again, as the response to the first was lost
         raise PreconditionFailed(NEWER_REPLY)
     rules.check_seen(stored.ticket, wanted)
+    await checks.check_recipients(tx, stored.ticket, new)
     written, replied = await _reply(tx, caller, stored, new, now_us)
     if wanted.change != TicketChange():
-        change = await ticket_store.spell_change(tx, replied.ticket, wanted.change)
-        await apply_change(tx, caller, replied, change, now_us)
+        await apply_change(tx, caller, replied, wanted.change, now_us)
     await replying.clear_replying(tx, caller.tenant_id, ticket_id, caller.actor.id)
     seen_at = replied.ticket.last_message_at or now_us
     await reads.record_read(tx, caller.tenant_id, caller.actor.id, ticket_id, seen_at)
@@ -210,7 +232,7 @@ async def apply_change(
         is_resolved = "status" in update.changes and changed.status == "resolved"
         values = Values(ticket.custom_fields, changed.custom_fields, is_resolved)
         await custom_fields.check_values(tx, caller.tenant_id, values)
-    await owners.check_changed(tx, ticket, changed)
+    await checks.check_changed(tx, ticket, changed)
     if changed.snoozed_until is not None and ticket.snoozed_until is None:
         await checks.check_snoozed(tx, caller.tenant_id)
     document = await ticket_store.replace(tx, ticket, changed)
@@ -222,7 +244,13 @@ async def apply_change(
 
 
 async def _reply(
-    tx: Tx, caller: Caller, stored: TicketAndCustomer, new: NewReply, now_us: int
+    tx: Tx,
+    caller: Caller,
+    stored: TicketAndCustomer,
+    new: NewReply,
+    now_us: int,
+    *,
+    about_author_id: str = "",
 ) -> tuple[Reply, TicketAndCustomer]:
     """The reply, and the ticket after it."""
     ticket = stored.ticket
@@ -234,11 +262,11 @@ async def _reply(
         id=ids.mint(created_at),
         body=new.body,
         is_internal=new.is_internal,
-        author=await authors.author_of(tx, caller, new.author, stored),
+        author=await checks.get_author(tx, caller, new.author, stored),
         created_at=created_at,
         attachments=attached,
     )
-    from_mail = authors.find_mail(caller, new)
+    from_mail = _from_mail(caller, new)
     update = rules.apply_reply(ticket, written, now_us, from_mail)
     await replies.add(tx, written)
     for each in attached:
@@ -246,14 +274,23 @@ async def _reply(
             tx, caller.tenant_id, each.id, ticket_id=ticket.id, reply_id=written.id
         )
     document = await ticket_store.replace(tx, ticket, update.after)
-    told, told_at = rules.reply_json(written), created_at if from_mail == "history" else now_us
-    await events.record_new(tx, ticket.tenant_id, "reply.created", told, told_at, now_us)
+    event_at = created_at if from_mail == "history" else now_us
+    data = rules.reply_json(written)
+    await events.record_new(tx, ticket.tenant_id, "reply.created", data, event_at, now_us)
     after = stored._replace(ticket=update.after)
     if update.changes:
         await record_change(tx, caller, update, view_of(after, document), now_us)
     if new.created_at is None:
-        await notify.replied(tx, caller, ticket, written, now_us)
+        await notify.replied(tx, caller, ticket, written, now_us, author_id=about_author_id)
     return written, after
+
+
+def _from_mail(caller: Caller, new: NewReply) -> FromMail | None:
+    if caller.actor.kind not in ("customer", "system"):
+        return None
+    if new.created_at is not None:
+        return "history"
+    return "note" if new.is_internal else None
 
 
 async def _find_attached(
@@ -274,16 +311,16 @@ async def record_change(
     view: TicketView,
     now_us: int,
     *,
-    told: Changes | None = None,
+    in_history: Changes | None = None,
 ) -> None:
-    """Record a stored update as events and in the history. told: what the history says instead."""
+    """Record a stored update as events and in the history. in_history: other changes for it."""
     changes = update.changes
     if "assignee_id" in changes:
         await notify.assigned(tx, caller, update.after, now_us)
     tenant_id, document = caller.tenant_id, view.json
-    in_history = changes if told is None else told
-    if in_history:
-        await history.add(tx, update.after, caller.actor, in_history, now_us)
+    shown = changes if in_history is None else in_history
+    if shown:
+        await history.add(tx, update.after, caller.actor, shown, now_us)
     await events.record(tx, tenant_id, "ticket.updated", document, changes, now_us)
     if "status" in changes:
         status_change = {"status": changes["status"]}

@@ -7,22 +7,27 @@ import msgspec
 
 from sealdesk.caller import IMPORT
 from sealdesk.db.engine import Row, Tx
-from sealdesk.errors import NotFound
+from sealdesk.errors import BadRequest, NotFound
 from sealdesk.errors.general import QUERY_TOO_SLOW
-from sealdesk.resources.paging import MAX_PAGE_BYTES
-from sealdesk.tickets import actions, examples, inclusion, list_query, listing, rules
+from sealdesk.errors.requests import INVALID_PARAMETER
+from sealdesk.resources.paging import MAX_PAGE_BYTES, take_page
+from sealdesk.tickets import actions, examples, listing, rules
 from sealdesk.tickets.errors import (
     INVALID_TRANSITION,
+    NO_RECIPIENT,
     SNOOZE_OF_ENDED,
     TICKET_CLOSED,
+    TICKET_MERGED,
     TOO_MANY_SNOOZED,
 )
-from sealdesk.tickets.new_replies import NewReply, ReplyBody
 from sealdesk.tickets.store import lists, replies
 from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store.filters import Filter
 from sealdesk.tickets.store.tickets import TicketView
 from sealdesk.tickets.text.html_fields import add_html
-from sealdesk.tickets.types import NewTicket, Reply, TicketBody, TicketChange
+from sealdesk.tickets.types import NewReply, NewTicket, Reply, ReplyBody, TicketBody, TicketChange
+from sealdesk.tickets.views import searching
+from sealdesk.tickets.views.searching import Results
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, ListRequest, page, read_list
@@ -37,7 +42,8 @@ class _Text(msgspec.Struct):
 
 
 _decode_text = msgspec.json.Decoder(_Text).decode
-_LIST_PARAMS = (*list_query.FILTERS, inclusion.PARAM)
+_LIST_PARAMS = (*listing.FILTERS, listing.INCLUDE)
+_NEWEST_FIRST = "created_at, with sort=desc, if custom_field is sent"
 _HTML = query.flag("html", "Also give the text as safe HTML, rendered from its Markdown.")
 _REPLY_FILTERS = (
     query.flag("is_internal", "Only internal notes (true) or only public replies (false)."),
@@ -61,8 +67,8 @@ async def list_tickets(request: Request) -> Response:
     and `waiting=true` by `waiting_since`; combinations may take longer and are cut off
     after 2 s."""
     list_request = read_list(request, _LIST_PARAMS)
-    included = inclusion.read_included(request.caller, list_request.values)
-    filters = list_query.filter_of(list_request.values)
+    included = listing.read_included(request.caller, list_request.values)
+    filters = listing.filter_of(list_request.values)
     email = list_request.values.get("customer_email")
     tenant_id = request.caller.tenant_id
 
@@ -70,10 +76,10 @@ async def list_tickets(request: Request) -> Response:
         found = await listing.with_customer(tx, tenant_id, filters, email)
         return await lists.list_tickets(tx, tenant_id, found, list_request.page) if found else []
 
-    fields = list_query.custom_fields_of(list_request.values)
+    fields = listing.custom_fields_of(list_request.values)
     if fields:
-        found = await request.read(lambda tx: listing.with_customer(tx, tenant_id, filters, email))
-        return await listing.list_by_fields(request, list_request, fields, found)
+        found = await request.fetch(listing.with_customer, filters, email)
+        return await _list_by_fields(request, list_request, fields, found)
     rows = await (request.read(work) if filters.is_served() else request.read_unindexed(work))
     documents: dict[str, bytes] = {}
     if included:
@@ -89,6 +95,26 @@ async def list_tickets(request: Request) -> Response:
         show=show_included if included else lists.to_json,
         position=lambda row: lists.position(filters, row),
     )
+
+
+async def _list_by_fields(
+    request: Request,
+    list_request: ListRequest,
+    fields: list[tuple[str, str]],
+    filters: Filter | None,
+) -> Response:
+    """A page of the tickets with these values of custom fields. Raises BadRequest."""
+    if filters and not (filters.sort_by == "created_at" and filters.newest_first):
+        raise BadRequest(INVALID_PARAMETER, parameter="sort_by", rule=_NEWEST_FIRST)
+    found = Results()
+    if filters:
+        found = await searching.list_by_fields(request, fields, filters, list_request.page)
+    included = listing.read_included(request.caller, list_request.values)
+    listed = await listing.read_documents(request, list_request, found.rows, included)
+    documents = take_page(listed, list_request.page, len)
+    cursor = searching.next_cursor(request, list_request, found, len(documents))
+    meta = envelope.PageMeta(list_request.page.per_page, cursor is not None, cursor)
+    return envelope.many(documents, meta)
 
 
 @operation(
@@ -122,16 +148,15 @@ async def create_ticket(request: Request) -> Response:
     "Get a ticket",
     tag=_TAG,
     gives=examples.TICKET,
-    params=(_HTML, inclusion.PARAM),
+    params=(_HTML, listing.INCLUDE),
     headers=("if-none-match",),
     response_headers=("etag",),
 )
-async def get_ticket(request: Request) -> Response:
+async def get_ticket(request: Request, ticket_id: str) -> Response:
     """One ticket, with its ETag, which changes with the ticket and with its customer. With
     `html=true` it also has `description_html`."""
-    (ticket_id,) = request.params
-    values = query.parse(request.query, (_HTML, inclusion.PARAM))
-    included = inclusion.read_included(request.caller, values)
+    values = query.parse(request.query, (_HTML, listing.INCLUDE))
+    included = listing.read_included(request.caller, values)
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> TicketView:
@@ -139,7 +164,7 @@ async def get_ticket(request: Request) -> Response:
         if not included:
             return view
         rows = await lists.list_by_ids(tx, tenant_id, [ticket_id])
-        (document,) = await inclusion.list_documents(tx, tenant_id, rows, included, MAX_PAGE_BYTES)
+        (document,) = await listing.list_documents(tx, tenant_id, rows, included, MAX_PAGE_BYTES)
         return view._replace(json=document)
 
     view = await request.read(work)
@@ -155,23 +180,24 @@ async def get_ticket(request: Request) -> Response:
     gives=examples.TICKET,
     headers=("if-match",),
     response_headers=("etag",),
-    fails=(INVALID_TRANSITION, SNOOZE_OF_ENDED, TOO_MANY_SNOOZED),
+    fails=(INVALID_TRANSITION, TICKET_MERGED, SNOOZE_OF_ENDED, TOO_MANY_SNOOZED),
     example=examples.TICKET_CHANGE,
 )
-async def change_ticket(request: Request) -> Response:
+async def change_ticket(request: Request, ticket_id: str) -> Response:
     """A JSON Merge Patch: what is left out stays, null clears, `custom_fields` are merged, `tags`
-    are replaced. From `closed` the status can only become `open`."""
-    (ticket_id,) = request.params
-    change = body.read(request, TicketChange)
+    are replaced, `add_tags` and `remove_tags` leave the others. From `closed` the status can only
+    become `open`."""
+    change = await body.read_change(request, TicketChange, lambda: _show(request, ticket_id))
     if_match = conditional.if_match(request)
+    view = await request.act(
+        actions.change_ticket, ticket_id, change, if_match=if_match, now_us=request.now_us
+    )
+    return _respond(view, 200)
 
-    async def work(tx: Tx) -> Response:
-        view = await actions.change_ticket(
-            tx, request.caller, ticket_id, change, if_match=if_match, now_us=request.now_us
-        )
-        return _respond(view, 200)
 
-    return await request.write_idempotently(work)
+async def _show(request: Request, ticket_id: str) -> bytes:
+    view = await request.fetch(actions.get_view, ticket_id)
+    return view.json
 
 
 @operation(
@@ -181,10 +207,9 @@ async def change_ticket(request: Request) -> Response:
     is_list=True,
     params=(*_REPLY_FILTERS, *PAGING),
 )
-async def list_replies(request: Request) -> Response:
+async def list_replies(request: Request, ticket_id: str) -> Response:
     """Newest first; `sort=asc` gives reading order. Internal notes are marked by `is_internal`.
     With `html=true` each has `body_html`, and a page ends early when rendering takes long."""
-    (ticket_id,) = request.params
     list_request = read_list(request, _REPLY_FILTERS)
     tenant_id = request.caller.tenant_id
 
@@ -223,7 +248,6 @@ def _reply_page(
         list_request,
         rows,
         show=lambda row: rendered.get(row.id) or rules.reply_json(row),
-        position=lambda row: [row.id],
     )
 
 
@@ -234,18 +258,20 @@ def _reply_page(
     gives=examples.REPLY,
     status=201,
     headers=("idempotency-key",),
-    fails=(TICKET_CLOSED,),
+    fails=(TICKET_CLOSED, TICKET_MERGED, NO_RECIPIENT),
     example=examples.NEW_REPLY,
 )
-async def create_reply(request: Request) -> Response:
+async def create_reply(request: Request, ticket_id: str) -> Response:
     """Written by the calling key; with `author: {"type": "customer"}` in the customer's name,
-    which reopens a pending, held or resolved ticket. A closed ticket takes none. A key with
-    `import:write` may name an agent as the author, and set `created_at`."""
-    (ticket_id,) = request.params
+    which reopens a pending, held or resolved ticket. A closed ticket takes none, and one that came
+    by e-mail takes only notes while nobody can get a reply. A key with `import:write` may name an
+    agent as the author, and set `created_at`."""
     new = _read_importable(request, NewReply, ReplyBody)
 
     async def work(tx: Tx) -> Response:
-        written = await actions.reply(tx, request.caller, ticket_id, new, now_us=request.now_us)
+        written = await actions.reply(
+            tx, request.caller, ticket_id, new, now_us=request.now_us, needs_recipient=True
+        )
         return envelope.one_document(rules.reply_json(written), 201)
 
     return await request.write_idempotently(work)

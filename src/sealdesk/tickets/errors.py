@@ -1,6 +1,6 @@
 """The error codes of tickets."""
 
-from sealdesk.errors import ProblemType
+from sealdesk.errors import ProblemType, gettext_noop
 from sealdesk.errors.general import VERSION_MISMATCH
 
 INVALID_TRANSITION = ProblemType(
@@ -21,13 +21,29 @@ TICKET_CLOSED = ProblemType(
     meaning="Nobody can reply to a closed ticket.",
     remedy="Set its status to open first.",
 )
+NO_RECIPIENT = ProblemType(
+    code="no_recipient",
+    status=409,
+    title="Nobody can receive the reply",
+    message=gettext_noop(
+        "Nobody can get this reply by e-mail, so it was not sent. Add a participant, or write a"
+        " note."
+    ),
+    meaning=(
+        "The ticket came by e-mail, and its participants are only addresses that nobody reads, such"
+        " as noreply@…, or there are none."
+    ),
+    remedy="Add a participant with PUT /api/v1/external/tickets/{id}/participants, then reply.",
+)
 TICKET_MERGED = ProblemType(
     code="ticket_merged",
     status=409,
     title="The ticket is merged into another one",
-    message="This ticket is merged into another one, see `merged_into_id`. Use that one.",
-    meaning="A ticket that is merged into another one stays closed and is not merged again.",
+    message="This ticket is merged into %(merged_into_id)s. Use that one.",
+    meaning="A merged ticket takes no replies and changes, and is not merged again.",
     remedy="Use the ticket that `merged_into_id` names, or undo the merge.",
+    example={"merged_into_id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"},
+    members=("merged_into_id",),
 )
 SNOOZE_OF_ENDED = ProblemType(
     code="snooze_of_ended",

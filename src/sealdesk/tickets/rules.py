@@ -1,36 +1,38 @@
 """What a change or a reply does to a ticket, and how a ticket is shown; no IO."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
-from sealdesk.errors import Conflict, PreconditionFailed
-from sealdesk.event_log.events import Changes
+from sealdesk import clock
+from sealdesk.errors import Conflict, Fault, PreconditionFailed, gettext_noop, invalid
 from sealdesk.resources import merge_patch, representation
-from sealdesk.tickets import importing
-from sealdesk.tickets.errors import (
-    FIELD_CHANGED,
-    INVALID_TRANSITION,
-    TICKET_CLOSED,
-    TICKET_MERGED,
-)
-from sealdesk.tickets.new_replies import NewReply
+from sealdesk.resources.identity import identity
+from sealdesk.tickets.errors import FIELD_CHANGED, INVALID_TRANSITION, TICKET_CLOSED, TICKET_MERGED
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.types import (
+    CUSTOM,
+    MAX_TAGS,
     PRIORITIES,
+    YES,
     AttachmentRef,
+    FromMail,
+    NewReply,
     NewTicket,
     Priority,
     Reply,
     ReplyResponse,
+    SeenChange,
     Source,
     Status,
     Ticket,
     TicketChange,
     TicketDocument,
+    TicketUpdate,
 )
 
-# From each status the ones it can change to (decisions 7). The same status is no change.
+# From each status the ones it can change to (spec decision 7). The same status is no change.
 TRANSITIONS: dict[Status, tuple[Status, ...]] = {
     "open": ("pending", "on_hold", "resolved", "closed"),
     "pending": ("open", "on_hold", "resolved", "closed"),
@@ -42,13 +44,23 @@ _REOPENED_BY_CUSTOMER: tuple[Status, ...] = ("pending", "on_hold", "resolved")
 _MAX_SNIPPET = 160
 # Of white space that is left out, and cut off, without reading all of a long text.
 _MAX_SNIPPET_SOURCE = 4 * _MAX_SNIPPET
-CUSTOM = "custom-"  # before the key of a custom field: its name in forms and in the history
-YES = "yes"  # a box that is ticked
 _ENDED: tuple[Status, ...] = ("resolved", "closed")
+# 1990-01-01: older times are mistakes, such as seconds in place of milliseconds.
+MIN_IMPORTED_US = 631_152_000 * 1_000_000
+_TOO_OLD = gettext_noop("This is before 1990.")
+_IN_FUTURE = gettext_noop("This is in the future; it is %(now)s now.")
+_NOT_IN_ORDER = gettext_noop(
+    "This is before the newest message of the ticket, %(newest)s; import replies in order of time."
+)
+_REPLACED = "Send either `tags`, or `add_tags` and `remove_tags`."
+_ADDED_AND_REMOVED = "`add_tags` has this tag too."
+_TOO_MANY_TAGS = "With these the ticket would have %(count)s tags, and it can have %(limit)s."
 _UNSET = ("first_response_at", "closed_at", "last_customer_reply_at", "merged_into_id")
 _OF_NEW: dict[str, Any] = {"reply_count": 0, "version": 1, **dict.fromkeys(_UNSET)}
 # Events name each of these that a change alters.
-_CHANGEABLE = TicketChange.__struct_fields__
+_CHANGEABLE = tuple(
+    name for name in TicketChange.__struct_fields__ if name in Ticket.__struct_fields__
+)
 
 to_reply_response = representation.response_builder(ReplyResponse)
 _encode_document = representation.response_encoder(TicketDocument)
@@ -56,34 +68,21 @@ _decode_attachments = msgspec.json.Decoder(tuple[AttachmentRef, ...]).decode
 _encode_reply = representation.response_encoder(ReplyResponse)
 
 
-class TicketUpdate(NamedTuple):
-    """A ticket before and after an update, the same object when nothing differs.
+def written_at(created_at: str, now_us: int, *, newest_us: int = 0) -> int:
+    """When something that is imported was written. Raises ValidationFailed.
 
-    changes: field → (old, new) of each field that a `TicketChange` could have changed, for events.
+    newest_us: the time of the newest message of its ticket.
     """
-
-    before: Ticket
-    after: Ticket
-    changes: Changes
-
-
-class SeenChange(NamedTuple):
-    """A change of some fields, with the values of these fields that its page showed.
-
-    undone_id: the entry of the history that the change undoes, "" for none. custom: the values seen
-    of the custom fields that are changed, by key.
-    """
-
-    change: TicketChange
-    seen: TicketChange = TicketChange()
-    undone_id: str = ""
-    custom: dict[str, Any] = {}  # noqa: RUF012 - never changed
-
-    def names(self) -> list[str]:
-        """The fields that are changed; custom fields each by itself."""
-        given = merge_patch.given_fields(self.change)
-        given.pop("custom_fields", None)
-        return [*given, *(f"{CUSTOM}{key}" for key in self.custom)]
+    at_us = clock.parse_instant(created_at) or 0
+    if at_us < MIN_IMPORTED_US:
+        raise invalid([Fault("/created_at", "time_too_old", _TOO_OLD)])
+    if at_us > now_us:
+        values = {"now": clock.iso(now_us)}
+        raise invalid([Fault("/created_at", "time_in_future", _IN_FUTURE, values)])
+    if at_us < newest_us:
+        values = {"newest": clock.iso(newest_us)}
+        raise invalid([Fault("/created_at", "not_in_order", _NOT_IN_ORDER, values)])
+    return at_us
 
 
 def rank_of(priority: Priority) -> int:
@@ -132,7 +131,11 @@ def new_ticket(
 def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> TicketUpdate:
     """What a change does to a ticket. Raises Conflict, ValidationFailed."""
     fields = merge_patch.given_fields(change)
-    if "tags" in fields:
+    added, removed = fields.pop("add_tags", ()), fields.pop("remove_tags", ())
+    if added or removed:
+        _check_tag_change(fields, added, removed)
+        fields["tags"] = _changed_tags(ticket.tags, added, removed)
+    elif "tags" in fields:
         fields["tags"] = distinct(fields["tags"])
     if "custom_fields" in fields:
         fields["custom_fields"] = merge_patch.merge(ticket.custom_fields, fields["custom_fields"])
@@ -173,18 +176,25 @@ def value_text(value: Any) -> str:
     return YES if value is True else msgspec.json.encode(value).decode()
 
 
+def check_not_merged(ticket: Ticket) -> None:
+    """Raises Conflict, which names the ticket to use instead."""
+    if ticket.merged_into_id is not None:
+        raise Conflict(TICKET_MERGED, merged_into_id=ticket.merged_into_id)
+
+
 def _comparable(value: Any) -> Any:
-    # A tag may have been stored in the spelling of the desk.
     is_tags = isinstance(value, list | tuple)
-    return [tag.casefold() for tag in distinct([*value])] if is_tags else value
+    return [identity(tag) for tag in distinct([*value])] if is_tags else value
 
 
 def apply_reply(
-    ticket: Ticket, reply: Reply, now_us: int, from_mail: importing.FromMail | None = None
+    ticket: Ticket, reply: Reply, now_us: int, from_mail: FromMail | None = None
 ) -> TicketUpdate:
     """What a reply does to its ticket. Raises Conflict when it is closed."""
-    if ticket.status == "closed" and from_mail is None:
-        raise Conflict(TICKET_CLOSED)
+    if from_mail is None:
+        check_not_merged(ticket)
+        if ticket.status == "closed":
+            raise Conflict(TICKET_CLOSED)
     fields: dict[str, Any] = {
         "updated_at": max(now_us, ticket.updated_at),
         "version": ticket.version + 1,
@@ -195,11 +205,22 @@ def apply_reply(
         fields["reply_count"] = ticket.reply_count + 1
         fields["last_reply_by"] = reply.author.type
         by_author = _customer_reply if reply.author.type == "customer" else _answer
-        told = by_author(ticket, reply.created_at)
-        fields |= importing.without_status(told, ticket.status) if from_mail == "history" else told
+        new = by_author(ticket, reply.created_at)
+        fields |= _of_old_reply(new, ticket.status) if from_mail == "history" else new
     after = msgspec.structs.replace(ticket, **fields)
     changes = merge_patch.differences(ticket, after, ("status", "snoozed_until"))
     return TicketUpdate(ticket, after, changes)
+
+
+def wake(ticket: Ticket, now_us: int) -> TicketUpdate:
+    """What the end of its snooze does to a ticket."""
+    after = msgspec.structs.replace(
+        ticket,
+        snoozed_until=None,
+        updated_at=max(now_us, ticket.updated_at),
+        version=ticket.version + 1,
+    )
+    return TicketUpdate(ticket, after, {"snoozed_until": (ticket.snoozed_until, None)})
 
 
 def is_same_reply(stored: Reply, new: NewReply, user_id: str) -> bool:
@@ -210,11 +231,35 @@ def is_same_reply(stored: Reply, new: NewReply, user_id: str) -> bool:
 
 
 def distinct(tags: list[str] | None) -> tuple[str, ...]:
-    """Tags in the order given, each once, regardless of case; the first spelling stays."""
+    """Tags in the order given, each once; of those with one identity the first one stays."""
     first: dict[str, str] = {}
     for tag in tags or ():
-        first.setdefault(tag.casefold(), tag)
+        first.setdefault(identity(tag), tag)
     return tuple(first.values())
+
+
+def _check_tag_change(fields: dict[str, Any], added: Sequence[str], removed: Sequence[str]) -> None:
+    """Raises ValidationFailed when a change of tags contradicts itself."""
+    if "tags" in fields:
+        raise invalid([Fault("/tags", "conflicting_fields", _REPLACED)])
+    identities = {identity(tag) for tag in added}
+    for place, tag in enumerate(removed):
+        if identity(tag) in identities:
+            raise invalid(
+                [Fault(f"/remove_tags/{place}", "conflicting_fields", _ADDED_AND_REMOVED)]
+            )
+
+
+def _changed_tags(
+    tags: Sequence[str], added: Sequence[str], removed: Sequence[str]
+) -> tuple[str, ...]:
+    """The tags of a ticket after a change. Raises ValidationFailed when they are too many."""
+    gone = {identity(tag) for tag in removed}
+    after = distinct([*(tag for tag in tags if identity(tag) not in gone), *added])
+    if len(after) > MAX_TAGS:
+        values = {"count": len(after), "limit": MAX_TAGS}
+        raise invalid([Fault("/add_tags", "too_many", _TOO_MANY_TAGS, values)])
+    return after
 
 
 def snippet(text: str) -> str:
@@ -228,8 +273,8 @@ def _customer_reply(ticket: Ticket, said_at: int) -> dict[str, Any]:
     is_reopened = ticket.status in _REOPENED_BY_CUSTOMER
     fields = _status_fields(ticket, "open", said_at) if is_reopened else {}
     waiting_since = said_at if ticket.waiting_since is None else ticket.waiting_since
-    told = {"last_customer_reply_at": said_at, "waiting_since": waiting_since}
-    return fields | told | {"snoozed_until": None}
+    times = {"last_customer_reply_at": said_at, "waiting_since": waiting_since}
+    return fields | times | {"snoozed_until": None}
 
 
 def _answer(ticket: Ticket, said_at: int) -> dict[str, Any]:
@@ -238,12 +283,18 @@ def _answer(ticket: Ticket, said_at: int) -> dict[str, Any]:
     return {"first_response_at": first_at, "waiting_since": None}
 
 
+def _of_old_reply(times: dict[str, Any], status: str) -> dict[str, Any]:
+    """Of the fields that a reply sets, those of an old one: nobody waits for an ended ticket."""
+    names = ("last_customer_reply_at", "first_response_at", "waiting_since")
+    fields = {name: times[name] for name in names if name in times}
+    return fields | {"waiting_since": None} if status in ("resolved", "closed") else fields
+
+
 def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any]:
     """The fields that a change of status sets. Raises Conflict."""
     if status == ticket.status:
         return {}
-    if ticket.merged_into_id is not None:
-        raise Conflict(TICKET_MERGED)
+    check_not_merged(ticket)
     allowed = TRANSITIONS[ticket.status]
     if status not in allowed:
         raise Conflict(

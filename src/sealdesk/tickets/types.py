@@ -1,15 +1,22 @@
 """The structs of tickets and replies: as requested, as stored, and as shown."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk.clock import Iso
 from sealdesk.customers.types import CustomerRef, CustomerResponse
+from sealdesk.event_log.events import Changes
 from sealdesk.ids import Id
-from sealdesk.resources.representation import Email, Object, Text255, check_not_blank
-from sealdesk.tickets.importing import check_form
+from sealdesk.resources import merge_patch
+from sealdesk.resources.representation import (
+    Email,
+    Object,
+    Text255,
+    check_instant,
+    check_visible,
+)
 from sealdesk.tickets.snoozing.rules import check_snooze
 
 Status = Literal["open", "pending", "on_hold", "resolved", "closed"]
@@ -18,40 +25,34 @@ Priority = Literal["low", "medium", "high", "urgent"]
 Source = Literal["api", "dashboard", "email"]
 AuthorType = Literal["api_key", "agent", "customer"]
 Delivery = Literal["queued", "sent", "bounced", "failed"]
+# What a reply has to do with e-mail that arrived, which a closed ticket takes too: a note about it,
+# or an old one that is imported.
+FromMail = Literal["note", "history"]
 
 STATUSES: tuple[Status, ...] = ("open", "pending", "on_hold", "resolved", "closed")
 PRIORITIES: tuple[Priority, ...] = ("low", "medium", "high", "urgent")
 
-Subject = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": check_not_blank})]
-LongText = Annotated[str, Meta(min_length=1, max_length=65536, extra={"check": check_not_blank})]
-Tag = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_not_blank})]
+CUSTOM = "custom-"  # before the key of a custom field: its name in forms and in the history
+YES = "yes"  # a box that is ticked
+
+Subject = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": check_visible})]
+LongText = Annotated[str, Meta(min_length=1, max_length=65536, extra={"check": check_visible})]
+Tag = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_visible})]
 ImportedAt = Annotated[
     str,
-    Meta(max_length=64, extra={"check": check_form}, extra_json_schema={"format": "date-time"}),
+    Meta(max_length=64, extra={"check": check_instant}, extra_json_schema={"format": "date-time"}),
 ]
 SnoozedUntil = Annotated[str, Meta(max_length=64, extra={"check": check_snooze})]
 # Ids of uploads that nothing refers to yet.
 AttachmentIds = Annotated[list[str], Meta(max_length=20)]
-Tags = Annotated[list[Tag], Meta(max_length=50)]
+MAX_TAGS = 50
+Tags = Annotated[list[Tag], Meta(max_length=MAX_TAGS)]
 
 _READ_ONLY = frozenset(
-    {
-        "id",
-        "number",
-        "source",
-        "reply_count",
-        "attachments",
-        "last_reply_by",
-        "last_customer_reply_at",
-        "waiting_since",
-        "created_at",
-        "updated_at",
-        "first_response_at",
-        "resolved_at",
-        "closed_at",
-        "merged_into_id",
-        "version",
-    }
+    """
+    id number source reply_count attachments last_reply_by last_customer_reply_at waiting_since
+    created_at updated_at first_response_at resolved_at closed_at merged_into_id version
+""".split()
 )
 
 
@@ -100,7 +101,11 @@ class NewTicket(TicketBody, frozen=True):
 
 
 class TicketChange(msgspec.Struct, frozen=True):
-    """A merge patch of a ticket: fields left out stay as they are, null clears."""
+    """A merge patch of a ticket: fields left out stay as they are, null clears.
+
+    tags: all tags of the ticket. add_tags, remove_tags: beside what it has, so that nothing is lost
+    that others add at the same time; without `tags`.
+    """
 
     IGNORED: ClassVar[frozenset[str]] = _READ_ONLY | {"customer"}
 
@@ -111,9 +116,57 @@ class TicketChange(msgspec.Struct, frozen=True):
     assignee_id: str | UnsetType | None = UNSET
     team_id: str | UnsetType | None = UNSET
     tags: Tags | UnsetType | None = UNSET
+    add_tags: Tags | UnsetType = UNSET
+    remove_tags: Tags | UnsetType = UNSET
     custom_fields: Object | UnsetType | None = UNSET
     external_id: Text255 | UnsetType | None = UNSET
     snoozed_until: SnoozedUntil | UnsetType | None = UNSET
+
+
+class NewReplyAuthor(msgspec.Struct, frozen=True):
+    """The author of a new reply: the calling key, the ticket's customer, or an agent.
+
+    type: a reply by the customer reopens a ticket that is pending, on hold or resolved; agent needs
+    the permission import:write.
+    id: of the agent; ignored for others.
+    """
+
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"name"})
+
+    type: AuthorType
+    id: str | None = None
+
+
+class ReplyBody(msgspec.Struct, frozen=True):
+    """The body of a request that creates a reply, by a caller who may not import.
+
+    author: the calling key by default.
+    """
+
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "ticket_id", "created_at", "attachments"})
+    # A note that other help desks' names were meant to keep internal is not sent to the customer.
+    MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(
+        """
+        public private internal is_public is_private isInternal isPublic note type visibility
+    """.split(),
+        "is_internal",
+    )
+
+    body: LongText
+    is_internal: bool = False
+    author: NewReplyAuthor | None = None
+    attachment_ids: AttachmentIds | None = None
+
+
+class NewReply(ReplyBody, frozen=True):
+    """The body of a request that creates a reply.
+
+    author: the calling key by default.
+    created_at: in the past, not before the newest message of the ticket, with the permission
+    import:write; otherwise ignored.
+    """
+
+    created_at: ImportedAt | None = None
 
 
 class Author(msgspec.Struct, frozen=True):
@@ -158,7 +211,7 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     source: how the ticket came in.
     assignee_id: an active user of the tenant; GET /api/v1/external/agents lists them.
     team_id: a team of the tenant; GET /api/v1/external/teams lists them.
-    tags: each once, in the order given; a change replaces all of them.
+    tags: each once, in the order given; `tags` of a change replaces all of them.
     custom_fields: an object of at most 16 KiB as JSON; a change is merged into it. The value of a
     key that is defined as a custom field has its type; other keys are free.
     external_id: what your own system calls it; need not be unique.
@@ -209,6 +262,36 @@ class Ticket(TicketFields, frozen=True, kw_only=True):
     snippet: str | None
     follower_count: int = 0
     version: int
+
+
+class TicketUpdate(NamedTuple):
+    """A ticket before and after an update, the same object when nothing differs.
+
+    changes: field → (old, new) of each field that a `TicketChange` could have changed, for events.
+    """
+
+    before: Ticket
+    after: Ticket
+    changes: Changes
+
+
+class SeenChange(NamedTuple):
+    """A change of some fields, with the values of these fields that its page showed.
+
+    undone_id: the entry of the history that the change undoes, "" for none. custom: the values seen
+    of the custom fields that are changed, by key.
+    """
+
+    change: TicketChange
+    seen: TicketChange = TicketChange()
+    undone_id: str = ""
+    custom: dict[str, Any] = {}  # noqa: RUF012 - never changed
+
+    def names(self) -> list[str]:
+        """The fields that are changed; custom fields each by itself."""
+        given = merge_patch.given_fields(self.change)
+        given.pop("custom_fields", None)
+        return [*given, *(f"{CUSTOM}{key}" for key in self.custom)]
 
 
 class TicketDocument(TicketFields, frozen=True, kw_only=True):

@@ -6,14 +6,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from sealdesk import ids
-from sealdesk.db.deadline import UNINDEXED_READ_UNITS, Deadline, deadline
-from sealdesk.errors import (
-    ApiError,
-    InternalError,
-    MethodNotAllowed,
-    NotFound,
-    ServiceUnavailable,
-)
+from sealdesk.db.deadline import UNINDEXED_READ_UNITS, deadline
+from sealdesk.errors import ApiError, InternalError, MethodNotAllowed, NotFound, ServiceUnavailable
 from sealdesk.errors.general import (
     NO_SUCH_PATH,
     NOT_FOUND,
@@ -30,15 +24,7 @@ from sealdesk.web import envelope, large_responses, streaming
 from sealdesk.web.operation import EVENT_STREAM, Route
 from sealdesk.web.pages import error_pages, language
 from sealdesk.web.pages.site import Site
-from sealdesk.web.request import (
-    Disconnected,
-    Header,
-    Receive,
-    Request,
-    Response,
-    Scope,
-    Send,
-)
+from sealdesk.web.request import Disconnected, Header, Receive, Request, Response, Scope, Send
 
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 _CLOSE = (b"connection", b"close")
@@ -85,13 +71,14 @@ class Application:
                 await self._lifespan(receive, send)
             return
         started = time.perf_counter()
-        waits = Deadline()
-        deadline.set(waits)
         request = Request(scope, receive, self._state, self._site)
+        waits = request.turn.deadline
+        deadline.set(waits)
         route: Route | None = None
+        params: tuple[str, ...] = ()
         try:
-            route, request.params = self._router.find(request.method, request.path)
-            response = await _handle(route, request)
+            route, params = self._router.find(request.method, request.path)
+            response = await _handle(route, request, params)
         except ApiError as error:
             if error.problem_type is TENANT_RATE_LIMIT_EXCEEDED:
                 await _delay_refusal(request)
@@ -106,25 +93,35 @@ class Application:
             response = await _error_response(request, route, InternalError())
         label = f"{route.method} {route.path}" if route else _UNROUTED
         duration_s = time.perf_counter() - started
-        self._responses.count(label, response.status, duration_s)
+        self._responses.count(label, response.status, duration_s, request.turn.used_s)
         _charge_work(request, response, waits.unindexed_reads)
         await _send(request, route, response, receive, send)
         key_use = request.proof.key_use
         if key_use is not None:
             self._usage.note(key_use, request.real_now_us, response.status, label, request.address)
-            self._request_log.add(_logged(request, route, key_use, response, duration_s))
+            path = _logged_path(request, route, params)
+            self._request_log.add(_logged(request, path, key_use, response, duration_s))
+
+
+def _logged_path(request: Request, route: Route | None, params: tuple[str, ...]) -> str:
+    has_ids = all(map(ids.is_canonical, params))  # a name may be an e-mail address
+    return route.path if route and not has_ids else request.path
 
 
 def _logged(
-    request: Request, route: Route | None, key: KeyUse, response: Response, duration_s: float
+    request: Request, path: str, key: KeyUse, response: Response, duration_s: float
 ) -> LoggedRequest:
     size = response.file.size if response.file else len(response.body)
-    has_ids = all(map(ids.is_canonical, request.params))  # a name may be an e-mail address
-    path = route.path if route and not has_ids else request.path
     return LoggedRequest(
-        key.tenant_id, request.request_id, key.key_id, request.method,
-        describe_target(path, request.query), response.status, int(duration_s * 1_000_000), size,
-    )  # fmt: skip
+        key.tenant_id,
+        request.request_id,
+        key.key_id,
+        request.method,
+        describe_target(path, request.query),
+        response.status,
+        int(duration_s * 1_000_000),
+        size,
+    )
 
 
 class _Node:
@@ -184,7 +181,7 @@ def _wrong_method(method: str, routes: dict[str, Route]) -> MethodNotAllowed:
     return MethodNotAllowed(METHOD_NOT_ALLOWED, method=method, allowed=", ".join(allowed))
 
 
-async def _handle(route: Route, request: Request) -> Response:
+async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Response:
     request.max_body_bytes = route.max_body_bytes
     if route.guard.scheme == "session":
         language.activate(request)
@@ -192,15 +189,16 @@ async def _handle(route: Route, request: Request) -> Response:
     if request.proof.refusal is not None:
         raise request.proof.refusal
     if request.proof.caller is not None:
+        request.turn.pay_as(request.proof.caller.tenant_id)
         await _wait_for_turn(route, request)
     if request.method not in _READS:  # later its response cannot be refused
         _check_budget(request, 0)
-    for identifier in () if route.takes_names else request.params:
+    for identifier in () if route.takes_names else params:
         is_number = route.takes_numbers and identifier.isdigit()
         if not (is_number or ids.is_canonical(identifier)):
             is_upper_case = ids.is_canonical(identifier.lower())
             raise NotFound(NOT_LOWER_CASE if is_upper_case else NOT_FOUND)
-    response = await route.operation.handle(request)
+    response = await route.operation.handle(request, *params)
     if request.method in _READS and len(response.body) > UNCOUNTED_BYTES:
         _check_budget(request, len(response.body))
     return response
@@ -208,7 +206,7 @@ async def _handle(route: Route, request: Request) -> Response:
 
 def _check_budget(request: Request, size: int) -> None:
     """Raises ServiceUnavailable when too much is held that clients have not read."""
-    budget = request.state.sending
+    budget = request.state.limits.sending
     if budget.held_bytes and not budget.has_room(large_responses.holder(request), size):
         raise ServiceUnavailable(TOO_MANY_BYTES)
 
@@ -218,10 +216,10 @@ async def _wait_for_turn(route: Route, request: Request) -> None:
 
     The guard of signed requests spends that of the keys, together with the key's own.
     """
-    state, budget = request.state, request.state.tenant_budgets.of(request.caller)
+    state, budget = request.state, request.state.limits.tenant_budgets.of(request.caller)
     if route.guard.scheme != "hmac":
-        check_tenant(await state.limiter.take(budget))
-    request.reserved_units = await state.tenant_pace.wait(budget.id)
+        check_tenant(await state.limits.limiter.take(budget))
+    request.reserved_units = await state.limits.tenant_pace.wait(budget.id)
 
 
 async def _delay_refusal(request: Request) -> None:
@@ -234,7 +232,7 @@ def _charge_work(request: Request, response: Response, unindexed_reads: int) -> 
     """Charge the tenant for what the request has cost beyond its first unit."""
     if request.proof.caller is None:
         return
-    state, budget = request.state, request.state.tenant_budgets.of(request.proof.caller)
+    state, budget = request.state, request.state.limits.tenant_budgets.of(request.proof.caller)
     transferred = len(request.body) + len(response.body)
     streamed = request.streamed_bytes + (response.file.size if response.file else 0)
     units = request.write_count + transferred // _BYTES_PER_UNIT
@@ -243,11 +241,11 @@ def _charge_work(request: Request, response: Response, unindexed_reads: int) -> 
     units += request.rendered_steps // _STEPS_PER_UNIT
     key_budget = request.proof.key_budget
     if key_budget is not None and request.write_count > 1:  # each item counts as a request
-        state.limiter.charge(key_budget, request.write_count - 1)
+        state.limits.limiter.charge(key_budget, request.write_count - 1)
     if request.reserved_units:
-        state.tenant_pace.settle(budget.id, request.reserved_units, 1 + units)
+        state.limits.tenant_pace.settle(budget.id, request.reserved_units, 1 + units)
     if units:
-        state.limiter.charge(budget, units)
+        state.limits.limiter.charge(budget, units)
 
 
 async def _error_response(request: Request, route: Route | None, error: ApiError) -> Response:
@@ -278,6 +276,8 @@ async def _send(
         *envelope.caching_headers(response),
         *(_VARY[route.guard.scheme] if route else ()),
     ]
+    if route and route.guard.scheme == "session":
+        headers.append((b"server-timing", b"loop;dur=%.1f" % (request.turn.used_s * 1000)))
     if response.parts is not None:
         await streaming.send_parts(response, headers, send)
         return

@@ -1,9 +1,10 @@
 """Reads the JSON body of a request into the struct of an operation."""
 
+import difflib
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import cache
 from itertools import chain, islice
 from typing import Any, TypeVar
@@ -25,24 +26,60 @@ _INT64 = range(-(2**63), 2**63)
 # A hostile body of 1 MiB could have 100,000 faults, and a response of 15 MiB.
 _MAX_FAULTS = 100
 _MAX_WARNINGS = 10
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAX_WARNINGS_BYTES = 1024
 _MAX_POINTER_LENGTH = 64
+_READ_ONLY = "This field cannot be changed. Leave it out, or send the value that it has."
 
 
 def read(request: Request, struct: type[S]) -> S:
     """The body as this struct. Raises BadRequest, or ValidationFailed, which names every fault.
 
     Names that the struct does not have are reported in `x-warnings`, or as faults under
-    `Prefer: handling=strict`. Names in its IGNORED are dropped without a warning.
+    `Prefer: handling=strict`, where the struct's IS_CLOSED is set, and where its MISTAKEN has them
+    with the right name. Names in its IGNORED are dropped without a warning.
     """
+    return _read_document(request, _parse_object(request), struct)
+
+
+async def read_change(request: Request, struct: type[S], show: Callable[[], Awaitable[Any]]) -> S:
+    """A merge patch as this struct, in which names of IGNORED repeat what the resource has.
+
+    So a client can send a resource back that it has read, and nothing is ignored that it meant to
+    change. show: reads the resource, as a struct or as JSON. Raises BadRequest, ValidationFailed.
+    """
+    document = _parse_object(request)
+    change = _read_document(request, document, struct)
+    given = document.keys() & struct.IGNORED  # type: ignore[attr-defined]
+    if given:
+        shown = await show()
+        present = msgspec.json.decode(shown) if isinstance(shown, bytes) else _plain(shown)
+        changed = sorted(name for name in given if document[name] != present.get(name))
+        if changed:
+            raise _invalid(Fault(f"/{name}", "read_only", _READ_ONLY) for name in changed)
+    return change
+
+
+def _plain(shown: Any) -> dict[str, Any]:
+    return dict(msgspec.to_builtins(shown))
+
+
+def _parse_object(request: Request) -> dict[str, Any]:
     document = parse(request.body)
     if not isinstance(document, dict):
         raise invalid([Fault("", "invalid_type", "The body must be a JSON object.")])
+    return document
+
+
+def _read_document(request: Request, document: dict[str, Any], struct: type[S]) -> S:
     unknown = _unknown_fields(document, struct, "")
-    if unknown and _is_strict(request):
-        raise _invalid(chain(map(_unknown_field, unknown), find_faults(document, struct)))
-    if unknown:
-        request.response_headers.append((b"x-warnings", _warnings(unknown)))
+    if not unknown:
+        return convert(document, struct)
+    mistaken: dict[str, str] = getattr(struct, "MISTAKEN", {})
+    if _is_strict(request) or getattr(struct, "IS_CLOSED", False) or document.keys() & mistaken:
+        faults = (_unknown_field(pointer, struct) for pointer in unknown)
+        raise _invalid(chain(faults, find_faults(document, struct)))
+    request.response_headers.append((b"x-warnings", _warnings(unknown)))
     return convert(document, struct)
 
 
@@ -63,7 +100,7 @@ def read_items(
     unknown = [_unknown_fields(item, struct, f"/{name}/{n}") for n, item in enumerate(items)]
     pointers = [pointer for each in unknown for pointer in each]
     if pointers and _is_strict(request):
-        raise _invalid(map(_unknown_field, pointers))
+        raise _invalid(_unknown_field(pointer, struct) for pointer in pointers)
     if pointers:
         request.response_headers.append((b"x-warnings", _warnings(pointers)))
     return [_convert_or_fault(item, struct) for item in items]
@@ -111,8 +148,15 @@ def _invalid(faults: Iterable[Fault]) -> ValidationFailed:
     return invalid(list(islice(faults, _MAX_FAULTS)))
 
 
-def _unknown_field(pointer: str) -> Fault:
-    return Fault(pointer, "unknown_field", "There is no such field; check its spelling.")
+def _unknown_field(pointer: str, struct: type[msgspec.Struct]) -> Fault:
+    name = pointer.rpartition("/")[2]
+    mistaken: dict[str, str] = getattr(struct, "MISTAKEN", {})
+    known = [field.name for field in fields_of(struct)]
+    near = [mistaken[name]] if name in mistaken else difflib.get_close_matches(name[:64], known, 1)
+    if not near:
+        return Fault(pointer, "unknown_field", "There is no such field; check its spelling.")
+    text = "There is no such field. Did you mean `%(right)s`?"
+    return Fault(pointer, "unknown_field", text, {"right": near[0]})
 
 
 @cache
@@ -171,6 +215,8 @@ def parse(body: bytes) -> Any:
         raise BadRequest(MISSING_BODY)
     if _has_too_many_values(body):
         raise _malformed(f"it has more than {MAX_VALUES:,} values")
+    if body.startswith(_BYTE_ORDER_MARK):
+        raise _malformed("it begins with a byte order mark, EF BB BF; send JSON without one")
     try:
         text = body.decode()
         value = _DECODER.decode(text)

@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Sequence
+from functools import lru_cache
 
 from sealdesk.settings import Network
 
@@ -24,6 +25,7 @@ def client_address(
     return peer
 
 
+@lru_cache(maxsize=4096)
 def networks_of(address: str) -> tuple[str, ...]:
     """The networks by which failures of a client are counted, the smallest first.
 

@@ -9,6 +9,7 @@ from sealdesk.web.request import Request, Response
 _ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 _TAG_LIST = re.compile(rf"\*|{_ENTITY_TAG}\s*(?:,\s*{_ENTITY_TAG}\s*)*")
 _WEAK = b"if-match: a weak ETag was compared as if it were strong"
+_SUFFIX = re.compile(r'-(?:gzip|br|deflate|zstd)"$')
 _TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
 
@@ -19,19 +20,30 @@ def if_match(request: Request) -> tuple[str, ...] | None:
     makes its ETag weak, and our versions are the same in either form. `x-warnings` says so.
     """
     tags = _read_tags(request, b"if-match")
-    if tags is None or not any(tag.startswith("W/") for tag in tags):
+    if tags is None or tags == (strong := tuple(map(_as_we_send_it, tags))):
         return tags
     request.response_headers.append((b"x-warnings", _WEAK))
-    return tuple(tag.removeprefix("W/") for tag in tags)
+    return strong
+
+
+def _as_we_send_it(tag: str) -> str:
+    """The entity tag that a proxy has changed when it compressed the response.
+
+    nginx and others put W/ before it, Apache's mod_deflate and mod_brotli a suffix into it.
+    """
+    return _SUFFIX.sub('"', tag.removeprefix("W/"))
+
+
+def is_unchanged(request: Request, etag: str) -> bool:
+    """Whether If-None-Match names the current ETag. Raises BadRequest."""
+    known_tags = _read_tags(request, b"if-none-match") or ()
+    return any(known in ("*", etag) or _as_we_send_it(known) == etag for known in known_tags)
 
 
 def unless_unchanged(request: Request, etag: str, response: Response) -> Response:
     """The response with its ETag; 304 when If-None-Match names the current one."""
     tagged = (b"etag", etag.encode())
-    known_tags = _read_tags(request, b"if-none-match")
-    if known_tags is not None and (
-        "*" in known_tags or etag in [tag.removeprefix("W/") for tag in known_tags]
-    ):
+    if is_unchanged(request, etag):
         vary = [header for header in response.headers if header[0] == b"vary"]
         return Response(304, b"", [tagged, *vary])
     response.headers.append(tagged)

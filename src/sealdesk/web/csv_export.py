@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from sealdesk import clock, ids
 from sealdesk.db.deadline import UNINDEXED_READ_UNITS, Deadline, deadline
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.resources import csv_file
 from sealdesk.resources.paging import PageRequest, Position
 from sealdesk.web.pages import forms, render
@@ -59,14 +58,19 @@ class ExportEnded(Exception):
 async def show_page(request: Request, page: ExportPage, *, is_busy: bool = False) -> Response:
     """The page that begins an export, by a link or by a script with a progress bar."""
     return await render.page(
-        request, "shared/export.html", 429 if is_busy else 200,
-        export=page, max_rows=MAX_ROWS, is_busy=is_busy, file_name=_file_name(request, page.name),
-    )  # fmt: skip
+        request,
+        "shared/export.html",
+        429 if is_busy else 200,
+        export=page,
+        max_rows=MAX_ROWS,
+        is_busy=is_busy,
+        file_name=_file_name(request, page.name),
+    )
 
 
 def has_room(request: Request) -> bool:
     """Whether the tenant may begin one more export."""
-    return request.state.exports[request.caller.tenant_id] < MAX_EXPORTS_OF_TENANT
+    return request.state.limits.exports[request.caller.tenant_id] < MAX_EXPORTS_OF_TENANT
 
 
 def with_lf(text: str | None) -> str:
@@ -92,7 +96,7 @@ async def send_file(request: Request, export: CsvExport) -> Response:
 
 async def _parts(request: Request, export: CsvExport) -> AsyncGenerator[bytes, None]:
     """Nothing, as soon as the export is recorded, and then the file."""
-    running, tenant_id = request.state.exports, request.caller.tenant_id
+    running, tenant_id = request.state.limits.exports, request.caller.tenant_id
     running[tenant_id] += 1
     try:
         first = await _begin(request, export)
@@ -112,10 +116,8 @@ async def _begin(request: Request, export: CsvExport) -> CsvPart:
     position: Position | None = [after] if ids.is_canonical(after) else None
     first = await export.read(PageRequest(_ROWS_AT_ONCE, position))
     caller, now_us = request.caller, request.now_us
-    entry = AuditEntry(
-        f"{export.name}.exported", caller.actor, caller.address, None, export.details
-    )
-    await request.write(lambda tx: audit.record(tx, caller.tenant_id, entry, now_us))
+    action = f"{export.name}.exported"
+    await request.write(lambda tx: audit.record(tx, caller, action, None, export.details, now_us))
     return first
 
 
@@ -151,7 +153,9 @@ async def _read_next(request: Request, export: CsvExport, after: str, sent_bytes
     part = await export.read(PageRequest(_ROWS_AT_ONCE, [after]))
     took_s = time.perf_counter() - began_s
     units = 1 + sent_bytes // _BYTES_PER_UNIT + waits.unindexed_reads * UNINDEXED_READ_UNITS
-    request.state.limiter.charge(request.state.tenant_budgets.of(request.caller), units)
+    request.state.limits.limiter.charge(
+        request.state.limits.tenant_budgets.of(request.caller), units
+    )
     await asyncio.sleep(took_s)
     return part
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import gzip
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import msgspec
@@ -51,9 +51,9 @@ def _files() -> dict[str, File]:
 
 
 @operation("A page of the documentation", tag="Documentation", headers=("if-none-match",))
-async def serve_documentation(request: Request) -> Response:
+async def serve_documentation(request: Request, *_: str) -> Response:
     """A file of the documentation. Its path is looked up in a table, never on the disk."""
-    files = await asyncio.to_thread(_files)
+    files = _files() if _files.cache_info().currsize else await asyncio.to_thread(_files)
     file = files.get(request.path)
     if file is None:
         raise NotFound(NO_SUCH_PATH if files else NOT_BUILT)
@@ -67,7 +67,12 @@ async def serve_documentation(request: Request) -> Response:
         if accepts_gzip(request):
             headers.append((b"content-encoding", b"gzip"))
             etag += "-gzip"
-        else:
-            content = gzip.decompress(content)
+        elif not conditional.is_unchanged(request, f'"{etag}"'):
+            content = _decompress(content)
     response = Response(200, content, headers, file.content_type.encode())
     return conditional.unless_unchanged(request, f'"{etag}"', response)
+
+
+@lru_cache(maxsize=64)
+def _decompress(content: bytes) -> bytes:
+    return gzip.decompress(content)

@@ -1,8 +1,7 @@
 """Sends responses whose bytes count until the client has read them, and reads unread requests."""
 
 from sealdesk.web.client_address import networks_of
-from sealdesk.web.file_body import FileBody
-from sealdesk.web.request import Message, Receive, Request, Response, Send
+from sealdesk.web.request import FileBody, Message, Receive, Request, Response, Send
 
 _MAX_DRAINED_BYTES = 4 * 1024 * 1024
 _CLOSE = (b"connection", b"close")
@@ -19,7 +18,7 @@ async def send_counted(request: Request, start: Message, response: Response, sen
     if response.file is not None:
         await _send_file(request, start, response.file, send)
         return
-    budget, owner, size = request.state.sending, holder(request), len(response.body)
+    budget, owner, size = request.state.limits.sending, holder(request), len(response.body)
     budget.add(owner, size)
     try:
         await send(start)
@@ -34,7 +33,7 @@ async def send_counted(request: Request, start: Message, response: Response, sen
 
 async def _send_file(request: Request, start: Message, file: FileBody, send: Send) -> None:
     """Send a file in parts, of which one is held at a time."""
-    budget, owner = request.state.sending, holder(request)
+    budget, owner = request.state.limits.sending, holder(request)
     budget.add(owner, file.part_bytes)
     try:
         await send(start)

@@ -1,6 +1,8 @@
 """The table of routes: guards, and operations with their documentation."""
 
+import re
 from collections.abc import Awaitable, Callable
+from inspect import signature
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -19,7 +21,9 @@ LAST_PAGE = PageMeta(25, has_more=False, next_cursor=None)
 # What a stream produces, whose requests are of a script: they get no error pages.
 EVENT_STREAM = "text/event-stream"
 
-Handle = Callable[[Request], Awaitable[Response]]
+_PATH_NAME = re.compile(r"{(\w+)}")
+# Its arguments after the request are the values of the path, which a Route checks.
+Handle = Callable[..., Awaitable[Response]]
 
 
 class Guard(Protocol):
@@ -122,6 +126,7 @@ class Route(msgspec.Struct, frozen=True):
 
     takes_numbers: whether a number may stand in the place of an id.
     takes_names: whether its parameters are names instead of ids, which its handler looks up.
+    Raises TypeError when the handler does not take the values of the path.
     """
 
     method: str
@@ -131,3 +136,12 @@ class Route(msgspec.Struct, frozen=True):
     max_body_bytes: int = MAX_SHORT_BODY_BYTES
     takes_numbers: bool = False
     takes_names: bool = False
+
+    def __post_init__(self) -> None:
+        """The argument of `{id}` says whose it is, as `ticket_id` does; others agree by name."""
+        names = _PATH_NAME.findall(self.path)
+        arguments = signature(self.operation.handle).bind(self, *names).arguments
+        for argument, name in list(arguments.items())[1:]:
+            agrees = argument.endswith("_id") if name == "id" else argument == name
+            if isinstance(name, str) and not agrees:
+                raise TypeError(f"{self.method} {self.path}: {{{name}}} is not {argument}")

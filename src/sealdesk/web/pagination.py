@@ -1,8 +1,9 @@
 """Paginated lists: reads the page request from the query string, and builds the response."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from sealdesk.db.engine import Tx
 from sealdesk.resources.paging import (
     DEFAULT_PER_PAGE,
     MAX_CURSOR_LENGTH,
@@ -61,13 +62,28 @@ def read_list(request: Request, params: Sequence[Param]) -> ListRequest:
     )
 
 
+def _by_id(row: Any) -> Position:
+    return [row.id]
+
+
+async def list_all(
+    request: Request,
+    list_rows: Callable[[Tx, str, PageRequest], Awaitable[Sequence[R]]],
+    show: Callable[[R], bytes],
+) -> Response:
+    """The response of an endpoint without filters. `list_rows` gets the id of the tenant."""
+    list_request = read_list(request, ())
+    rows = await request.fetch(list_rows, list_request.page)
+    return page(request, list_request, rows, show=show)
+
+
 def page(
     request: Request,
     list_request: ListRequest,
     rows: Sequence[R],
     *,
     show: Callable[[R], bytes],
-    position: Callable[[R], Position],
+    position: Callable[[R], Position] = _by_id,
 ) -> Response:
     """The response with one page. `rows` has one row more than the page when there is a next page.
 

@@ -1,12 +1,13 @@
 """Requests as handlers see them, and the responses that they return."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import msgspec
 
 from sealdesk import ids
 from sealdesk.caller import Caller
+from sealdesk.db.deadline import Deadline
 from sealdesk.db.engine import Tx, Work
 from sealdesk.errors import BadRequest, ContentTooLarge, Unauthorized, UnsupportedMediaType
 from sealdesk.errors.requests import (
@@ -19,13 +20,13 @@ from sealdesk.records import idempotency
 from sealdesk.records.idempotency import IdempotentRequest, StoredResponse
 from sealdesk.state import AppState
 from sealdesk.web.client_address import client_address, is_within
-from sealdesk.web.file_body import FileBody
 from sealdesk.web.form import Form, parse_form
 from sealdesk.web.pages.site import Site
 from sealdesk.web.proof import NOTHING_PROVEN, Visitor
 
 T = TypeVar("T")
-# Limits of bodies (decisions 3, 0028): of requests with long text, and of all others.
+P = ParamSpec("P")
+# Limits of bodies (spec decision 3, decision 0028): of requests with long text, and of all others.
 MAX_BODY_BYTES = 1024 * 1024
 MAX_SHORT_BODY_BYTES = 8 * 1024
 _STORED_HEADERS = (b"location", b"etag")
@@ -42,6 +43,18 @@ class Disconnected(Exception):
     """The client closed the connection before its request was complete."""
 
 
+class FileBody(Protocol):
+    """A body that is read in parts of at most `part_bytes`, `size` bytes in all."""
+
+    size: int
+    part_bytes: int
+
+    async def read_part(self) -> bytes:
+        """The next part, empty at the end."""
+
+    async def close(self) -> None: ...
+
+
 class Response(msgspec.Struct):
     """A response. headers: besides those of every response. parts, file: in place of `body`."""
 
@@ -53,11 +66,24 @@ class Response(msgspec.Struct):
     file: FileBody | None = None
 
 
+class Turn(Protocol):
+    """Who pays for the work of a request, and how much it was."""
+
+    deadline: Deadline
+
+    @property
+    def used_s(self) -> float:
+        """How long the request has held the event loop so far."""
+
+    def pay_as(self, name: str) -> None:
+        """Charge what follows to another payer."""
+
+
 class Request:
     """One request: what was received, and the proof of its guard.
 
     target: raw path and query as sent, behind the path prefix that a proxy may have stripped.
-    params: the ids in the path. body: empty until `read_body`. real_now_us: without a test clock.
+    body: empty until `read_body`. real_now_us: without a test clock.
     peer: the address of the connection; address: the client's behind trusted proxies.
     max_body_bytes: the limit of the route. response_headers: what reading the request adds to the
     response. write_count: how many transactions it has written. reserved_units: see TenantPace.
@@ -72,7 +98,6 @@ class Request:
         "max_body_bytes",
         "method",
         "now_us",
-        "params",
         "path",
         "peer",
         "proof",
@@ -88,6 +113,7 @@ class Request:
         "state",
         "streamed_bytes",
         "target",
+        "turn",
         "write_count",
     )
 
@@ -114,10 +140,10 @@ class Request:
             state.metrics.untrusted_forwarders.note(self.peer, state.clock.monotonic_s())
         self.now_us = self.real_now_us = state.clock.now_us()
         self.request_id = ids.mint_request_id(self.now_us)
-        self.params: tuple[str, ...] = ()
         self.body = b""
         self.max_body_bytes = MAX_SHORT_BODY_BYTES
         self._form: Form | None = None
+        self.turn: Turn = scope["turn"]
         self.proof = NOTHING_PROVEN
         self.response_headers: list[Header] = []
         self.write_count = self.reserved_units = self.streamed_bytes = self.rendered_steps = 0
@@ -152,6 +178,15 @@ class Request:
         """Read from the caller's tenant. Raises ServiceUnavailable."""
         return await self.state.database.read(work, self.caller.tenant_id)
 
+    async def fetch(
+        self,
+        find: Callable[Concatenate[Tx, str, P], Awaitable[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Read with a function that takes the id of the caller's tenant after the transaction."""
+        return await self.read(lambda tx: find(tx, self.caller.tenant_id, *args, **kwargs))
+
     async def read_unindexed(self, work: Work[T]) -> T:
         """Read what no index serves. Raises QueryTooSlow, ServiceUnavailable."""
         return await self.state.database.read_unindexed(work, self.caller.tenant_id)
@@ -169,6 +204,15 @@ class Request:
             return await work(tx)
 
         return await self._write(guarded)
+
+    async def act(
+        self,
+        action: Callable[Concatenate[Tx, Caller, P], Awaitable[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Write with an action, which takes the caller after the transaction."""
+        return await self.write(lambda tx: action(tx, self.caller, *args, **kwargs))
 
     async def write_more(self, work: Work[T]) -> T:
         """Change the caller's tenant once more, without the proof's part, which `write` has run."""

@@ -106,7 +106,7 @@ async def is_ready(request: Request) -> Response:
             writes="ok" if can_write else "failed",
             reason=health.reason or "the database cannot be reached",
         )
-    return envelope.one(Readiness("ok", "ok", "ok", request.state.limiter.mode))
+    return envelope.one(Readiness("ok", "ok", "ok", request.state.limits.limiter.mode))
 
 
 async def _can_read(request: Request) -> bool:

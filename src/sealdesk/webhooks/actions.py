@@ -12,7 +12,6 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, NotFound, invalid
 from sealdesk.event_log import events
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.resources.paging import PageRequest
 from sealdesk.webhooks import rules
 from sealdesk.webhooks.errors import (
@@ -22,13 +21,16 @@ from sealdesk.webhooks.errors import (
     WEBHOOK_DISABLED,
     WEBHOOK_INACTIVE,
 )
-from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import (
+    Attempt,
+    Delivery,
     DeliveryResponse,
     DeliveryWithAttempts,
+    Endpoint,
     NewReplay,
     NewWebhook,
+    Replay,
     ReplayResponse,
     WebhookChange,
     WebhookResponse,
@@ -288,5 +290,4 @@ async def record_audit(
     """Record an action on an endpoint."""
     # The query of a URL may contain a token.
     public = {"url": rules.without_query(endpoint.url), **details}
-    entry = AuditEntry(action, caller.actor, caller.address, endpoint.id, public)
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, action, endpoint.id, public, now_us)

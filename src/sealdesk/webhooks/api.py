@@ -1,4 +1,4 @@
-"""The API of webhook management (decisions 11)."""
+"""The API of webhook management (spec decision 11)."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -9,22 +9,23 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
 from sealdesk.web import body, envelope, query
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, ListRequest, page, read_list
+from sealdesk.web.pagination import PAGING, ListRequest, list_all, page, read_list
 from sealdesk.web.request import Request, Response
 from sealdesk.webhooks import actions, endpoint_service, examples, redelivery, rules
 from sealdesk.webhooks.errors import REPLAY_IN_PROGRESS, TOO_MANY_WEBHOOKS, WEBHOOK_INACTIVE
-from sealdesk.webhooks.rules import Endpoint
 from sealdesk.webhooks.store import delivery_log
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import (
     DELIVERY_STATUSES,
     DeliveryFilter,
     DeliveryResponse,
+    Endpoint,
     NewRedelivery,
     NewReplay,
     NewWebhook,
     ReplayResponse,
     WebhookChange,
+    WebhookResponse,
 )
 
 S = TypeVar("S", DeliveryResponse, ReplayResponse)
@@ -41,18 +42,11 @@ _FILTERS = (
 @operation("List webhook endpoints", tag=_TAG, gives=examples.WEBHOOK, is_list=True, params=PAGING)
 async def list_webhooks(request: Request) -> Response:
     """Newest first. Never shows a secret."""
-    list_request = read_list(request, ())
-    tenant_id = request.caller.tenant_id
-    endpoints = await request.read(
-        lambda tx: endpoint_store.list_endpoints(tx, tenant_id, list_request.page)
-    )
 
     def show(endpoint: Endpoint) -> bytes:
         return _encode(rules.endpoint_response(endpoint, request.now_us))
 
-    return page(
-        request, list_request, endpoints, show=show, position=lambda endpoint: [endpoint.id]
-    )
+    return await list_all(request, endpoint_store.list_endpoints, show)
 
 
 @operation(
@@ -73,12 +67,14 @@ async def create_webhook(request: Request) -> Response:
 
 
 @operation("Get a webhook endpoint", tag=_TAG, gives=examples.WEBHOOK)
-async def get_webhook(request: Request) -> Response:
+async def get_webhook(request: Request, endpoint_id: str) -> Response:
     """One endpoint, without its secret."""
-    (endpoint_id,) = request.params
-    tenant_id = request.caller.tenant_id
-    endpoint = await request.read(lambda tx: actions.get_webhook(tx, tenant_id, endpoint_id))
-    return envelope.one(rules.endpoint_response(endpoint, request.now_us))
+    return envelope.one(await _show(request, endpoint_id))
+
+
+async def _show(request: Request, endpoint_id: str) -> WebhookResponse:
+    endpoint = await request.fetch(actions.get_webhook, endpoint_id)
+    return rules.endpoint_response(endpoint, request.now_us)
 
 
 @operation(
@@ -88,50 +84,34 @@ async def get_webhook(request: Request) -> Response:
     gives=examples.WEBHOOK,
     example=examples.WEBHOOK_CHANGE,
 )
-async def change_webhook(request: Request) -> Response:
+async def change_webhook(request: Request, endpoint_id: str) -> Response:
     """A JSON Merge Patch. `is_active: false` pauses: pending deliveries are kept, and no new ones
     are added. `is_active: true` resumes, also after Sealdesk has disabled the endpoint."""
-    (endpoint_id,) = request.params
-    change = body.read(request, WebhookChange)
+    change = await body.read_change(request, WebhookChange, lambda: _show(request, endpoint_id))
     return envelope.one(await endpoint_service.change_webhook(request, endpoint_id, change))
 
 
 @operation("Delete a webhook endpoint", tag=_TAG, status=204)
-async def delete_webhook(request: Request) -> Response:
+async def delete_webhook(request: Request, endpoint_id: str) -> Response:
     """Deletes the endpoint with its pending deliveries, its delivery log and its secret."""
-    (endpoint_id,) = request.params
-
-    async def work(tx: Tx) -> Response:
-        await actions.delete_webhook(tx, request.caller, endpoint_id, now_us=request.now_us)
-        return envelope.nothing()
-
-    return await request.write(work)
+    await request.act(actions.delete_webhook, endpoint_id, now_us=request.now_us)
+    return envelope.nothing()
 
 
-@operation(
-    "Rotate a webhook endpoint's secret",
-    tag=_TAG,
-    gives=examples.ROTATED_WEBHOOK,
-)
-async def rotate_webhook_secret(request: Request) -> Response:
+@operation("Rotate a webhook endpoint's secret", tag=_TAG, gives=examples.ROTATED_WEBHOOK)
+async def rotate_webhook_secret(request: Request, endpoint_id: str) -> Response:
     """Creates a new `secret`, which is shown only once. For 24 hours deliveries carry two
     signatures, by the new and by the previous secret, so a receiver can change without a gap."""
-    (endpoint_id,) = request.params
-
-    async def work(tx: Tx) -> Response:
-        rotated = await actions.rotate_secret(
-            tx, request.caller, endpoint_id, key_ring=request.state.key_ring, now_us=request.now_us
-        )
-        return envelope.one(rotated)
-
-    return await request.write(work)
+    rotated = await request.act(
+        actions.rotate_secret, endpoint_id, key_ring=request.state.key_ring, now_us=request.now_us
+    )
+    return envelope.one(rotated)
 
 
 @operation("Test a webhook endpoint", tag=_TAG, gives=examples.DELIVERY_WITH_ATTEMPTS)
-async def test_webhook(request: Request) -> Response:
+async def test_webhook(request: Request, endpoint_id: str) -> Response:
     """Sends one signed `webhook.test` now, also to a paused endpoint, and returns the delivery with
     its attempt. The status is 200 even if the delivery failed; see the field `status`."""
-    (endpoint_id,) = request.params
     return envelope.one(await endpoint_service.send_test(request, endpoint_id))
 
 
@@ -142,7 +122,7 @@ async def test_webhook(request: Request) -> Response:
     is_list=True,
     params=(*_FILTERS, *PAGING),
 )
-async def list_deliveries(request: Request) -> Response:
+async def list_deliveries(request: Request, endpoint_id: str) -> Response:
     """Newest first, of the last 30 days, each with the result of its last attempt."""
     list_request = read_list(request, _FILTERS)
     wanted = DeliveryFilter(**{each.name: list_request.values.get(each.name) for each in _FILTERS})
@@ -152,17 +132,15 @@ async def list_deliveries(request: Request) -> Response:
             tx, tenant_id, endpoint_id, list_request.page, wanted
         )
 
-    return await _list_of_endpoint(request, list_request, work, is_indexed=not wanted.event_type)
+    return await _list_of_endpoint(
+        request, endpoint_id, list_request, work, is_indexed=not wanted.event_type
+    )
 
 
 @operation("Get a webhook delivery", tag=_TAG, gives=examples.DELIVERY_WITH_ATTEMPTS)
-async def get_delivery(request: Request) -> Response:
+async def get_delivery(request: Request, endpoint_id: str, delivery_id: str) -> Response:
     """The delivery with the request and the response of each attempt."""
-    endpoint_id, delivery_id = request.params
-    tenant_id = request.caller.tenant_id
-    return envelope.one(
-        await request.read(lambda tx: actions.get_delivery(tx, tenant_id, endpoint_id, delivery_id))
-    )
+    return envelope.one(await request.fetch(actions.get_delivery, endpoint_id, delivery_id))
 
 
 @operation(
@@ -172,18 +150,11 @@ async def get_delivery(request: Request) -> Response:
     status=202,
     fails=(WEBHOOK_INACTIVE,),
 )
-async def redeliver(request: Request) -> Response:
+async def redeliver(request: Request, endpoint_id: str, delivery_id: str) -> Response:
     """Sends the event again now with the same `webhook-id`, even if it was delivered, and retries
     on the full schedule if that fails."""
-    endpoint_id, delivery_id = request.params
-
-    async def work(tx: Tx) -> Response:
-        delivery = await actions.redeliver(
-            tx, request.caller, endpoint_id, delivery_id, now_us=request.now_us
-        )
-        return envelope.one(delivery, 202)
-
-    return await request.write(work)
+    delivery = await request.act(actions.redeliver, endpoint_id, delivery_id, now_us=request.now_us)
+    return envelope.one(delivery, 202)
 
 
 @operation(
@@ -195,19 +166,14 @@ async def redeliver(request: Request) -> Response:
     fails=(WEBHOOK_INACTIVE,),
     example=examples.NEW_REDELIVERY,
 )
-async def redeliver_failed(request: Request) -> Response:
+async def redeliver_failed(request: Request, endpoint_id: str) -> Response:
     """Sends up to 1000 failed deliveries since `since` again, oldest first, each on the full
     schedule; tests are left out. While `has_more` is true, repeat it."""
-    (endpoint_id,) = request.params
     new = body.read(request, NewRedelivery)
-
-    async def work(tx: Tx) -> Response:
-        restarted = await redelivery.redeliver_failed(
-            tx, request.caller, endpoint_id, new, now_us=request.now_us
-        )
-        return envelope.one(restarted, 202)
-
-    return await request.write(work)
+    restarted = await request.act(
+        redelivery.redeliver_failed, endpoint_id, new, now_us=request.now_us
+    )
+    return envelope.one(restarted, 202)
 
 
 @operation(
@@ -217,18 +183,11 @@ async def redeliver_failed(request: Request) -> Response:
     status=202,
     fails=(WEBHOOK_INACTIVE,),
 )
-async def retry_now(request: Request) -> Response:
+async def retry_now(request: Request, endpoint_id: str) -> Response:
     """Makes the next attempt of up to 1000 deliveries that wait for it now. If it fails, the
     schedule goes on."""
-    (endpoint_id,) = request.params
-
-    async def work(tx: Tx) -> Response:
-        restarted = await redelivery.retry_now(
-            tx, request.caller, endpoint_id, now_us=request.now_us
-        )
-        return envelope.one(restarted, 202)
-
-    return await request.write(work)
+    restarted = await request.act(redelivery.retry_now, endpoint_id, now_us=request.now_us)
+    return envelope.one(restarted, 202)
 
 
 @operation(
@@ -240,17 +199,12 @@ async def retry_now(request: Request) -> Response:
     fails=(WEBHOOK_INACTIVE, REPLAY_IN_PROGRESS),
     example=examples.NEW_REPLAY,
 )
-async def replay_events(request: Request) -> Response:
+async def replay_events(request: Request, endpoint_id: str) -> Response:
     """Delivers again all events of the subscribed types from `since` up to but not including
     `until`, even delivered ones, each with its original `webhook-id`."""
-    (endpoint_id,) = request.params
     new = body.read(request, NewReplay)
-
-    async def work(tx: Tx) -> Response:
-        replay = await actions.replay(tx, request.caller, endpoint_id, new, now_us=request.now_us)
-        return envelope.one(replay, 202)
-
-    return await request.write(work)
+    replay = await request.act(actions.replay, endpoint_id, new, now_us=request.now_us)
+    return envelope.one(replay, 202)
 
 
 @operation(
@@ -260,7 +214,7 @@ async def replay_events(request: Request) -> Response:
     is_list=True,
     params=PAGING,
 )
-async def list_replays(request: Request) -> Response:
+async def list_replays(request: Request, endpoint_id: str) -> Response:
     """Newest first, each with its progress."""
     list_request = read_list(request, ())
 
@@ -268,22 +222,23 @@ async def list_replays(request: Request) -> Response:
         replays = await endpoint_store.list_replays(tx, tenant_id, endpoint_id, list_request.page)
         return [rules.replay_response(replay) for replay in replays]
 
-    return await _list_of_endpoint(request, list_request, work)
+    return await _list_of_endpoint(request, endpoint_id, list_request, work)
 
 
 async def _list_of_endpoint(
     request: Request,
+    endpoint_id: str,
     list_request: ListRequest,
     list_rows: Callable[[Tx, str, str], Awaitable[list[S]]],
     *,
     is_indexed: bool = True,
 ) -> Response:
     """The page of a list that belongs to the endpoint in the path."""
-    tenant_id, endpoint_id = request.caller.tenant_id, request.params[0]
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> list[S]:
         await actions.get_webhook(tx, tenant_id, endpoint_id)
         return await list_rows(tx, tenant_id, endpoint_id)
 
     rows = await (request.read(work) if is_indexed else request.read_unindexed(work))
-    return page(request, list_request, rows, show=_encode, position=lambda row: [row.id])
+    return page(request, list_request, rows, show=_encode)

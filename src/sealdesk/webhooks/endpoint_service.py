@@ -53,8 +53,8 @@ async def send_test(request: Request, endpoint_id: str) -> DeliveryWithAttempts:
     The result does not change the endpoint. Raises NotFound, ServiceUnavailable.
     """
     state = request.state
-    endpoint, event_id, payload = await request.write(
-        lambda tx: actions.begin_test(tx, request.caller, endpoint_id, now_us=request.now_us)
+    endpoint, event_id, payload = await request.act(
+        actions.begin_test, endpoint_id, now_us=request.now_us
     )
     try:
         attempt = await send(

@@ -1,4 +1,4 @@
-"""Webhook endpoints, deliveries, attempts and replays as values; no IO."""
+"""What changes and responses of webhook endpoints, deliveries and replays are; no IO."""
 
 from collections.abc import Collection
 from typing import Any
@@ -14,13 +14,15 @@ from sealdesk.webhooks.types import (
     EVERY_TYPE,
     SUBSCRIBABLE,
     TEST,
+    Attempt,
     AttemptResponse,
     AttemptSummary,
+    Delivery,
     DeliveryResponse,
-    DeliveryStatus,
     DeliveryWithAttempts,
-    DisabledReason,
+    Endpoint,
     ReceivedAnswer,
+    Replay,
     ReplayResponse,
     SentRequest,
     WebhookChange,
@@ -35,86 +37,6 @@ MAX_ATTEMPTS = 100  # in the response of one delivery
 _TOO_OLD = gettext_noop("Events are kept for 30 days, since %(oldest)s.")
 _NOT_AFTER_SINCE = gettext_noop("This must be later than since.")
 _IN_FUTURE = "This must not be in the future; it is %(now)s now."
-
-
-class Endpoint(msgspec.Struct, frozen=True):
-    """A stored webhook endpoint.
-
-    disabled_reason: why Sealdesk disabled it; None when it is active or was paused by a user.
-    sealed_old_secret: also signs until old_secret_until.
-    failing_since: the first failure after the last success.
-    """
-
-    tenant_id: str
-    id: str
-    url: str
-    events: tuple[str, ...]
-    description: str | None
-    is_active: bool
-    disabled_reason: DisabledReason | None
-    sealed_secret: bytes
-    secret_version: int
-    sealed_old_secret: bytes | None
-    old_secret_until: int | None
-    failing_since: int | None
-    created_at: int
-
-    def __repr__(self) -> str:
-        return f"Endpoint(id={self.id!r})"
-
-
-class Delivery(msgspec.Struct, frozen=True):
-    """The delivery of one event to one endpoint.
-
-    attempt_count: all attempts. retry_count: attempts since the schedule last started.
-    due_at: the time of the next attempt; None when there is none.
-    """
-
-    tenant_id: str
-    id: str
-    endpoint_id: str
-    event_id: str
-    event_type: str
-    status: DeliveryStatus
-    attempt_count: int
-    retry_count: int
-    due_at: int | None
-    created_at: int
-
-
-class Attempt(msgspec.Struct, frozen=True):
-    """A delivery attempt: the request and its response.
-
-    request_headers, answer_headers: JSON objects. status: None when there was no response; then
-    error says why. answer_body: as text, truncated.
-    """
-
-    number: int
-    sent_at: int
-    duration_ms: int
-    url: str
-    request_headers: str
-    status: int | None
-    answer_headers: str | None
-    answer_body: str | None
-    error: str | None
-
-
-class Replay(msgspec.Struct, frozen=True):
-    """A replay of the events of a time range.
-
-    until: exclusive. after_id: the last event that was handled.
-    """
-
-    tenant_id: str
-    id: str
-    endpoint_id: str
-    since: int
-    until: int
-    after_id: str
-    delivery_count: int
-    created_at: int
-    finished_at: int | None
 
 
 def seal_context(tenant_id: str, endpoint_id: str, secret_version: int) -> str:

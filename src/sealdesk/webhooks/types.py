@@ -1,16 +1,16 @@
-"""The request and response bodies of webhook management."""
+"""The structs of webhooks: endpoints, deliveries, attempts and replays."""
 
 import difflib
-from typing import Annotated, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from sealdesk import clock
 from sealdesk.clock import Iso
 from sealdesk.errors import Fault
 from sealdesk.event_log import events
 from sealdesk.ids import Id
+from sealdesk.resources.representation import Instant
 
 TEST = "webhook.test"
 EVERY_TYPE = "*"  # all event types, also those that a later version adds
@@ -24,7 +24,6 @@ _ONLY_AS_A_TEST = (
     "webhook.test is no subscription: POST /api/v1/webhooks/{id}/test sends it to that endpoint,"
     " whatever its events are."
 )
-_NOT_A_TIME = "This is not an ISO 8601 time, as in 2026-03-01T09:30:00Z."
 
 
 def _check_events(names: list[str]) -> list[Fault]:
@@ -56,12 +55,6 @@ def _hint(name: str) -> str:
     return f"{suggestion}There are {', '.join(SUBSCRIBABLE)}."
 
 
-def _check_instant(text: str) -> list[Fault]:
-    if clock.parse_instant(text) is None:
-        return [Fault("", "invalid_time", _NOT_A_TIME)]
-    return []
-
-
 Url = Annotated[str, Meta(min_length=1, max_length=URL_LENGTH, extra_json_schema={"format": "uri"})]
 EventName = Annotated[str, Meta(extra_json_schema={"enum": [*SUBSCRIBABLE, EVERY_TYPE]})]
 EventNames = Annotated[
@@ -69,9 +62,6 @@ EventNames = Annotated[
     Meta(max_length=100, extra={"check": _check_events}, extra_json_schema={"minItems": 1}),
 ]
 Description = Annotated[str, Meta(max_length=255)]
-Instant = Annotated[
-    str, Meta(extra={"check": _check_instant}, extra_json_schema={"format": "date-time"})
-]
 
 
 class NewWebhook(msgspec.Struct, frozen=True):
@@ -90,6 +80,8 @@ class WebhookChange(msgspec.Struct, frozen=True):
 
     is_active: false pauses the endpoint; true also reactivates one that Sealdesk has disabled.
     """
+
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "disabled_reason", "created_at"})
 
     url: Url | UnsetType = UNSET
     events: EventNames | UnsetType = UNSET
@@ -273,3 +265,83 @@ class ReplayResponse(msgspec.Struct, frozen=True):
     delivery_count: int
     created_at: Iso
     finished_at: Iso | None
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """A stored webhook endpoint.
+
+    disabled_reason: why Sealdesk disabled it; None when it is active or was paused by a user.
+    sealed_old_secret: also signs until old_secret_until.
+    failing_since: the first failure after the last success.
+    """
+
+    tenant_id: str
+    id: str
+    url: str
+    events: tuple[str, ...]
+    description: str | None
+    is_active: bool
+    disabled_reason: DisabledReason | None
+    sealed_secret: bytes
+    secret_version: int
+    sealed_old_secret: bytes | None
+    old_secret_until: int | None
+    failing_since: int | None
+    created_at: int
+
+    def __repr__(self) -> str:
+        return f"Endpoint(id={self.id!r})"
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """The delivery of one event to one endpoint.
+
+    attempt_count: all attempts. retry_count: how many of the schedule are used up.
+    due_at: the time of the next attempt; None when there is none.
+    """
+
+    tenant_id: str
+    id: str
+    endpoint_id: str
+    event_id: str
+    event_type: str
+    status: DeliveryStatus
+    attempt_count: int
+    retry_count: int
+    due_at: int | None
+    created_at: int
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """A delivery attempt: the request and its response.
+
+    request_headers, answer_headers: JSON objects. status: None when there was no response; then
+    error says why. answer_body: as text, truncated.
+    """
+
+    number: int
+    sent_at: int
+    duration_ms: int
+    url: str
+    request_headers: str
+    status: int | None
+    answer_headers: str | None
+    answer_body: str | None
+    error: str | None
+
+
+class Replay(msgspec.Struct, frozen=True):
+    """A replay of the events of a time range.
+
+    until: exclusive. after_id: the last event that was handled.
+    """
+
+    tenant_id: str
+    id: str
+    endpoint_id: str
+    since: int
+    until: int
+    after_id: str
+    delivery_count: int
+    created_at: int
+    finished_at: int | None

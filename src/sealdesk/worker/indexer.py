@@ -1,6 +1,7 @@
 """Runs the search consumers at a limited rate, so that requests are not delayed."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from sealdesk.db.engine import Tx
@@ -18,13 +19,18 @@ _QUIET_S = 1.0
 # A worker on PostgreSQL cannot see the requests of other processes, and uses half of the time.
 _REST_BESIDE_REQUESTS = 4
 _REST_OF_WORKER = 1
+Update = Callable[[AppState, Budget], Awaitable[int]]
 
 
 class IndexerLoop:
-    """Indexes in large steps while this process serves no requests, otherwise in small steps."""
+    """Indexes in large steps while this process serves no requests, otherwise in small steps.
 
-    def __init__(self, state: AppState) -> None:
+    update: does a step; how much was done.
+    """
+
+    def __init__(self, state: AppState, update: Update) -> None:
         self._state = state
+        self._update = update
         self._is_worker = state.settings.has_worker_process
         self._has_segments = not self._is_worker  # segments of an earlier process
         self._request_count = 0
@@ -42,7 +48,7 @@ class IndexerLoop:
     async def run_step(self, state: AppState) -> int:
         """Index some events and unindexed objects, and merge some segments; how much was done."""
         budget = ALONE if self._is_alone() else BESIDE_REQUESTS
-        done = await update_indexes(state, budget)
+        done = await self._update(state, budget)
         if done and not self._is_worker:
             self._has_segments = True
         for _ in range(_MERGES):
@@ -93,6 +99,5 @@ async def _update_index(index: SearchIndex, budget: Budget, state: AppState) -> 
 
 
 async def _find_work(tx: Tx, index: SearchIndex) -> tuple[bool, bool]:
-    # With a log for each tenant, `tenant_logs` runs the consumers.
-    is_behind = not tx.is_distributed and bool(await consumers.find_lags(tx, [index.name]))
+    is_behind = bool(await consumers.find_lags(tx, [index.name]))
     return is_behind, await indexing.needs_rebuild(tx, index)

@@ -9,28 +9,26 @@ import logging
 import signal
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Protocol
 
 import uvloop
 
 from sealdesk.clock import Clock
 from sealdesk.db.factory import open_database
+from sealdesk.search.indexing import Budget
 from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
 from sealdesk.telemetry import descriptors
 from sealdesk.tickets.snoozing import waking
 from sealdesk.tickets.snoozing.store import DueTicket
 from sealdesk.webhooks.delivery.deliverer import Deliverer
-from sealdesk.webhooks.delivery.fan_out import FanOut, continue_backlogs
-from sealdesk.webhooks.delivery.replays import continue_replays
+from sealdesk.webhooks.delivery.fan_out import continue_replays
 from sealdesk.webhooks.store import deliveries as delivery_store
-from sealdesk.worker import log_tasks, mail
+from sealdesk.worker import log_tasks, mail, stepper
 from sealdesk.worker.attempts import attempt
-from sealdesk.worker.eraser import keep_erasing
 from sealdesk.worker.indexer import IndexerLoop
-from sealdesk.worker.log_tasks import ConsumerTask
-from sealdesk.worker.renamer import keep_renaming
+from sealdesk.worker.one_log import OneLog
 from sealdesk.worker.retention import prune
-from sealdesk.worker.tenant_logs import TenantLogs, has_tenant_logs
 
 PRUNE_EVERY_S = 60.0
 REPORT_EVERY_S = 60.0
@@ -55,7 +53,7 @@ async def _run_until_signal(settings: Settings, on_ready: Callable[[], None]) ->
         signal.alarm(MAX_SHUTDOWN_S)  # ends the process even if a task hangs
         running.cancel()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop)
     on_ready()
     with contextlib.suppress(asyncio.CancelledError):
@@ -72,15 +70,13 @@ async def run(state: AppState) -> None:
     wakeups = (delivery.wakeup.set, mail_wakeup.set)
     is_worker = state.settings.has_worker_process
     async with asyncio.TaskGroup() as group:
-        if is_worker and await has_tenant_logs(state):
-            group.create_task(TenantLogs(state, *wakeups).run())
-        else:
-            _run_one_log(group, state, *wakeups)
-        group.create_task(delivery.run())
-        group.create_task(IndexerLoop(state).run())
+        event_log = await _open_log(state, *wakeups)
+        group.create_task(event_log.run())
+        group.create_task(delivery.run(event_log))
+        group.create_task(IndexerLoop(state, event_log.update_indexes).run())
         group.create_task(_keep_pruning(state))
-        group.create_task(keep_renaming(state))
-        group.create_task(keep_erasing(state))
+        group.create_task(stepper.RENAMINGS.run(state))
+        group.create_task(stepper.ERASURES.run(state))
         group.create_task(_keep_waking(state))
         group.create_task(mail.keep_sending(state, mail_wakeup))
         if is_worker:
@@ -88,19 +84,26 @@ async def run(state: AppState) -> None:
             group.create_task(descriptors.watch(state.metrics.count_exhausted_descriptors))
 
 
-def _run_one_log(
-    group: asyncio.TaskGroup,
-    state: AppState,
-    on_deliveries: Callable[[], None],
-    on_messages: Callable[[], None],
-) -> None:
-    """Start the tasks of the log of all tenants."""
-    tasks = [ConsumerTask(FanOut(), on_deliveries), mail.MailQueueTask(on_messages)]
-    for task in tasks:
-        group.create_task(task.run(state))
-    group.create_task(log_tasks.watch(state, tasks))
+class Log(Protocol):
+    """The log, or the logs, of the events: gives them positions, and runs the consumers."""
+
+    async def run(self) -> None: ...
+
+    async def continue_backlogs(self, state: AppState) -> int: ...
+
+    async def update_indexes(self, state: AppState, budget: Budget) -> int: ...
+
+
+async def _open_log(
+    state: AppState, on_deliveries: Callable[[], None], on_messages: Callable[[], None]
+) -> Log:
     if state.settings.has_worker_process:
-        group.create_task(log_tasks.run_sequencer(state, tasks))
+        # asyncpg takes 22 ms to import, which SQLite does not need.
+        from sealdesk_citus import tenant_logs
+
+        if await tenant_logs.has_tenant_logs(state):
+            return tenant_logs.TenantLogs(state, on_deliveries, on_messages)
+    return OneLog(state, on_deliveries, on_messages)
 
 
 class _Delivery:
@@ -116,24 +119,25 @@ class _Delivery:
         # On SQLite one process delivers: a lease that exists at its start is of a killed process.
         self._has_old_leases = not state.settings.has_worker_process
 
-    async def run(self) -> None:
+    async def run(self, event_log: Log) -> None:
+        step = partial(self._run_step, event_log)
         rest_s = log_tasks.SHORTEST_REST_S
         try:
             while True:
-                done = await attempt(self._run_step, self._state, "delivery")
+                done = await attempt(step, self._state, "delivery")
                 rest_s = log_tasks.next_rest_s(rest_s, done)
                 if not done:
                     await log_tasks.wait_for(self.wakeup, rest_s)
         finally:
             await self._deliverer.end()
 
-    async def _run_step(self, state: AppState) -> int:
+    async def _run_step(self, event_log: Log, state: AppState) -> int:
         if self._has_old_leases:
             await state.database.write(delivery_store.end_all_leases)
             self._has_old_leases = False
         now_us = state.clock.now_us()
         backlog = await state.database.read(lambda tx: delivery_store.find_backlog(tx, now_us))
-        done = await attempt(continue_backlogs, state) if backlog.has_late_events else 0
+        done = await attempt(event_log.continue_backlogs, state) if backlog.has_late_events else 0
         if backlog.has_replays:
             done += await attempt(continue_replays, state)
         return done + await self._deliverer.lease_endpoints(backlog)

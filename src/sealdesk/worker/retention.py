@@ -2,30 +2,23 @@
 
 import asyncio
 
-from sealdesk.api_keys import store as api_keys
 from sealdesk.api_keys.request_log import recorder as request_log
 from sealdesk.db.engine import Tx, Work
-from sealdesk.event_log import events, presence
+from sealdesk.db.retention import delete_expired
+from sealdesk.event_log import events
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.mail.contact_form import rules as contact_form
 from sealdesk.mail.contact_form import store as submissions
-from sealdesk.mail.receiving import retention as raw_messages
-from sealdesk.records import idempotency, test_tenants
+from sealdesk.mail.receiving import raw_messages
+from sealdesk.records import test_tenants
 from sealdesk.state import AppState
-from sealdesk.telemetry.counters import HOUR_US
 from sealdesk.tickets.attachments import pruning as attachments
-from sealdesk.tickets.merging import rules as merging
-from sealdesk.tickets.merging import store as merges
-from sealdesk.tickets.store import replying
-from sealdesk.tickets.tags import rules as tags
-from sealdesk.tickets.tags.steps import store as renamings
 from sealdesk.webhooks.store import deliveries as delivery_store
 
 _STEP_ROWS = 200
 _STEP_PAUSE_S = 0.05
 _TENANTS_AT_ONCE = 100
-_USAGE_US = 30 * 24 * HOUR_US
 # Longer than any request that was in flight when its endpoint was deleted.
 _DELETED_US = 60 * 1_000_000
 
@@ -33,7 +26,7 @@ _DELETED_US = 60 * 1_000_000
 async def prune(state: AppState) -> int:
     """Delete all expired rows; how many."""
     now_us = state.clock.now_us()
-    total = await _in_steps(state, lambda tx: _prune_directories(tx, now_us))
+    total = await _in_steps(state, lambda tx: _prune_all_tenants(tx, now_us))
     total += await attachments.prune(state)
     total += await raw_messages.prune(state)
     deleted_before = now_us - _DELETED_US
@@ -67,16 +60,10 @@ async def _prune_tenant(state: AppState, tenant_id: str, now_us: int) -> int:
     return await _in_steps(state, step)
 
 
-async def _prune_directories(tx: Tx, now_us: int) -> int:
+async def _prune_all_tenants(tx: Tx, now_us: int) -> int:
     return (
-        await idempotency.prune(tx, now_us, _STEP_ROWS)
-        + await api_keys.prune_signatures(tx, now_us, _STEP_ROWS)
-        + await api_keys.prune_usage(tx, now_us - _USAGE_US, _STEP_ROWS)
-        + await identity.prune(tx, now_us, _STEP_ROWS)
-        + await replying.prune_replying(tx, now_us, _STEP_ROWS)
-        + await presence.prune(tx, now_us, _STEP_ROWS)
-        + await merges.prune(tx, now_us - merging.UNDO_US, _STEP_ROWS)
-        + await renamings.prune(tx, now_us - tags.KEPT_US, _STEP_ROWS)
+        await delete_expired(tx, now_us, _STEP_ROWS)
+        + await identity.prune_failures(tx, now_us, _STEP_ROWS)
         + await submissions.prune(tx, now_us - contact_form.WAITS_US, _STEP_ROWS)
     )
 

@@ -3,12 +3,16 @@
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import httpx
+import pytest
 
 from tests.mail.contact_form.support import ANN, FormDesk, Stranger, refused_at
 from tests.support.page_security import assert_page_is_secure
 from tests.support.service import wait_until
+
+pytestmark = pytest.mark.pages
 
 BO = "bo@customer.example"
 HOSTILE = "\"'></title></textarea><svg/onload=alert(1)>{{7**9}}"
@@ -105,10 +109,34 @@ def test_notes_and_other_peoples_secrets_are_not_on_the_page(desk: FormDesk) -> 
     assert link not in body
     assert desk.tenant.admin_email not in body
     assert ann.once("GET", f"{link}/files/{note}").status_code == 404
-    raw = desk.key.upload("message.eml", b"x", "message/rfc822").json()["data"]["id"]
-    desk.reply(ticket, "See there.", attachment_ids=[raw])
-    assert "message.eml" not in ann.get(link).text
-    assert ann.once("GET", f"{link}/files/{raw}").status_code == 404
+    for content_type in ("message/rfc822", "application/octet-stream"):
+        raw = desk.key.upload("message.eml", b"x", content_type).json()["data"]["id"]
+        desk.reply(ticket, "See there.", attachment_ids=[raw])
+        assert "message.eml" not in ann.get(link).text
+        assert ann.once("GET", f"{link}/files/{raw}").status_code == 404
+
+
+def test_a_rewritten_link_of_another_participant_is_on_no_page_and_in_no_mail(
+    desk: FormDesk,
+) -> None:
+    ticket, link = with_link(desk)
+    desk.join(ticket, BO)
+    token = link.rpartition("/")[2]
+    once = quote(f"https://help.example{link}", safe="")
+    sql = "SELECT token FROM ticket_participants WHERE ticket_id = :id AND address = :ann LIMIT 1"
+    (row,) = desk.service.rows(sql, id=ticket["id"], ann=ANN)
+    broken = f"{token[:40]}=\n> {token[40:]}"
+    text = (
+        f"See https://x.safelinks.protection.outlook.com/?url={quote(once)}&data=1 or {broken}"
+        f" or desk&#43;{row['token'].upper()}@acme.test."
+    )
+    desk.reply(ticket, text)
+    desk.change(ticket, subject=f"Re: {once}")
+    page = Stranger(desk).get(link_in(desk.mails(1, BO)[0]))
+    assert "safelinks.protection" in page.text
+    for shown in (page.answer.text, desk.mails(1, BO)[0].replace("\n> ", "").replace("=", "")):
+        assert token not in shown.lower() and row["token"] not in shown.lower()
+        assert token[40:] not in shown.lower()
 
 
 def test_everything_on_the_page_is_text(desk: FormDesk) -> None:

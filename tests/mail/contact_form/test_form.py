@@ -14,6 +14,8 @@ from tests.support.mail_server import MailServer
 from tests.support.page_security import assert_page_is_secure
 from tests.support.service import Tenant
 
+pytestmark = pytest.mark.pages
+
 SENT = "confirm it within 24 hours"
 HOSTILE = "\"'></title></textarea><svg/onload=alert(1)>{{7**9}}"
 
@@ -134,10 +136,16 @@ def test_a_token_of_another_desk_or_a_changed_one_confirms_nothing(
     token = desk.link().rpartition("/")[2]
     last = "a" if token[-10] != "a" else "b"
     for name, tried in (
-        (other.name, token), (desk.name, token[:-10] + last + token[-9:]), (desk.name, "a" * 58),
-        (desk.name, token[:-1]), (desk.name, "x" * 5000), (desk.name, "%00"), (desk.name, "%C3%A9"),
-        ("nobody", token), ("tickets", token),
-    ):  # fmt: skip
+        (other.name, token),
+        (desk.name, token[:-10] + last + token[-9:]),
+        (desk.name, "a" * 58),
+        (desk.name, token[:-1]),
+        (desk.name, "x" * 5000),
+        (desk.name, "%00"),
+        (desk.name, "%C3%A9"),
+        ("nobody", token),
+        ("tickets", token),
+    ):
         path = f"/{name}/confirm/{tried}"
         assert ann.once("GET", path).status_code in (404, 303), path
         assert Stranger(desk).post(path, []).status in (403, 404), path
@@ -217,22 +225,27 @@ def test_no_form_can_have_the_name_of_one_of_our_paths() -> None:
     assert [first for first in own if not rules.faults_of_name(first)] == []
 
 
-@pytest.mark.parametrize(
-    "name", ["", "a", "ab", "-acme", "acme-", "Acme", "ac me", "ac/me", "ac.me", "ämter", "a" * 64]
-)
-def test_a_name_has_small_letters_digits_and_hyphens(name: str) -> None:
-    assert rules.faults_of_name(name)
+def test_a_name_has_small_letters_digits_and_hyphens() -> None:
+    wrong = ("", "a", "ab", "-acme", "acme-", "Acme", "ac me", "ac/me", "ac.me", "ämter", "a" * 64)
+    assert [each for each in wrong if not rules.faults_of_name(each)] == []
     assert not rules.faults_of_name("acme-2")
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "", "desk.example.com", "javascript:alert(1)", "https://", "https://a b", "https://x/?q=1",
-        "https://u:p@x.example", "https://x.example/#a", "https://x\r\nBcc: b@c.example",
-        "https://x.example/" + "a" * 200, "ftp://x.example", "https://[::1", "https://x:99999",
-    ],
-)  # fmt: skip
-def test_links_begin_with_an_address_of_a_website(url: str) -> None:
-    assert rules.faults_of_url(url)
+def test_links_begin_with_an_address_of_a_website() -> None:
+    wrong = (
+        "",
+        "desk.example.com",
+        "javascript:alert(1)",
+        "https://",
+        "https://a b",
+        "https://x/?q=1",
+        "https://u:p@x.example",
+        "https://x.example/#a",
+        "https://x\r\nBcc: b@c.example",
+        "https://x.example/" + "a" * 200,
+        "ftp://x.example",
+        "https://[::1",
+        "https://x:99999",
+    )
+    assert [each for each in wrong if not rules.faults_of_url(each)] == []
     assert not rules.faults_of_url("https://desk.example.com/help")

@@ -1,11 +1,12 @@
 """An SMTP and an IMAP server on loopback that share one inbox."""
 
 import asyncio
+import base64
 import contextlib
 import re
 import ssl
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from email import message_from_bytes
 from typing import Any
 
@@ -13,17 +14,37 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 USERNAME = "desk@acme.test"
 PASSWORD = 'correct "horse" bätt\\ery'
+_REFUSAL = b'{"status":"400","schemes":"Bearer"}'
 _LITERAL = re.compile(rb"\{(\d+)\}\r\n$")
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Inbox:
-    """The messages of all accounts, and the faults that the servers have. refuses: of RCPT."""
+    """The messages of all accounts, and the faults that the servers have.
+
+    refuses: of RCPT. access_tokens: with which XOAUTH2 is accepted, for their accounts.
+    """
 
     def __init__(self) -> None:
         self.messages: list[bytes] = []
         self.loses_messages = False
         self.refuses = ""
+        self.access_tokens: Mapping[str, str] = {}
+
+    def accepts(self, response: bytes) -> bool:
+        """Whether the response of a client to XOAUTH2 has a token of its account."""
+        try:
+            user, auth, *_ = base64.b64decode(response).decode().split("\x01")
+        except ValueError:
+            return False
+        token = auth.removeprefix("auth=Bearer ")
+        return user == f"user={self.access_tokens.get(token)}"
+
+    async def auth_XOAUTH2(self, server: Any, args: list[str]) -> AuthResult:  # as below
+        if self.accepts(args[1].encode()):
+            return AuthResult(success=True)
+        await server.challenge_auth(_REFUSAL)
+        return AuthResult(success=False, handled=False)
 
     async def handle_RCPT(  # aiosmtpd looks for this name
         self, server: Any, session: Session, envelope: Envelope, address: str, options: list[str]
@@ -114,12 +135,24 @@ class MailServers:
         while line := await reader.readline():
             tag, words = line.split()[0], await _words(reader, writer, line)
             command = words[0].upper()
-            if command == b"STARTTLS":
+            if command == b"AUTHENTICATE":
+                writer.write(tag + await self._authenticate(reader, writer))
+            elif command == b"STARTTLS":
                 writer.write(tag + b" OK begin\r\n")
                 await writer.start_tls(self._context)
             else:
                 writer.write(self._answer(tag, command, words))
         writer.close()
+
+    async def _authenticate(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bytes:
+        writer.write(b"+ \r\n")
+        if self.inbox.accepts(await reader.readline()):
+            return b" OK done\r\n"
+        writer.write(b"+ " + base64.b64encode(_REFUSAL) + b"\r\n")
+        await reader.readline()
+        return b" NO [AUTHENTICATIONFAILED] not this token\r\n"
 
     def _answer(self, tag: bytes, command: bytes, words: list[bytes]) -> bytes:
         if command == b"LOGIN" and words[1:] != [USERNAME.encode(), PASSWORD.encode()]:

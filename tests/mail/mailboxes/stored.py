@@ -3,8 +3,7 @@
 from typing import Any
 
 from sealdesk.mail.mailboxes import actions
-from sealdesk.mail.mailboxes.rules import Failure
-from sealdesk.mail.mailboxes.types import Side
+from sealdesk.mail.mailboxes.types import Failure, Side
 from tests.support.client import Person
 from tests.support.service import Service, Tenant
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from sealdesk.mail.mailboxes import connection_test
-from sealdesk.mail.mailboxes.rules import Failure
+from sealdesk.mail.mailboxes.types import Failure
 from tests.mail.mailboxes.servers import PASSWORD, USERNAME, MailServers
 from tests.mail.mailboxes.stored import MAILBOXES, made, set_problem
 from tests.support.service import Service, Tenant

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from sealdesk.mail.mailboxes.rules import Failure
+from sealdesk.mail.mailboxes.types import Failure
 from tests.mail.mailboxes.servers import PASSWORD, USERNAME, MailServers
 from tests.mail.mailboxes.stored import MAILBOXES, made, set_problem
 from tests.servers import free_port
@@ -44,15 +44,19 @@ def test_a_mailbox_is_added_changed_paused_and_deleted(
     assert_page_is_secure(page)
     form = visitor.get(f"{at}/edit").form(f"{at}/edit")
     assert (form.value("smtp_password"), form.value("smtp_port")) == ("", "")
-    page = visitor.submit(form, signature="Best wishes")
+    page = visitor.submit(form, signature="Best wishes", aliases=f"1-{address}\n 2-{address}")
     shown = admin.get(f"{MAILBOXES}/{at.rpartition('/')[2]}").json()["data"]
+    assert shown["aliases"] == [f"1-{address}", f"2-{address}"]
     assert (shown["signature"], shown["has_smtp_password"]) == ("Best wishes", True)
     page = visitor.submit(page.form(f"{at}/pause"))
     assert "Paused" in page.text
     page = visitor.submit(page.form(f"{at}/resume"))
     assert "Paused" not in page.text
     visitor.submit(visitor.get(f"{at}/delete").form(f"{at}/delete"))
-    assert "No mailboxes yet" in visitor.get(HOME).text
+    page = visitor.get(HOME)
+    assert "No mailboxes yet" in page.text and address in page.text
+    visitor.submit(page.form(f"{HOME}/former"), address=address)
+    assert f" {address} " not in visitor.get(HOME).text
 
 
 def test_a_mailbox_that_no_server_listens_for_says_so(
@@ -82,7 +86,7 @@ def test_a_wrong_field_has_its_message_and_no_password_comes_back(
 def test_a_taken_address_is_told(visitor: Visitor, tenant: Tenant, address: str) -> None:
     made(tenant.admin(), address)
     page = _add(visitor, address)
-    assert page.status == 409 and "has this address already" in page.text
+    assert page.status == 409 and "has or had" in page.text
 
 
 def test_a_problem_is_in_the_list_and_on_the_page(

@@ -95,6 +95,15 @@ def _headers(charset: str, text: str) -> Iterator[Case]:
     yield Case(f"{charset}: file name", raw, {"names": (f"{text}.txt",), "faults": ()})
 
 
+_BARE_SUBJECTS = {
+    "windows-1251": "Привет",
+    "koi8-r": "Привет",
+    "shift_jis": "注文の件",
+    "gb2312": "订单",
+    "iso-8859-1": "Réclamation café",
+}
+
+
 def lie_cases() -> Iterator[Case]:
     text = "Grüße aus Köln – 日本語"
     utf8 = text.encode()
@@ -127,7 +136,7 @@ def lie_cases() -> Iterator[Case]:
     ):
         raw = with_header(part(f'text/plain; charset="{charset}"', latin.encode("cp1252")))
         yield Case(f"windows-1252 that calls itself {charset!r}", raw, {"faults": ("charset",)})
-    for charset in ("foo", "", "us-ascii", "idna", "bz2", "rot13"):
+    for charset in ("foo", "", "us-ascii", "idna", "bz2", "rot13", "utf-8"):
         raw = with_header(part(f"text/plain; charset={charset}", latin.encode("cp1252")))
         yield Case(
             f"windows-1252 as {charset!r} reads", raw, {"text": latin, "faults": ("charset",)}
@@ -163,6 +172,15 @@ def _japanese_and_russian_cases() -> Iterator[Case]:
     wide = "髙橋①"  # not in JIS X 0208, but in what Windows sends under its name
     raw = with_header(part("text/plain; charset=shift_jis", wide.encode("cp932")))
     yield Case("Windows-31J that calls itself Shift_JIS", raw, {"text": wide, "faults": ()})
+    nec = b"\x1b$B-!HV\x1b(B and \x1b(I1\x1b(B"
+    raw = with_header(part("text/plain; charset=iso-2022-jp", nec))
+    yield Case("cp50220 that calls itself ISO-2022-JP", raw, {"text": "①番 and ｱ", "faults": ()})
+    for charset, subject in _BARE_SUBJECTS.items():
+        field = b"Subject: " + subject.encode(charset) + b"\r\n"
+        raw = field + part(f"text/plain; charset={charset}", subject.encode(charset))
+        yield Case(f"a bare subject in {charset}", raw, {"subject": subject, "text": subject})
+    raw = b"Subject: caf\xe9\r\n\r\nx"
+    yield Case("a bare subject without a charset", raw, {"subject": "café"})
     russian = TEXTS["koi8-r"]
     header = f"From: {word('Ян', 'koi8-r')} <a@example.com>\r\n".encode()
     raw = message("", russian.encode("koi8-r"), header=header)

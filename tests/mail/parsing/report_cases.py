@@ -64,6 +64,7 @@ def report_cases() -> Iterator[Case]:
     )
     yield Case("a receipt", with_header(read), {"automatic": "report", "delivery_status": None})
     yield from _text_cases()
+    yield from _copy_cases()
 
 
 def _status(name: str, group: str, **fields: str) -> Case:
@@ -121,11 +122,52 @@ Message-ID: <r1.abc@desk.example>
 """
 
 
+_GAVE_UP = (
+    "Hi. This is the qmail-send program at mx.example.\nThis is a permanent error; I've given up.\n"
+    "\n<ann@example.com>:\nSorry, I wasn't able to establish a connection. (#4.4.1)\nI'm not going "
+    "to try again; this message has been in the queue too long.\n",
+    "A message that you sent could not be delivered. This is a permanent error.\n\n"
+    "  ann@example.com\n    450 4.2.0 greylisted: retry timeout exceeded\n",
+    "Delivery has failed to these recipients: ann@example.com\nThe server has tried to deliver "
+    "this message, without success, and has stopped trying. 4.4.7 Message expired\n",
+)
+_GOES_ON = (
+    "A message that you sent has not yet been delivered to one or more of its recipients after "
+    "more than 24 hours. Delivery attempts will continue for some time, as long as the message "
+    "remains undelivered.\n\n  ann@example.com\n    450 4.2.0 greylisted\n",
+    "This is a warning only. You do not need to resend your message. It could not be delivered to "
+    "ann@example.com: 450 4.2.0 greylisted\n",
+    "Delivery to ann@example.com has been delayed. The server will keep trying. Your message could "
+    "not be delivered yet: 4.4.1\n",
+)
+
+
+def _copy_cases() -> Iterator[Case]:
+    """The copy of the message stands anywhere in the report."""
+    notice = part("text/plain", "ann@example.com: 550 5.1.1 could not be delivered")
+    for kind, copy in (
+        ("mixed", _ORIGINAL),
+        ("report", _ORIGINAL),
+        ("mixed", part("text/rfc822-headers", "Message-ID: <r1.abc@desk.example>\r\n")),
+        ("mixed", part("text/plain; name=h.txt", "Message-ID: <r1.abc@desk.example>\r\n")),
+    ):
+        raw = with_header(multipart(kind, [notice, copy]), _HEADER)
+        yield Case(
+            f"a copy in {kind}", raw, {"original": "r1.abc@desk.example", "action": "failed"}
+        )
+
+
 def _text_cases() -> Iterator[Case]:
     for name, text in {
         "qmail": _QMAIL, "Exim": _EXIM, "Exchange": _EXCHANGE, "sendmail": _SENDMAIL,
     }.items():  # fmt: skip
         yield _bounce(name, text, recipient="ann@example.com", status="5.1.1")
+    for text in _GAVE_UP:
+        yield _bounce("a server that gave up", text, recipient="ann@example.com", action="failed")
+    for text in _GOES_ON:
+        raw = message("", text, header=_HEADER.replace(b"Undelivered", b"Delayed"))
+        expected = {"recipient": "ann@example.com", "action": "delayed"}
+        yield Case("a report of a server that goes on", raw, expected)
     plain = "Mail delivery failed\nann@example.com\n  SMTP error: 452 mailbox full"
     yield _bounce("a reply code", plain, recipient="ann@example.com", status="4.0.0")
     header = _HEADER + b"X-Failed-Recipients: ann@example.com\r\n"

@@ -17,6 +17,7 @@ _ICS = (
     "LOCATION;LANGUAGE=en:Room 1\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 )
 _EVENT = "[Calendar: Team, meet, 2026-01-05 10:00 UTC, Room 1]"
+_SIGNED_TYPE = "application/pkcs7-mime; smime-type=signed-data; name=smime.p7m"
 _INNER = b"From: b@example.com\r\nSubject: inner\r\n\r\ninner text\r\n"
 
 
@@ -27,6 +28,10 @@ def structure_cases() -> Iterator[Case]:
     yield from _encoding_cases()
     yield from _text_cases()
     yield from _html_cases()
+    yield from _broken_type_cases()
+    yield _case("an opaque signature", part(_SIGNED_TYPE, _signed(), encoding="base64"), "words")
+    encrypted = part(_SIGNED_TYPE, b"0\x80\x06\x09other", encoding="base64")
+    yield _case("no signature", encrypted, "", names=("smime.p7m",), faults=("encrypted",))
 
 
 def _case(name: str, inner: bytes, text: str, **expected: Any) -> Case:
@@ -338,6 +343,38 @@ _HTML_TEXTS = {
     "<p title='\">a</p>b": "a\n\nb",
     "<o:p>a</o:p><x-y>b</x-y>": "ab",
 }  # fmt: skip
+
+
+def _broken_type_cases() -> Iterator[Case]:
+    for declared in (
+        "text/plain charset=utf-8", '"text/plain"; charset=utf-8', "text/text; charset=utf-8",
+        "text/plain, charset=utf-8", "text / plain", "plain", "html", "text\\plain", "text/",
+    ):  # fmt: skip
+        yield _case(f"the type {declared}", part(declared, "wörds"), "wörds")
+    for declared in ("html", "text", "text/html charset=utf-8", "text/htm", '"text/html"', ""):
+        html = part(declared, "<html><body><p>wörds <b>too</b></p></body></html>")
+        yield _case(f"HTML of the type {declared!r}", html, "wörds too")
+    parts = b"--xx\r\nContent-Type: text/plain\r\n\r\nwords\r\n--xx\r\n\r\nwords\r\n--xx--\r\n"
+    bare = b"Content-Type: multipart/alternative\r\n\r\n" + parts
+    yield _case("a short boundary that is not declared", bare, "words", faults=("boundary",))
+    for name, header in (
+        ("a junk line in the header", b"X-Filter: passed the\r\nfirst check\r\nSubject: s\r\n"),
+        ("a junk line before it", b"junk\r\nSubject: s\r\n"),
+        ("a mark before it", b"\xef\xbb\xbfSubject: s\r\n"),
+    ):
+        raw = header + b"From: a@x.example\r\n\r\nwords"
+        expected = {"subject": "s", "sender": ("a@x.example", ""), "text": "words"}
+        yield Case(name, raw, expected)
+
+
+def _signed() -> bytes:
+    """SignedData (RFC 5652, 5.1) as a stream writes it: lengths are not known beforehand."""
+    words = b"Content-Type: text/plain\r\n\r\nwords"
+    octets = b"\x24\x80\x04\x0a" + words[:10] + bytes((4, len(words) - 10)) + words[10:] + b"\0\0"
+    content = b"\x30\x80\x06\x09" + bytes.fromhex("2a864886f70d010701") + b"\xa0\x80" + octets
+    signed = b"\x30\x80\x02\x01\x01\x31\x00" + content + b"\0\0\0\0\x31\x00\0\0"
+    identifier = bytes.fromhex("2a864886f70d010702")
+    return b"\x30\x80\x06\x09" + identifier + b"\xa0\x80" + signed + b"\0\0\0\0"
 
 
 def _html_cases() -> Iterator[Case]:

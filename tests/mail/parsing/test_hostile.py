@@ -2,6 +2,7 @@
 
 import base64
 import quopri
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from sealdesk.mail.parsing.content import MAX_FILES, MAX_TEXT_LENGTH
 from sealdesk.mail.parsing.message import MAX_SUBJECT_LENGTH, parse, parse_strictly
 from sealdesk.mail.parsing.types import Fault, ParsedMessage
 from sealdesk.tickets.attachments.rules import fault_of_name
+from sealdesk.tickets.text.quotes import fold
 from tests.mail.parsing.messages import HEADER, content_of
 from tests.mail.parsing.test_corpus import CASES
 
@@ -29,6 +31,7 @@ _REPEATED: dict[str, tuple[bytes, bytes]] = {
     "comments without end": (_HTML, b"<!--"),
     "elements without end": (_HTML, b"<a"),
     "links without end": (_HTML, b"<a href='https://x.example'>"),
+    "comments within a link": (_HTML + b"<a href=http://x>", b"\xad<!>"),
     "hidden elements without end": (_HTML, b"<div style='display:none'>"),
     "attributes": (_HTML + b"<img ", b"a=1 "),
     "character references": (_HTML, b"&amp;&#65;"),
@@ -36,6 +39,8 @@ _REPEATED: dict[str, tuple[bytes, bytes]] = {
     "parts without end of line": (_MIXED, b"\n--bx"),
     "multiparts in each other": (_MIXED, _MIXED.replace(HEADER, b"--b\r\n")),
     "header lines": (HEADER, b"Received: x\r\n"),
+    "lines that are no fields": (HEADER, b"junk\r\nX-A: b\r\n"),
+    "signed data": (HEADER + b"Content-Type: application/pkcs7-mime\r\n\r\n", b"\x24\x80\x04\0"),
     "folded lines": (b"To: ", b"a@b.example,\r\n "),
     "angle brackets": (b"To: ", b"<@,"),
     "comments": (b"To: ", b"("),
@@ -51,22 +56,79 @@ _REPEATED: dict[str, tuple[bytes, bytes]] = {
 }
 
 
-def _time_s(call: Callable[[], object]) -> float:
+def _repeated(name: str, size: int) -> bytes:
+    begin, repeated = _REPEATED[name]
+    return begin + repeated * (size // len(repeated))
+
+
+def _time_s(raw: bytes) -> float:
     began = time.thread_time()
-    call()
+    _read(raw)
     return time.thread_time() - began
 
 
-@pytest.mark.parametrize("name", _REPEATED)
-def test_the_time_of_a_message_grows_with_its_size(name: str) -> None:
-    begin, repeated = _REPEATED[name]
+def _read(raw: bytes) -> None:
+    """Parse a message, and fold its quotes as its page does."""
+    fold(parse_strictly(raw).text)
 
-    def took(size: int) -> float:
-        raw = begin + repeated * (size // len(repeated))
-        return min(_time_s(lambda: parse_strictly(raw)) for _ in range(2))
 
-    # Eight times the size takes eight times the time, or 64 times if it is quadratic.
-    assert took(160_000) < 30 * max(took(20_000), 0.001)
+def _count_calls(read: Callable[[], object]) -> int:
+    """How many functions are called, those of C among them."""
+    events: list[str] = []
+    sys.setprofile(lambda _, event, __: events.append(event))
+    try:
+        read()
+    finally:
+        sys.setprofile(None)
+    return events.count("call") + events.count("c_call")
+
+
+def test_the_work_for_a_message_grows_with_its_size() -> None:
+    def growth(name: str) -> float:
+        small, large = _repeated(name, 2_500), _repeated(name, 20_000)
+        return _count_calls(lambda: _read(large)) / _count_calls(lambda: _read(small))
+
+    # Eight times the size takes eight times the calls, or 64 times if it is quadratic.
+    assert {name: found for name in _REPEATED if (found := growth(name)) > 12} == {}
+
+
+_LINES = (
+    "> a\n", "> " * 40 + "a\n", "\n", "-- \n", "On Mon, 5 Jan 2026 at 10:00, Ann wrote:\n",
+    "On Mon, 5 Jan 2026,\n", "From: a@b.example\nSent: 5.1.2026\nTo: c@d.example\n", "a: b\n",
+    "-----Original Message-----\n", "_" * 32 + "\n", "a@b.example 12\n", "a@b.example 12\n> x\n",
+    "Am 5.1.2026 schrieb\n", "wrote:\n", "a\u200b", "> \n> From: x\n", "a" * 70 + "\n", "* a\n",
+)  # fmt: skip
+
+
+def test_the_work_to_fold_quotes_grows_with_the_text() -> None:
+    def growth(line: str) -> float:
+        small, large = (line * (size // len(line)) for size in (2_500, 20_000))
+        return _count_calls(lambda: fold(large)) / _count_calls(lambda: fold(small))
+
+    assert {line: found for line in _LINES if (found := growth(line)) > 12} == {}
+
+
+@pytest.mark.prove
+def test_the_time_to_fold_quotes_grows_with_the_text() -> None:
+    def time_s(text: str) -> float:
+        began = time.thread_time()
+        fold(text)
+        return time.thread_time() - began
+
+    def growth(line: str) -> float:
+        small, large = (line * (size // len(line)) for size in (8_000, 64_000))
+        return min(time_s(large), time_s(large)) / max(min(time_s(small), time_s(small)), 0.001)
+
+    assert {line: found for line in _LINES if (found := growth(line)) > 30} == {}
+
+
+@pytest.mark.prove
+def test_the_time_of_a_message_grows_with_its_size() -> None:
+    def growth(name: str) -> float:
+        small, large = _repeated(name, 20_000), _repeated(name, 160_000)
+        return min(_time_s(large), _time_s(large)) / max(min(_time_s(small), _time_s(small)), 0.001)
+
+    assert {name: found for name in _REPEATED if (found := growth(name)) > 30} == {}
 
 
 @pytest.mark.parametrize(

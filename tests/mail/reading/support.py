@@ -12,7 +12,7 @@ import pytest
 
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.mail.mailboxes import actions as mailboxes
-from sealdesk.mail.mailboxes.directory.store import Place
+from sealdesk.mail.mailboxes.store.directory import Place
 from sealdesk.mail.mailboxes.types import Mailbox, MailboxChange, NewMailbox
 from sealdesk.mail.reading import leasing, reader, rules
 from sealdesk.mail.reading.leasing import FolderReading
@@ -21,7 +21,7 @@ from tests.servers import Dovecot
 from tests.servers.dovecot import PASSWORD
 from tests.support.service import Service, Tenant, wait_until
 
-_LISTED = "SELECT 1 FROM mailbox_directory WHERE mailbox_id = :id LIMIT 1"
+_LISTED = "SELECT 1 FROM mailboxes WHERE id = :id AND deleted_at IS NULL LIMIT 1"
 _names = iter(range(1_000_000))
 
 

@@ -5,11 +5,11 @@ from collections import Counter
 
 import pytest
 
-from sealdesk.mail.connections import MailFailed
-from sealdesk.mail.importing import running
-from sealdesk.mail.importing.imap_folder import ImapFolder
-from sealdesk.mail.importing.types import Failure, NotAMailbox, Totals
+from sealdesk.mail.servers import MailFailed
 from sealdesk.state import AppState
+from sealdesk_mail_import import running
+from sealdesk_mail_import.imap_folder import ImapFolder
+from sealdesk_mail_import.types import Failure, NotAMailbox, Totals
 from tests.mail.reading.support import Desk, Folders
 from tests.mail.support import message
 

@@ -17,7 +17,7 @@ from tests.mail.receiving import killing
 from tests.mail.receiving.killing import Place
 from tests.mail.support import message
 from tests.servers import Dovecot, free_port, server_directory
-from tests.support.databases import Kind, Template
+from tests.support.databases import SQLITE_FIRST, Kind, Template
 from tests.support.service import running, wait_until
 
 _GIVE_UP_S = 1800.0
@@ -82,6 +82,7 @@ def _message(number: int) -> bytes:
     return message(subject=f"Number {number}", sender=f"person{number}@example.test")
 
 
+@SQLITE_FIRST
 def test_messages_to_a_server_that_is_killed_have_one_effect(
     folders: Folders, reader: Reading, own_dovecot: Dovecot
 ) -> None:

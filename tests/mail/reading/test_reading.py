@@ -3,8 +3,13 @@
 import time
 from datetime import UTC, datetime
 
+import pytest
+
+from sealdesk.mail.receiving import raw_messages
+from sealdesk.mail.receiving import rules as receiving
 from tests.mail.reading.support import Folders, Reading, reading
-from tests.mail.support import message
+from tests.mail.support import message, with_files
+from tests.support.databases import SQLITE_FIRST
 from tests.support.service import wait_until
 
 _HOUR_S = 3600
@@ -124,14 +129,35 @@ def test_what_was_taken_before_a_kill_is_not_taken_again(folders: Folders, reade
 def test_a_message_that_is_too_large_becomes_a_ticket_that_says_so(folders: Folders) -> None:
     with reading(folders.service, max_bytes=2000):
         desk = folders.desk()
-        desk.put(message("x" * 3000, subject="Large", Message_ID="<large@example.test>"))
+        files = (("big.bin", bytes(100_000)),)
+        text = "The bowl is broken, größer.\nSee the photo."
+        desk.put(with_files(files, text, subject="Large", Message_ID="<large@example.test>"))
         desk.put(message(subject="Small"))
         desk.wait_for("Large", "Small")
         answer = desk.key.get("/api/v1/external/tickets?per_page=100")
         large = next(each for each in answer.json()["data"] if each["subject"] == "Large")
-        assert "This message has 0.0 MiB" in large["description"]
+        assert "This message has 0.1 MiB" in large["description"]
         assert "stays in the folder INBOX" in large["description"]
+        assert large["description"].endswith("with another program.\n\n" + text)
+        assert large["attachments"] == []
         assert large["customer"]["email"] == "ann@example.test"
+
+
+def test_a_message_without_room_to_wait_stays_in_the_folder_and_others_follow(
+    folders: Folders, reader: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receiving, "MAX_WAITING_OF_SENDER", 1)
+    desk = folders.desk()
+    for number in range(2):
+        desk.put(message(f"Spam {number}", X_Spam_Flag="YES"))
+    desk.put(message(subject="Wanted"))
+    desk.wait_for("Wanted")
+    first, second, last = desk.messages()
+    assert (first["outcome"], second["outcome"], last["outcome"]) == ("spam", "spam", "ticket")
+    raw = folders.service.in_serving(
+        lambda state: raw_messages.read(state, desk.tenant.id, second["raw_sha256"])
+    )
+    assert b"stays in the folder INBOX" in raw and b"Spam 1" not in raw
 
 
 def test_a_message_of_the_largest_size_is_taken_whole(folders: Folders, reader: Reading) -> None:
@@ -159,6 +185,7 @@ def test_one_process_reads_a_folder_and_another_goes_on_after_it(
         desk.wait_for("First", "Second", "Third")
 
 
+@SQLITE_FIRST
 def test_more_mailboxes_than_connections_are_all_read(folders: Folders) -> None:
     with reading(folders.service, max_connections=2):
         desks = [folders.desk() for _ in range(6)]

@@ -9,7 +9,7 @@ import pytest
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.errors import Conflict
 from sealdesk.mail.received_messages import actions
-from sealdesk.mail.receiving import retention, taking
+from sealdesk.mail.receiving import arrivals, raw_messages
 from sealdesk.state import AppState
 from tests.mail.receiving.test_keeping import DAY_S
 from tests.mail.receiving.test_taking import report
@@ -106,6 +106,27 @@ def test_a_released_report_is_still_a_report(desk: Desk, agent: Person) -> None:
     assert [each["reason"] for each in listed(agent)] == ["auto-submitted"]
 
 
+def test_an_administrator_deletes_a_message_for_good(desk: Desk, agent: Person) -> None:
+    for subject in ("One", "Two"):
+        desk.get_mail(message(subject=subject, **SPAM))
+    two, one = listed(agent)
+    assert agent.delete(f"{API}/{one['id']}").status_code == 403
+    administrator = desk.tenant.admin()
+    assert administrator.delete(f"{API}/{one['id']}").status_code == 204
+    assert refusal(administrator.delete(f"{API}/{one['id']}")) == (409, "message_not_held")
+    assert refusal(agent.get(f"{API}/{one['id']}/raw")) == (410, "message_expired")
+    assert refusal(agent.post(f"{API}/{one['id']}/release")) == (409, "message_not_held")
+    visitor = logged_in(desk.tenant)
+    page = visitor.get(f"{PATH}/{two['id']}")
+    assert visitor.submit(page.form(f"{PATH}/{two['id']}/delete")).status == 200
+    assert listed(agent, "?outcome=held,spam,blocked") == []
+    assert {each["reason"] for each in listed(agent)} == {"deleted by a person"}
+    assert [each["raw_until"] for each in listed(agent)] == [None, None]
+    entries = desk.audit("received_message.deleted")
+    assert [each["object_id"] for each in entries] == [one["id"], two["id"]]
+    assert desk.tickets() == []
+
+
 def test_another_tenant_finds_no_message(desk: Desk, receiver: Receiver) -> None:
     desk.get_mail(message(**SPAM))
     held, stranger = desk.messages()[0], receiver.service.tenant().admin()
@@ -146,7 +167,7 @@ def test_an_expired_message_is_neither_released_nor_read(own_service: Service) -
         admin = desk.tenant.admin()
         path = f"{API}/{held['id']}"
         assert refusal(admin.post(f"{path}/release")) == (410, "message_expired")
-        own_service.in_background(retention.prune)
+        own_service.in_background(raw_messages.prune)
         assert refusal(admin.post(f"{path}/release")) == (410, "message_expired")
         assert refusal(admin.get(f"{path}/raw")) == (410, "message_expired")
         assert admin.get(path).json()["data"]["raw_until"] is None
@@ -236,7 +257,7 @@ def test_two_transactions_that_release_a_message_have_one_effect(desk: Desk) -> 
                 lambda tx: actions.get_waiting(tx, tenant_id, message_id, now_us), tenant_id
             )
             seen.append(found.message.outcome)
-            incoming = await taking.read_again(state, found.mailbox, found.message)
+            incoming = await arrivals.read_again(state, found.mailbox, found.message)
             await both.wait()
             return await state.database.write(
                 lambda tx: actions.release(tx, caller, incoming, message_id, now_us=now_us),

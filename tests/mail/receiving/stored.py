@@ -1,8 +1,8 @@
 """A received message for tests that need one, without a receiver."""
 
-from sealdesk.mail.mailboxes import store as mailboxes
-from sealdesk.mail.receiving import taking
-from sealdesk.mail.receiving.taking import Arrival
+from sealdesk.mail.mailboxes.store import mailboxes
+from sealdesk.mail.receiving import arrivals
+from sealdesk.mail.receiving.types import Arrival
 from sealdesk.state import AppState
 from tests.support.service import Tenant
 
@@ -14,7 +14,7 @@ def received(tenant: Tenant, raw: bytes) -> str:
         (mailbox, *_) = await state.database.read(
             lambda tx: mailboxes.list_all(tx, tenant.id), tenant.id
         )
-        taken = await taking.take(state, mailbox, Arrival(raw))
+        taken = await arrivals.receive(state, mailbox, Arrival(raw))
         assert taken is not None
         return taken.id
 

@@ -8,7 +8,8 @@ import pytest
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.mail.receiving import effects, raw_messages, reparsing, rules, taking
+from sealdesk.mail.parsing import sandboxed
+from sealdesk.mail.receiving import arrivals, effects, raw_messages, reparsing, rules
 from sealdesk.mail.receiving.types import Incoming
 from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.types import Participant
@@ -45,6 +46,20 @@ def test_a_message_that_cannot_be_processed_waits_for_a_person(
     broken.undo()
     desk.release()
     assert desk.ticket()["description"] == "The bowl is broken."
+
+
+def test_a_message_that_takes_too_long_to_read_waits_with_its_raw_file(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = message("long " * 2_000, subject="Slow")
+    monkeypatch.setattr(sandboxed, "FUNCTION", "builtins:exit")  # the process ends as at a limit
+    desk.get_mail(raw)
+    (row,) = desk.messages()
+    assert (row["outcome"], row["reason"]) == ("held", "could not be read in time")
+    assert row["subject"] == "Slow"
+    monkeypatch.undo()
+    desk.release()
+    assert desk.ticket()["description"].startswith("long long")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +122,7 @@ def test_a_message_is_asked_for_again_while_nothing_can_be_stored(
 
 
 def test_a_message_that_cannot_be_parsed_waits_too(desk: Desk, broken: pytest.MonkeyPatch) -> None:
-    broken.setattr(taking, "parse", fail)
+    broken.setattr(arrivals, "parse", fail)
     desk.get_mail(message())
     assert [(row["outcome"], row["subject"]) for row in desk.messages()] == [
         ("held", "(no subject)")
@@ -121,7 +136,7 @@ def test_a_message_that_still_cannot_be_processed_is_downloaded_and_waits(
     desk: Desk, broken: pytest.MonkeyPatch
 ) -> None:
     raw = message()
-    broken.setattr(taking, "parse", fail)
+    broken.setattr(arrivals, "parse", fail)
     desk.get_mail(raw)
     admin = desk.tenant.admin()
     at = f"/api/v1/received-messages/{desk.messages()[0]['id']}"
@@ -136,7 +151,7 @@ def test_a_message_that_still_cannot_be_processed_is_downloaded_and_waits(
 def test_the_page_of_a_message_that_cannot_be_parsed_offers_it_as_a_file(
     desk: Desk, broken: pytest.MonkeyPatch
 ) -> None:
-    broken.setattr(taking, "parse", fail)
+    broken.setattr(arrivals, "parse", fail)
     desk.get_mail(message())
     visitor = logged_in(desk.tenant)
     path = f"/held-messages/{desk.messages()[0]['id']}"
@@ -171,7 +186,7 @@ def test_a_message_that_cannot_even_be_held_is_asked_for_again(
     assert len(desk.tickets()) == 1
 
 
-@pytest.mark.parametrize("mistake", [(effects, "open_ticket"), (taking, "parse")])
+@pytest.mark.parametrize("mistake", [(effects, "open_ticket"), (arrivals, "parse")])
 def test_a_corrected_mistake_is_repaired_by_reparse(
     desk: Desk, broken: pytest.MonkeyPatch, mistake: tuple[Any, str]
 ) -> None:

@@ -150,17 +150,24 @@ def _public(target: Target) -> list[str]:
     return [each["body"] for each in target.desk.replies(target.ticket) if not each["is_internal"]]
 
 
-@pytest.mark.parametrize("name", [*GUESSES, *NOTES])
-def test_nobody_writes_into_a_foreign_ticket(target: Target, name: str) -> None:
-    attack = {**GUESSES, **NOTES}[name]
+def test_nobody_writes_into_a_foreign_ticket(target: Target) -> None:
+    # Some of the second kind are so broken that they have no sender, or that Ann is not in them.
+    allowed = dict.fromkeys(GUESSES, ("ticket",)) | dict.fromkeys(NOTES, ("note", "ticket"))
+    found = {name: _attack(target, attack) for name, attack in (GUESSES | NOTES).items()}
+    assert {name: each for name, each in found.items() if each not in allowed[name]} == {}
+
+
+def _attack(target: Target, attack: Attack) -> str:
+    """What was made of the message; the first wrong effect of it, if it has any."""
     raw, recipient = attack(target)
     before = target.desk.reread(target.ticket)
     target.desk.execute("UPDATE received_messages SET received_at = 0 WHERE tenant_id = :tenant")
     target.desk.get_mail(raw, to=recipient, sender="eve@evil.test")
     after = target.desk.reread(target.ticket)
-    assert _public(target) == []
-    assert (after["status"], after["reply_count"]) == (before["status"], 0)
-    assert target.foreign_desk.replies(target.foreign_ticket) == []
-    outcome = target.desk.outcomes()[-1]
-    # Some of the second kind are so broken that they have no sender, or that Ann is not in them.
-    assert outcome == "ticket" if name in GUESSES else outcome in ("note", "ticket")
+    if public := _public(target):
+        return f"public replies: {public}"
+    if (after["status"], after["reply_count"]) != (before["status"], 0):
+        return f"changed ticket: {after}"
+    if replies := target.foreign_desk.replies(target.foreign_ticket):
+        return f"replies to a foreign ticket: {replies}"
+    return target.desk.outcomes()[-1]

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from sealdesk.crypto import sealed_file
-from sealdesk.mail.receiving import reparsing, retention
+from sealdesk.mail.receiving import raw_messages, reparsing
 from sealdesk.mail.receiving.types import ReceivedMessage
 from sealdesk.state import AppState
 from tests.mail.support import Desk, message, receiving
@@ -35,12 +35,12 @@ def test_a_raw_message_is_deleted_after_30_days(own_service: Service) -> None:
         (kept,) = files_of(desk)
         assert kept.read_bytes() == raw
         own_service.clock.advance(29 * DAY_S)
-        own_service.in_background(retention.prune)
+        own_service.in_background(raw_messages.prune)
         assert files_of(desk) == [kept]
         own_service.clock.advance(2 * DAY_S)
-        assert own_service.in_background(retention.prune) == 1
+        assert own_service.in_background(raw_messages.prune) == 1
         assert files_of(desk) == []
-        assert own_service.in_background(retention.prune) == 0
+        assert own_service.in_background(raw_messages.prune) == 0
         desk.get_mail(raw)  # its row stays, so that it has no second effect
         assert len(desk.tickets()) == 1
 

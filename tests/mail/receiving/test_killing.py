@@ -9,7 +9,7 @@ import pytest
 from tests.mail.receiving import killing
 from tests.mail.receiving.killing import Place
 from tests.mail.support import message
-from tests.support.databases import Kind, Template
+from tests.support.databases import SQLITE_FIRST, Kind, Template
 from tests.support.service import wait_until
 
 
@@ -25,6 +25,7 @@ def place(
         yield killing.prepare(tmp_path / "data", None if env else template, env)
 
 
+@SQLITE_FIRST
 def test_a_message_whose_answer_was_lost_is_taken_once(place: Place) -> None:
     raw = message()
     with killing.received(place) as process:

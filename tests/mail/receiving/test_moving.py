@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from sealdesk.db.moving import sessions
-from sealdesk.db.moving.tenant import checks, fence, marks
-from sealdesk.db.moving.tenant.marks import Marks
 from sealdesk.state import AppState
+from sealdesk_move import sessions
+from sealdesk_move.tenant import checks, fence, marks
+from sealdesk_move.tenant.marks import Marks
 from tests.mail.support import Desk, message
 from tests.support.databases import POSTGRESQL_ONLY
 

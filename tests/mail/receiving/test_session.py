@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sealdesk.mail.receiving import connections, taking
+from sealdesk.mail.receiving import arrivals, session
 from sealdesk.mail.receiving.data import MessageData
 from tests.http_client.receivers import Authority
 from tests.mail.support import Desk, Receiver, message, receiving
@@ -65,15 +65,12 @@ def refused(receiver: Receiver, *recipients: str) -> int:
     return int(refusal.value.recipients[recipients[0]][0])
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["nobody@acme.test", "nobody", "postmaster@localhost", "desk+shop@acme.test", "\udcff@a.test"],
-)
-def test_only_mailboxes_are_recipients(receiver: Receiver, address: str) -> None:
+def test_only_mailboxes_are_recipients(receiver: Receiver) -> None:
+    others = (b"nobody@acme.test", b"nobody", b"postmaster@localhost", b"desk+shop@acme.test")
     with greeted(receiver) as line:
         line.ask(b"MAIL FROM:<ann@example.test>\r\n")
-        to = address.encode("utf-8", "surrogateescape")
-        assert line.ask(b"RCPT TO:<" + to + b">\r\n").startswith("55")
+        for address in (*others, b"\xff@a.test"):
+            assert line.ask(b"RCPT TO:<" + address + b">\r\n").startswith("55"), address
 
 
 def test_the_case_of_an_address_does_not_matter(desk: Desk) -> None:
@@ -129,14 +126,16 @@ def test_commands_may_follow_the_data_in_the_same_packet(receiver: Receiver, des
         assert [line.read()[:3], line.read()[:3]] == ["250", "250"]
 
 
-@pytest.mark.parametrize("end", [b"\n.\n", b"\n.\r\n", b"\r\n.\n", b"\r.\r", b"\r\n.\r"])
-def test_only_the_right_end_ends_a_message(receiver: Receiver, desk: Desk, end: bytes) -> None:
-    smuggled = end + b"MAIL FROM:<eve@example.test>\r\nRCPT TO:<x@acme.test>\r\nDATA\r\n"
+def test_only_the_right_end_ends_a_message(receiver: Receiver, desk: Desk) -> None:
+    ends = (b"\n.\n", b"\n.\r\n", b"\r\n.\n", b"\r.\r", b"\r\n.\r")
+    smuggled = b"MAIL FROM:<eve@example.test>\r\nRCPT TO:<x@acme.test>\r\nDATA\r\n"
     with greeted(receiver) as line:
-        begin(line, desk.address)
-        assert line.ask(message("First.").rstrip() + smuggled + b"\r\n.\r\n")[:3] == "250"
-        assert line.ask(b"VRFY ann\r\n").startswith("252")  # nothing was answered in between
-    assert "First." in desk.ticket()["description"]
+        for end in ends:
+            begin(line, desk.address)
+            raw = message("First.").rstrip() + end + smuggled
+            assert line.ask(raw + b"\r\n.\r\n")[:3] == "250", end
+            assert line.ask(b"VRFY ann\r\n").startswith("252")  # nothing was answered in between
+    assert ["First." in each["description"] for each in desk.tickets()] == [True] * len(ends)
 
 
 def test_dots_and_long_lines_arrive_as_they_were_sent(desk: Desk) -> None:
@@ -158,7 +157,7 @@ def test_a_message_over_the_limit_is_refused_and_the_session_goes_on(
 
 
 def test_connections_are_limited(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MAX_PER_ADDRESS", 2)
+    monkeypatch.setattr(session, "MAX_PER_ADDRESS", 2)
     with closing(Line(receiver.port)) as first, closing(Line(receiver.port)) as second:
         assert first.read()[:3] == second.read()[:3] == "220"
         with closing(Line(receiver.port)) as third:
@@ -230,7 +229,7 @@ def test_an_error_of_one_message_ends_no_session(
         raise ZeroDivisionError
 
     with greeted(receiver) as line:
-        monkeypatch.setattr(taking, "take", fail)
+        monkeypatch.setattr(arrivals, "receive", fail)
         begin(line, desk.address)
         assert line.ask(message() + b".\r\n").startswith("451")
         monkeypatch.undo()
@@ -238,8 +237,13 @@ def test_an_error_of_one_message_ends_no_session(
         assert line.ask(message() + b".\r\n").startswith("250")
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 10**6])
-def test_data_is_the_same_in_chunks_of_any_size(size: int) -> None:
+def test_data_is_the_same_in_chunks_of_any_size() -> None:
+    found = [_in_chunks(size) for size in (1, 2, 3, 5, 7, 10**6)]
+    assert set(found) == {(b".a\r\n\r\n.\r\nb\r\n\r.\r\n\n.\nc\r\n..\r\n", b"NEXT")}
+
+
+def _in_chunks(size: int) -> tuple[bytes, bytes]:
+    """What is read of some data, and what follows it."""
     sent = b"..a\r\n\r\n..\r\n.b\r\n\r.\r\n\n.\nc\r\n...\r\n.\r\nNEXT"
     data, rest = MessageData(1000), b""
     for at in range(0, len(sent), size):
@@ -247,10 +251,9 @@ def test_data_is_the_same_in_chunks_of_any_size(size: int) -> None:
         if after is not None:
             rest = after + sent[at + size :]
             break
-    assert data.take() == b".a\r\n\r\n.\r\nb\r\n\r.\r\n\n.\nc\r\n..\r\n"
-    assert rest == b"NEXT"
+    return data.content(), rest
 
 
 def test_data_without_a_line_is_empty() -> None:
     data = MessageData(1000)
-    assert (data.add(b".\r\n"), data.take()) == (b"", b"")
+    assert (data.add(b".\r\n"), data.content()) == (b"", b"")

@@ -1,7 +1,10 @@
 """What a received message does, sent by SMTP and seen through the API."""
 
+from uuid import uuid4
+
 import pytest
 
+from sealdesk.mail.threads import rules as threads
 from tests.mail.support import MX, Desk, Receiver, Ticket, message, message_id, with_files
 from tests.support.service import wait_until
 
@@ -214,6 +217,30 @@ def test_a_file_over_the_quota_is_named_and_the_ticket_opens(desk: Desk) -> None
     assert ticket["description"].endswith("[Not attached: large.txt]")
 
 
+@pytest.mark.parametrize(
+    ("content_type", "says"),
+    [
+        ("application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m", "[Encrypted (S/MIME"),
+        ("application/ms-tnef; name=winmail.dat", "[winmail.dat holds files"),
+    ],
+)
+def test_what_cannot_be_read_is_named_in_the_text(desk: Desk, content_type: str, says: str) -> None:
+    head = message("-").decode().partition("Content-Type")[0]
+    encoding = "Content-Transfer-Encoding: base64\r\nMIME-Version: 1.0"
+    raw = f"{head}Content-Type: {content_type}\r\n{encoding}\r\n\r\nMIAGCSqGSIb3DQEHA6CA\r\n"
+    desk.get_mail(raw.encode())
+    assert desk.ticket()["description"].startswith(says)
+
+
+def test_a_message_with_more_files_than_a_ticket_may_have_is_attached_itself(desk: Desk) -> None:
+    raw = with_files(tuple((f"{number}.txt", b"x") for number in range(21)))
+    desk.get_mail(raw)
+    first, *others = desk.ticket()["attachments"]
+    assert (first["name"], first["content_type"]) == ("message.eml", "message/rfc822")
+    assert first["size_bytes"] == len(raw)
+    assert [each["name"] for each in others] == [f"{number}.txt" for number in range(19)]
+
+
 def test_a_long_text_is_cut_and_the_message_attached(desk: Desk) -> None:
     desk.get_mail(message("All of it.\n" * 20_000))
     ticket = desk.ticket()
@@ -221,20 +248,18 @@ def test_a_long_text_is_cut_and_the_message_attached(desk: Desk) -> None:
     assert [each["name"] for each in ticket["attachments"]] == ["message.eml"]
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
+def test_what_cannot_be_understood_becomes_a_ticket(desk: Desk) -> None:
+    messages = (
         b"\r\n",
         b"no header at all",
         b"From: nobody\r\n\r\n",
         b"From: =?utf-8?q?=00=ff?= <a\x00@b.test>\r\nSubject: \x00\xff\r\n\r\n\x00\xed\xa0\x80",
         b"Subject: " + b"s" * 5000 + b"\r\n\r\n" + b"\xff" * 100,
-    ],
-)
-def test_what_cannot_be_understood_becomes_a_ticket(desk: Desk, raw: bytes) -> None:
-    desk.get_mail(raw)
-    assert desk.outcomes() == ["ticket"]
-    assert desk.ticket()["subject"]
+    )
+    for raw in messages:
+        desk.get_mail(raw)
+    assert desk.outcomes() == ["ticket"] * len(messages)
+    assert all(each["subject"] for each in desk.tickets())
 
 
 def test_a_message_without_sender_is_of_the_unknown_customer(desk: Desk) -> None:
@@ -338,7 +363,50 @@ def test_a_failing_dmarc_of_a_known_server_is_a_note(
     )
 
 
-def test_a_failing_dmarc_changes_nothing_else(desk: Desk, ticket: Ticket) -> None:
-    raw = message("Mine.", Authentication_Results=f"{MX}; {FAILED}")
+def test_a_message_that_fails_dmarc_is_a_strangers_note(desk: Desk, ticket: Ticket) -> None:
+    desk.change(ticket, status="resolved")
+    raw = message("Mine.", Cc="Eve <eve@evil.test>", Authentication_Results=f"{MX}; {FAILED}")
     desk.get_mail(raw, to=desk.reply_address(ticket))
-    assert [reply["is_internal"] for reply in desk.replies(ticket)] == [False, True]
+    assert [reply["is_internal"] for reply in desk.replies(ticket)] == [True]
+    assert desk.ticket()["status"] == "resolved"
+    assert "eve@evil.test" not in desk.tokens(ticket)
+
+
+def test_mail_to_an_alias_comes_in_and_makes_no_participant_of_it(receiver: Receiver) -> None:
+    alias = f"sales{uuid4().hex[:20]}@acme.test"
+    desk = Desk(receiver, aliases=[alias])
+    desk.get_mail(message(to=alias, Cc=f"{alias}, carl@example.test"), to=alias)
+    ticket = desk.ticket()
+    assert sorted(desk.tokens(ticket)) == ["ann@example.test", "carl@example.test"]
+    token = desk.tokens(ticket)["ann@example.test"]
+    desk.get_mail(message("Thanks."), to=threads.reply_address(alias, token))
+    assert [each["body"] for each in desk.replies(ticket)] == ["Thanks."]
+    forwarded = message(sender=f"Ann via Sales <{alias}>", Reply_To="ann@example.test")
+    desk.get_mail(forwarded)
+    assert desk.tickets()[0]["customer"]["email"] == "ann@example.test"
+
+
+def test_a_message_to_two_mailboxes_opens_one_ticket_that_names_the_other(desk: Desk) -> None:
+    other = desk.add_mailbox().address
+    raw = message(to=f"{desk.address}, {other}", Message_ID="<both@example.test>")
+    desk.receiver.send(raw, desk.address, other)
+    ticket = desk.ticket()
+    (note,) = desk.replies(ticket)
+    assert note["is_internal"] and other in note["body"]
+    assert desk.outcomes() == ["ticket", "note"]
+    assert sorted(desk.tokens(ticket)) == ["ann@example.test"]
+    desk.change(ticket, status="resolved")
+    answer = message("Thanks.", to=f"{other}, {desk.address}", In_Reply_To="<both@example.test>")
+    desk.receiver.send(answer, other, desk.address)
+    public = [each["body"] for each in desk.replies(ticket) if not each["is_internal"]]
+    assert public == ["Thanks."]
+
+
+def test_another_message_with_the_same_id_is_no_copy(desk: Desk) -> None:
+    other = desk.add_mailbox().address
+    fields = {"Message_ID": "<constant@example.test>", "Date": "Thu, 1 Jan 2026 08:00:00 +0000"}
+    for to, text in ((desk.address, "The bowl is broken."), (other, "The cup is broken.")):
+        desk.get_mail(message(text, to=f"{desk.address}, {other}", **fields), to=to)
+    assert "The cup is broken." in str([desk.replies(each) for each in desk.tickets()]) + str(
+        desk.tickets()
+    )

@@ -14,6 +14,7 @@ from sealdesk.mail.sending import rules
 from sealdesk.mail.threads import actions as threads
 from tests.http_client.receivers import Authority
 from tests.mail.mailboxes.servers import PASSWORD, USERNAME, MailServers
+from tests.support.databases import SQLITE_FIRST
 from tests.support.mail_desk import Desk
 from tests.support.mail_server import MailServer
 from tests.support.service import Service, Tenant, wait_until
@@ -106,6 +107,7 @@ def test_nothing_is_sent_to_a_server_whose_certificate_has_expired(
     assert len(server.received) == 1
 
 
+@SQLITE_FIRST
 @pytest.mark.parametrize(
     ("command", "refusal", "code"),
     [
@@ -180,6 +182,7 @@ def test_after_three_days_a_message_has_failed(desk: Desk) -> None:
     assert ANA in desk.replies(ticket)[-1]["body"]
 
 
+@SQLITE_FIRST
 def test_hanging_servers_of_others_delay_nobody(
     desk: Desk, server: MailServer, shared_service: Service
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.mail.sending import killing
 from tests.mail.sending.killing import Installation
-from tests.support.databases import Kind, Template
+from tests.support.databases import SQLITE_FIRST, Kind, Template
 from tests.support.service import running, wait_until
 
 Env = dict[str, str]
@@ -35,6 +35,7 @@ def finish(made: Installation, count: int) -> None:
     assert len({each.message_id for each in made.accepted()}) == count
 
 
+@SQLITE_FIRST
 def test_what_a_killed_process_has_left_is_sent_by_the_next_one(
     env: Env, template: Path, tmp_path: Path
 ) -> None:

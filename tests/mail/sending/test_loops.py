@@ -111,7 +111,8 @@ def test_an_out_of_office_robot_is_answered_once(
     own.get_mail(message(sender=ANN, to=own.address), sender=ANN)
     answered = let_answer(own, server, out_of_office(**headers), ANN)
     assert (answered, len(own.tickets())) == (1, 1)
-    assert own.outcomes() == ["ticket", "note" if headers else "reply"]
+    # The mark of a list is also in messages of people, so it makes no note.
+    assert own.outcomes() == ["ticket", "reply" if headers.keys() <= {"Precedence"} else "note"]
     path = f"/api/v1/external/tickets/{own.ticket()['id']}/replies"
     assert own.key.post(path, {"body": "We are on it."}).status_code == 201
     assert let_answer(own, server, out_of_office(**headers), ANN, answered=1) == 2

@@ -1,7 +1,6 @@
 """Reply addresses with a token, and hashes of Message-IDs."""
 
-import pytest
-
+from sealdesk.crypto.reply_codes import find_reply_code
 from sealdesk.mail.threads import rules
 
 TOKEN = "a" * 13 + "7" * 13
@@ -11,13 +10,13 @@ def test_a_token_has_128_bits_and_is_random() -> None:
     tokens = {rules.new_token() for _ in range(100)}
     assert len(tokens) == 100
     # 26 characters of base32 hold 130 bits, of which the last two are zero.
-    assert all(rules.token_of(f"desk+{token}@a.test") == token for token in tokens)
+    assert all(find_reply_code(f"desk+{token}@a.test") == token for token in tokens)
 
 
 def test_a_reply_address_contains_the_token() -> None:
     address = rules.reply_address("desk@acme.test", TOKEN)
     assert address == f"desk+{TOKEN}@acme.test"
-    assert rules.token_of(address) == TOKEN
+    assert find_reply_code(address) == TOKEN
     assert rules.mailbox_address(address) == "desk@acme.test"
 
 
@@ -27,7 +26,7 @@ def test_the_address_of_a_mailbox_may_have_a_tag_itself() -> None:
 
 
 def test_a_token_is_found_in_upper_case() -> None:
-    assert rules.token_of(f"DESK+{TOKEN.upper()}@ACME.TEST") == TOKEN
+    assert find_reply_code(f"DESK+{TOKEN.upper()}@ACME.TEST") == TOKEN
 
 
 def test_a_long_local_part_leaves_no_room_for_a_token() -> None:
@@ -35,9 +34,8 @@ def test_a_long_local_part_leaves_no_room_for_a_token() -> None:
     assert rules.reply_address(address, TOKEN) == address
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_other_addresses_have_no_token() -> None:
+    others = (
         "",
         "desk",
         "desk@acme.test",
@@ -47,11 +45,9 @@ def test_a_long_local_part_leaves_no_room_for_a_token() -> None:
         f"desk@{TOKEN}+{TOKEN}",
         f"desk+{TOKEN}+x@acme.test",
         f"desk+{TOKEN}\n@acme.test",
-    ],
-)
-def test_other_addresses_have_no_token(address: str) -> None:
-    assert rules.token_of(address) is None
-    assert rules.mailbox_address(address) == address
+    )
+    assert [each for each in others if find_reply_code(each) is not None] == []
+    assert [each for each in others if rules.mailbox_address(each) != each] == []
 
 
 def test_the_hash_of_a_message_id_is_the_same_with_and_without_brackets() -> None:

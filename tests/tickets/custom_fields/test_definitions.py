@@ -6,6 +6,7 @@ import pytest
 
 from sealdesk.tickets.custom_fields.types import MAX_ACTIVE, MAX_FIELDS
 from tests.support.client import Person
+from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.service import Service, Tenant
 from tests.tickets.custom_fields.factories import FIELDS, define
@@ -33,7 +34,7 @@ def test_a_field_is_defined_and_shown(admin: Person) -> None:
     assert admin.get(FIELDS).json()["data"] == [field]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "fault"),
     [
         ({"key": "1st"}, ("/key", "invalid_value")),
@@ -96,7 +97,9 @@ def test_the_list_is_read_page_by_page(admin: Person) -> None:
 
 def test_a_change_keeps_the_key_and_the_type(admin: Person) -> None:
     field = define(admin, "carrier", "choice")
-    change = {"key": "other", "type": "text", "label": "By", "choices": ["UPS"]}
+    for other in ({"key": "other"}, {"type": "text"}):
+        assert admin.patch(f"{FIELDS}/{field['id']}", other).status_code == 422
+    change = {"key": "carrier", "type": "choice", "label": "By", "choices": ["UPS"]}
     changed = admin.patch(f"{FIELDS}/{field['id']}", change).json()["data"]
     assert (changed["key"], changed["type"]) == ("carrier", "choice")
     assert (changed["label"], changed["choices"]) == ("By", ["UPS"])

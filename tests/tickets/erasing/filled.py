@@ -15,7 +15,7 @@ from sealdesk.mail.receiving.types import ReceivedMessage
 from sealdesk.mail.sending import store as outgoing
 from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads import actions as threads
-from sealdesk.worker import eraser
+from sealdesk.worker import stepper
 from tests.support.client import Key
 from tests.support.pages import Visitor, logged_in
 from tests.support.receiver import Got, Receiver, Reply
@@ -258,7 +258,7 @@ class Desk:
         self.service.clock.advance(11)
 
     def step(self) -> int:
-        return self.service.in_background(eraser.erase_step)
+        return self.service.in_background(stepper.ERASURES.step)
 
     def finish(self) -> None:
         wait_until(self._is_finished)

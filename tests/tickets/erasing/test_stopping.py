@@ -9,7 +9,7 @@ from sealdesk.state import AppState
 from sealdesk.tickets.erasing.steps import actions, conversations, indexes
 from sealdesk.tickets.erasing.steps.logs import actions as logs
 from sealdesk.tickets.erasing.steps.mail import actions as mail
-from sealdesk.worker import eraser
+from sealdesk.worker import stepper
 from tests.support.service import wait_until
 from tests.tickets.erasing.filled import Desk
 
@@ -53,7 +53,7 @@ async def _run(state: AppState, *, is_stopped: bool) -> str:
 def test_an_erasure_that_is_stopped_in_each_step_leaves_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(eraser, "erase_step", _nothing)  # the worker that runs beside
+    monkeypatch.setattr(stepper.ERASURES, "step", _nothing)  # the worker that runs beside
     for name, module in _SIZES.items():
         monkeypatch.setattr(module, name, _SMALL)
     monkeypatch.setattr(logs, "STEP_ROWS", _SMALL)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sealdesk.db.schema.columns import metadata
+from sealdesk.db.schema import metadata
 from sealdesk.tickets import erasing
 from sealdesk.tickets.erasing.steps.actions import STAGES
 

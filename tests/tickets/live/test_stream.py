@@ -9,6 +9,7 @@ from sealdesk.event_log import stream as streams_stream
 from sealdesk.event_log import streams
 from tests.support.client import Key
 from tests.support.connection import Connection
+from tests.support.for_each import for_each
 from tests.support.live import live
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant, wait_until
@@ -129,7 +130,7 @@ def test_nothing_is_told_twice_when_a_page_joins_that_knows_less(
             assert [each["ticketId"] for each in first.tickets(4)] == ids
 
 
-@pytest.mark.parametrize("known", ["999999999999", "0", "-1", "x", "9" * 40, "1e3", ""])
+@for_each("known", ["999999999999", "0", "-1", "x", "9" * 40, "1e3", ""])
 def test_a_page_that_has_missed_too_much_is_told_so(
     visitor: Visitor, key: Key, known: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,6 +223,7 @@ def test_a_head_request_ends(visitor: Visitor) -> None:
     assert visitor.once("HEAD", "/live").status_code == 200
 
 
+@pytest.mark.any_database
 def test_a_client_that_does_not_read_is_dropped_at_a_bound(
     visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.macros import rules, store
 from sealdesk.tickets.macros.types import MacroChoice
 from tests.support.client import Person
+from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.plans import plan
 from tests.support.service import Service, Tenant
@@ -104,7 +105,7 @@ def test_the_refusal_of_a_variable_says_what_would_be_right(admin: Person) -> No
     assert "{{ticket.number}}" in error["message"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "fault"),
     [
         ({"name": " "}, ("/name", "too_short")),

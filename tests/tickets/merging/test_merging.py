@@ -96,12 +96,19 @@ def test_an_answer_in_the_merged_ticket_ends_the_waiting(key: Key) -> None:
     assert (after["waiting_since"], after["last_reply_by"]) == (None, "api_key")
 
 
-def test_a_merged_ticket_cannot_be_opened_or_merged_again(key: Key) -> None:
+def test_what_is_sent_to_a_merged_ticket_is_refused_with_the_one_to_use(key: Key) -> None:
     source, target, third = (key.ticket() for _ in range(3))
     merge(key, source, target)
-    opened = key.patch(f"{TICKETS}/{source['id']}", {"status": "open"})
-    assert code(opened) == (409, "ticket_merged")
-    assert code(merge(key, source, third)) == (409, "ticket_merged")
+    at = f"{TICKETS}/{source['id']}"
+    refused = (
+        key.patch(at, {"status": "open"}),
+        key.patch(at, {"tags": ["late"]}),
+        key.post(f"{at}/replies", {"body": "Me again.", "author": {"type": "customer"}}),
+        merge(key, source, third),
+    )
+    for each in refused:
+        assert code(each) == (409, "ticket_merged")
+        assert each.json()["merged_into_id"] == target["id"]
 
 
 def test_tickets_cannot_be_merged_in_a_circle(key: Key) -> None:

@@ -12,7 +12,8 @@ import pytest
 from sealdesk.clock import iso
 from sealdesk.db.engine import SerializationConflict, Tx
 from sealdesk.state import AppState
-from sealdesk.tickets.snoozing import changes, rules, store, waking
+from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets.snoozing import rules, store, waking
 from sealdesk.tickets.snoozing.store import DueTicket
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.worker import loop
@@ -235,7 +236,7 @@ def test_a_ticket_that_was_changed_since_it_was_read_is_not_woken_as_it_was(
         runs.append(stored.ticket.id)
         if len(runs) == 1:  # PostgreSQL runs the work again
             known = msgspec.structs.replace(stored.ticket, version=1)
-            await store.wake(tx, known, changes.wake(known, service.clock.now_us()).after)
+            await store.wake(tx, known, ticket_rules.wake(known, service.clock.now_us()).after)
 
     with suppress(SerializationConflict):
         service.write(work)

@@ -1,52 +1,63 @@
-"""A tag takes the spelling that the desk has already."""
+"""Tags that look the same are one tag, each written as it was sent."""
 
-from typing import Any
+import sys
+import unicodedata
+from urllib.parse import quote
 
-import pytest
-
-from sealdesk.db.engine import Tx
+from sealdesk.resources.identity import identity, is_visible
 from tests.support.client import Key
-from tests.support.service import Service, Tenant
+from tests.support.for_each import for_each
+from tests.support.service import Service
 
 TICKETS = "/api/v1/external/tickets"
+_SPELLINGS = ("café vip", "cafe\u0301 vip", "CAFÉ VIP", " café\u00a0 vip ", "ca\u00adfé\u200b vip")
 
 
-def tags_of(key: Key, ticket: dict[str, Any]) -> list[str]:
-    return list(key.get(f"{TICKETS}/{ticket['id']}").json()["data"]["tags"])
+def _found(key: Key, tag: str) -> set[str]:
+    return {each["id"] for each in key.get(f"{TICKETS}?tag={quote(tag)}").json()["data"]}
 
 
-@pytest.mark.parametrize("known", ["VIP", "vip", "Vip"])
-def test_a_new_tag_takes_the_spelling_of_the_desk(key: Key, known: str) -> None:
-    key.ticket(tags=[known])
-    for typed in ("vip", "VIP", "Vip"):
-        assert key.ticket(tags=["new", typed])["tags"] == ["new", known]
-    listed = key.get(f"{TICKETS}?tag={known}").json()["data"]
-    assert len(listed) == 4
+def test_a_tag_is_found_in_any_spelling_and_shown_as_it_was_written(key: Key) -> None:
+    tickets = [key.ticket(tags=["new", spelling]) for spelling in _SPELLINGS]
+    assert [each["tags"] for each in tickets] == [["new", spelling] for spelling in _SPELLINGS]
+    for spelling in _SPELLINGS:
+        assert _found(key, spelling) == {each["id"] for each in tickets}
+    assert _found(key, "cafe vip") == set()
 
 
-def test_a_ticket_has_a_tag_once_and_keeps_its_own_spelling(key: Key) -> None:
+def test_a_ticket_has_a_tag_once(key: Key) -> None:
     ticket = key.ticket(tags=["vIp", "VIP", "refund"])
     assert ticket["tags"] == ["vIp", "refund"]
-    changed = key.patch(f"{TICKETS}/{ticket['id']}", {"tags": ["Refund", "VIP"]})
-    assert changed.json()["data"]["tags"] == ["refund", "vIp"]
-    unchanged = key.patch(f"{TICKETS}/{ticket['id']}", {"tags": ["REFUND", "vip"]})
-    assert unchanged.headers["etag"] == changed.headers["etag"]
+    changed = key.patch(f"{TICKETS}/{ticket['id']}", {"tags": ["Refund", "VIP", "vip"]})
+    assert changed.json()["data"]["tags"] == ["Refund", "VIP"]
+    assert _found(key, "vip") == {ticket["id"]}
+    key.patch(f"{TICKETS}/{ticket['id']}", {"tags": []})
+    assert _found(key, "vip") == set()
 
 
-def test_the_spelling_of_another_tenant_is_not_taken(service: Service, key: Key) -> None:
-    service.tenant("Other").key().ticket(tags=["VIP"])
-    assert key.ticket(tags=["vip"])["tags"] == ["vip"]
+def test_the_tag_of_another_tenant_is_another_tag(service: Service, key: Key) -> None:
+    other = service.tenant("Other").key()
+    other.ticket(tags=["VIP"])
+    assert _found(key, "vip") == set() and len(_found(other, "vip")) == 1
 
 
-def test_spellings_that_a_desk_has_already_stay_two(
-    service: Service, tenant: Tenant, key: Key
+@for_each("text", ["straße", "STRASSE", "Straße ", "stra\u200dße"])
+def test_texts_that_look_the_same_have_one_identity(text: str) -> None:
+    assert identity(text) == "strasse"
+
+
+def test_every_format_character_is_invisible() -> None:
+    chars = map(chr, range(sys.maxunicode + 1))
+    assert [c for c in chars if unicodedata.category(c) == "Cf" and is_visible(c)] == []
+
+
+@for_each("text", ["", " ", "\n", "\u200b", "\u3164", "\u00ad", "\u2800", "\x01", "\ufe0f\u200d"])
+def test_a_text_that_nobody_can_see_is_refused_as_a_tag_a_subject_and_a_name(
+    key: Key, text: str
 ) -> None:
-    sql = "INSERT INTO ticket_tags (tenant_id, tag, ticket_id) VALUES (:tenant, :tag, :ticket)"
-    ticket_id = key.ticket()["id"]
-
-    async def store_as_before(tx: Tx) -> None:
-        for tag in ("vip", "VIP"):
-            await tx.execute_one(sql, {"tenant": tenant.id, "tag": tag, "ticket": ticket_id})
-
-    service.write(store_as_before)
-    assert [key.ticket(tags=[tag])["tags"] for tag in ("VIP", "vip")] == [["VIP"], ["vip"]]
+    assert not is_visible(text)
+    of = {"email": "invisible@example.com", "name": text}
+    ticket = {"subject": "s", "description": "d", "customer": of}
+    for field in ({"tags": [text]}, {"subject": text}, {"description": text}):
+        assert key.post(TICKETS, ticket | field).status_code == 422
+    assert key.post(TICKETS, ticket).json()["data"]["customer"]["name"] is None

@@ -11,8 +11,8 @@ from sealdesk.api_keys.debugger import comparison, parsing
 from sealdesk.api_keys.debugger.comparison import Verdict
 from sealdesk.api_keys.debugger.parsing import PastedRequest
 from sealdesk.api_keys.errors import SECRET_UNREADABLE, TIMESTAMP_OUT_OF_RANGE
-from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import StoredRefusal
+from sealdesk.api_keys.types import ApiKey
 from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx
@@ -132,7 +132,8 @@ def _verdict_of_refusal(refused: StoredRefusal) -> Verdict:
     parts = comparison.compare_refusal(
         refused.timestamp, refused.method, refused.target, refused.body_sha256 or "", mistake
     )
-    mistakes = [mistake] if mistake else []
+    # A refusal of an earlier version may have a diagnosis that is no longer made.
+    mistakes = [mistake] if mistake in MISTAKES else []
     return Verdict(mistakes, is_valid=False, is_known=True, parts=parts)
 
 
@@ -157,12 +158,22 @@ async def _render(
 
     keys, listed_id, refusals = await request.read(work)
     return await render.page(
-        request, "api_keys/debug.html", 422 if faults else 200,
-        keys=keys, key_id=listed_id, pasted=pasted, verdict=verdict, refused=refused,
-        refusals=refusals, missing=faults, mistakes=MISTAKES, is_other=is_other,
-        skew_s=request.state.settings.max_skew_s, iso=clock.iso,
+        request,
+        "api_keys/debug.html",
+        422 if faults else 200,
+        keys=keys,
+        key_id=listed_id,
+        pasted=pasted,
+        verdict=verdict,
+        refused=refused,
+        refusals=refusals,
+        missing=faults,
+        mistakes=MISTAKES,
+        is_other=is_other,
+        skew_s=request.state.settings.max_skew_s,
+        iso=clock.iso,
         clock_error_s=_clock_error_s(refused) if refused else None,
-    )  # fmt: skip
+    )
 
 
 def _clock_error_s(refused: StoredRefusal) -> int | None:

@@ -3,7 +3,7 @@
 import logging
 
 from sealdesk.api_keys import rules, store
-from sealdesk.api_keys.rules import ApiKey
+from sealdesk.api_keys.types import ApiKey
 from sealdesk.crypto import diagnosis, signing
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.crypto.signing import Signed, Verifier
@@ -38,7 +38,7 @@ async def find_mistake(request: Request, key: ApiKey, api_key: str) -> str | Non
     if found is not None:
         return found
     is_other = await _is_secret_of_another_key(request, key, parts, signature)
-    return "secret_of_another_key" if is_other else "secret_probably_wrong"
+    return "secret_of_another_key" if is_other else "unknown"
 
 
 async def _is_secret_of_another_key(

@@ -9,7 +9,7 @@ import msgspec
 
 from sealdesk.api_keys import errors, rules, store
 from sealdesk.api_keys.guard import refusals
-from sealdesk.api_keys.rules import ApiKey
+from sealdesk.api_keys.types import ApiKey
 from sealdesk.caller import Actor
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.crypto.signing import Verifier
@@ -70,7 +70,7 @@ async def _look_up(state: AppState, api_key: bytes, now_us: int) -> KnownKey:
         permissions=frozenset(key.permissions),
         networks=_networks(key.allowed_ips),
         has_custom_fields=has_custom_fields,
-        tenant_budget=state.tenant_budgets.of_keys(key.tenant_id),
+        tenant_budget=state.limits.tenant_budgets.of_keys(key.tenant_id),
         budget=Budget(key.id, key.rate_limit),
         expires_at=math.inf if key.expires_at is None else key.expires_at,
         record_use_from=rules.next_recorded_use(key.last_used_at),

@@ -5,8 +5,8 @@ import logging
 from sealdesk import clock, ids
 from sealdesk.api_keys import errors, rules, store
 from sealdesk.api_keys.guard import diagnosing
-from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import StoredRefusal
+from sealdesk.api_keys.types import ApiKey
 from sealdesk.crypto import signing
 from sealdesk.crypto.diagnosis import forms
 from sealdesk.crypto.mistakes import MISTAKES
@@ -33,7 +33,7 @@ async def explain(request: Request, error: Unauthorized, body: BodyDigest | None
 
     After too many failures from a network, the response has only the code.
     """
-    if request.state.failure_counter.note(networks_of(request.address)):
+    if request.state.limits.failure_counter.note(networks_of(request.address)):
         bare = error.problem_type.variant(errors.TOO_MANY_FAILURES)
         return Proof(refusal=Unauthorized(bare))
     api_key = request.headers.get(b"x-api-key", b"").strip(b" \t")

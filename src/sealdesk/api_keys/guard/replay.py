@@ -1,9 +1,9 @@
-"""Keys that accept each signature of a POST, PATCH or DELETE only once."""
+"""Keys that accept each signature of a POST, PUT, PATCH or DELETE only once."""
 
 from collections.abc import Awaitable, Callable
 
 from sealdesk.api_keys import errors, store
-from sealdesk.api_keys.rules import ApiKey
+from sealdesk.api_keys.types import ApiKey
 from sealdesk.db.engine import Tx
 from sealdesk.errors import BadRequest, Unauthorized, ValidationFailed
 from sealdesk.records import idempotency

@@ -1,4 +1,4 @@
-"""The guard of signed requests, which checks them in the order of decisions 3."""
+"""The guard of signed requests, which checks them in the order of spec decision 3."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -102,7 +102,7 @@ class SignedGuard:
             return await refusals.record(
                 request, known.key, Forbidden(errors.IP_NOT_ALLOWED, address=request.address)
             )
-        limiter = request.state.limiter
+        limiter = request.state.limits.limiter
         tenant_rate, rate = await limiter.take_both(known.tenant_budget, known.budget)
         permission, refusal = "", None
         try:

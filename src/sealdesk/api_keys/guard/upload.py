@@ -74,7 +74,7 @@ class UploadGuard(SignedGuard):
             raise request.proof.refusal or error from error
         if request.now_us >= known.record_use_from:
             await signed.record_use(request, known)
-        limiter = request.state.limiter
+        limiter = request.state.limits.limiter
         tenant_rate, rate = await limiter.take_both(known.tenant_budget, known.budget)
         request.proof = proof = SignedProof(
             caller=signed.caller_of(request, known),

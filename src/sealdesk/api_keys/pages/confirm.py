@@ -42,20 +42,19 @@ async def confirm_keys(request: Request) -> Response:
 
 
 async def _render(request: Request, error: ApiError | None = None) -> Response:
-    tenant_id = request.caller.tenant_id
-    waiting = await request.read(
-        lambda tx: store.list_unconfirmed(tx, tenant_id, request.now_us, _MAX_SHOWN)
-    )
+    waiting = await request.fetch(store.list_unconfirmed, request.now_us, _MAX_SHOWN)
     restored_to = await request.read(epochs.find_restored_time)
     changes = _read_changes(request, restored_to)
     return await render.page(
-        request, "api_keys/confirm.html", error.status if error else 200,
+        request,
+        "api_keys/confirm.html",
+        error.status if error else 200,
         keys=[key_pages.view_key(key, request.now_us) for key in waiting],
         restored_to=clock.iso_or_none(restored_to),
         is_known=changes is not None,
         changed={change.key_id: change for change in changes or ()},
         lost=[change for change in changes or () if change.type == "created"],
-    )  # fmt: skip
+    )
 
 
 def _read_changes(request: Request, restored_to: int | None) -> list[Change] | None:

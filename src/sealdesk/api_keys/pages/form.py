@@ -5,7 +5,7 @@ from typing import Any
 from sealdesk import clock
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS
-from sealdesk.api_keys.rules import ApiKey
+from sealdesk.api_keys.types import ApiKey
 from sealdesk.errors import ValidationFailed
 from sealdesk.web.form import Form
 from sealdesk.web.pages import forms

@@ -5,12 +5,12 @@ import shlex
 from typing import Any
 
 from sealdesk import clock
-from sealdesk.api_keys import actions, journal, rules, store
+from sealdesk.api_keys import actions, errors, journal, labels, rules, store
 from sealdesk.api_keys.pages import form as key_form
 from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS
-from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, CreatedApiKey, NewApiKey
 from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.api_keys.test_mode import tenants
+from sealdesk.api_keys.types import ApiKey, ApiKeyChange, CreatedApiKey, NewApiKey
 from sealdesk.api_keys.usage import plots, report
 from sealdesk.api_keys.usage.plots import DAY, MONTH
 from sealdesk.db.engine import Tx
@@ -27,13 +27,13 @@ from sealdesk.web import body, snippets
 from sealdesk.web.client_address import is_within
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
-from sealdesk.web.pages.i18n import gettext_noop
-from sealdesk.web.pages.messages import translate
-from sealdesk.web.pages.site import NavItem
+from sealdesk.web.pages.i18n import gettext_noop, translate
+from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/api-keys"
 NAV_ITEM = NavItem(_PATH, gettext_noop("API keys"))
+ROOM = Room("api_keys", errors, labels, NAV_ITEM, object_type="api_key")
 _PER_PAGE = 50
 _SOON_US = 14 * 24 * 3600 * 1_000_000
 _REFUSALS_SHOWN = 5
@@ -44,20 +44,19 @@ async def list_keys(request: Request) -> Response:
     """All keys; those that expire soon are marked."""
     trail = cursor_trail.read(forms.read_query(request))
     page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
-    tenant_id = request.caller.tenant_id
-    keys = await request.read(lambda tx: store.list_keys(tx, tenant_id, page_request))
+    keys = await request.fetch(store.list_keys, page_request)
     shown = keys[:_PER_PAGE]
-    waiting = await request.read(
-        lambda tx: store.list_unconfirmed(tx, tenant_id, request.now_us, 1)
-    )
+    waiting = await request.fetch(store.list_unconfirmed, request.now_us, 1)
     test_keys = [] if trail else await _list_test_keys(request)
     return await render.page(
-        request, "api_keys/api_keys.html", is_waiting=bool(waiting),
+        request,
+        "api_keys/api_keys.html",
+        is_waiting=bool(waiting),
         keys=[view_key(key, request.now_us) for key in shown],
         test_keys=[view_key(key, request.now_us) for key in test_keys],
         older=cursor_trail.older(trail, shown[-1].id) if len(keys) > _PER_PAGE else None,
         newer=cursor_trail.newer(trail),
-    )  # fmt: skip
+    )
 
 
 async def _list_test_keys(request: Request) -> list[ApiKey]:
@@ -94,7 +93,7 @@ async def new_key(request: Request) -> Response:
 
 async def _find_newest_id(request: Request) -> str:
     newest_page = PageRequest(1, None)
-    keys = await request.read(lambda tx: store.list_keys(tx, request.caller.tenant_id, newest_page))
+    keys = await request.fetch(store.list_keys, newest_page)
     return keys[0].id if keys else key_form.NONE_SEEN
 
 
@@ -147,21 +146,26 @@ async def _render_created(request: Request, created: CreatedApiKey) -> Response:
     ticket = shlex.quote(_FIRST_TICKET)
     allowed = [ipaddress.ip_network(each) for each in created.allowed_ips or ()]
     return await render.page(
-        request, "api_keys/made.html", 201,
-        key=created, programs=snippets.SNIPPETS[1:],
+        request,
+        "api_keys/made.html",
+        201,
+        key=created,
+        programs=snippets.SNIPPETS[1:],
         curl=snippets.curl("GET", f"{external}/whoami"),
         ticket_curl=snippets.curl("POST", f"{external}/tickets", ticket)
-        if "tickets:write" in created.permissions else "",
-        address=render.base_url(request), ip=request.address,
+        if "tickets:write" in created.permissions
+        else "",
+        address=render.base_url(request),
+        ip=request.address,
         is_from_here=not allowed or is_within(request.address, tuple(allowed)),
-    )  # fmt: skip
+    )
 
 
 @page
-async def show_key(request: Request) -> Response:
+async def show_key(request: Request, key_id: str) -> Response:
     """The settings, usage and latest refusals of a key."""
     span = MONTH if forms.read_query(request).text("span") == MONTH.name else DAY
-    key = await _get_key(request)
+    key = await _get_key(request, key_id)
     usage = await report.find_report(request, key.id, span)
     page_request = PageRequest(_REFUSALS_SHOWN, None)
 
@@ -172,23 +176,30 @@ async def show_key(request: Request) -> Response:
     used_permissions = {name for name, _ in usage.permissions} if usage else set(key.permissions)
     unused_permissions = [name for name in key.permissions if name not in used_permissions]
     return await render.page(
-        request, "api_keys/api_key.html",
-        key=view_key(key, request.now_us), span=span.name, usage=usage, unused=unused_permissions,
-        refusals=refusals, iso=clock.iso, most=report.VALUES_SHOWN, kind_of=plots.kind_of,
-    )  # fmt: skip
+        request,
+        "api_keys/api_key.html",
+        key=view_key(key, request.now_us),
+        span=span.name,
+        usage=usage,
+        unused=unused_permissions,
+        refusals=refusals,
+        iso=clock.iso,
+        most=report.VALUES_SHOWN,
+        kind_of=plots.kind_of,
+    )
 
 
 @page
-async def edit_key(request: Request) -> Response:
+async def edit_key(request: Request, key_id: str) -> Response:
     """The form of an existing key."""
-    key = await _get_key(request)
+    key = await _get_key(request, key_id)
     return await _render_form(request, "edit.html", key_form.values_of_key(key), key=key)
 
 
 @page
-async def change_key(request: Request) -> Response:
+async def change_key(request: Request, key_id: str) -> Response:
     """Change a key, from its next request on."""
-    form, key = forms.read(request), await _get_key(request)
+    form, key = forms.read(request), await _get_key(request, key_id)
     try:
         change = body.convert(key_form.to_body(form, request.now_us), ApiKeyChange)
         await request.write(
@@ -199,80 +210,77 @@ async def change_key(request: Request) -> Response:
     except (ValidationFailed, Conflict) as error:
         return await _render_form(request, "edit.html", key_form.read_values(form), error, key=key)
     except PreconditionFailed as error:
-        key = await _get_key(request)
+        key = await _get_key(request, key_id)
         typed = key_form.read_values(form) | {"seen": rules.settings_hash(key)}
         return await _render_form(request, "edit.html", typed, error, key=key)
     return render.redirect(request, f"{_PATH}/{key.id}")
 
 
 @page
-async def confirm_rotation(request: Request) -> Response:
+async def confirm_rotation(request: Request, key_id: str) -> Response:
     """The confirmation page of a rotation."""
-    return await _render_confirmation(request, "rotate.html")
+    return await _render_confirmation(request, key_id, "rotate.html")
 
 
 @page
-async def rotate_key(request: Request) -> Response:
+async def rotate_key(request: Request, key_id: str) -> Response:
     """The new secret, which is shown once."""
-    (key_id,), seen = request.params, forms.read(request).text("seen")
+    seen = forms.read(request).text("seen")
     await tenants.enter_for_key(request, key_id)
     try:
-        rotated = await request.write(
-            lambda tx: actions.rotate_key(
-                tx,
-                request.caller,
-                key_id,
-                key_ring=request.state.key_ring,
-                now_us=request.now_us,
-                seen=seen,
-            )
+        rotated = await request.act(
+            actions.rotate_key,
+            key_id,
+            key_ring=request.state.key_ring,
+            now_us=request.now_us,
+            seen=seen,
         )
     except (PreconditionFailed, ValidationFailed) as error:
-        return await _render_confirmation(request, "rotate.html", error)
+        return await _render_confirmation(request, key_id, "rotate.html", error)
     journal.record_request(request, "rotated", key_id)
     return await render.page(request, "api_keys/made.html", key=rotated, curl="", address="")
 
 
 @page
-async def confirm_revocation(request: Request) -> Response:
+async def confirm_revocation(request: Request, key_id: str) -> Response:
     """The confirmation page of a revocation."""
-    return await _render_confirmation(request, "revoke.html")
+    return await _render_confirmation(request, key_id, "revoke.html")
 
 
 @page
-async def revoke_key(request: Request) -> Response:
+async def revoke_key(request: Request, key_id: str) -> Response:
     """Revoke a key."""
-    (key_id,) = request.params
     await tenants.enter_for_key(request, key_id)
     try:
-        await request.write(
-            lambda tx: actions.revoke_key(tx, request.caller, key_id, now_us=request.now_us)
-        )
+        await request.act(actions.revoke_key, key_id, now_us=request.now_us)
     except ValidationFailed as error:
-        return await _render_confirmation(request, "revoke.html", error)
+        return await _render_confirmation(request, key_id, "revoke.html", error)
     journal.record_request(request, "revoked", key_id)
     return render.redirect(request, f"{_PATH}/{key_id}")
 
 
 async def _render_confirmation(
-    request: Request, template: str, error: ApiError | None = None
+    request: Request, key_id: str, template: str, error: ApiError | None = None
 ) -> Response:
-    key = await _get_key(request)
+    key = await _get_key(request, key_id)
     is_reauthentication = isinstance(error, ValidationFailed)
     usages = [await report.find_report(request, key.id, span) for span in (DAY, MONTH)]
     return await render.page(
-        request, f"api_keys/{template}", error.status if error else 200,
+        request,
+        f"api_keys/{template}",
+        error.status if error else 200,
         is_stale=isinstance(error, PreconditionFailed),
         seen=forms.read(request).text("seen") if is_reauthentication else key.secret_version,
-        key=view_key(key, request.now_us), day=usages[0], month=usages[1],
+        key=view_key(key, request.now_us),
+        day=usages[0],
+        month=usages[1],
         is_busy=usages[0] is not None and usages[0].plot.totals["good"] > 0,
-    )  # fmt: skip
+    )
 
 
-async def _get_key(request: Request) -> ApiKey:
-    (key_id,) = request.params
+async def _get_key(request: Request, key_id: str) -> ApiKey:
     await tenants.enter_for_key(request, key_id)
-    return await request.read(lambda tx: actions.get_key(tx, request.caller.tenant_id, key_id))
+    return await request.fetch(actions.get_key, key_id)
 
 
 async def _render_form(
@@ -287,11 +295,14 @@ async def _render_form(
     """A form with its values, and the error of each field."""
     status = 409 if duplicate is not None else 200
     return await render.page(
-        request, f"api_keys/{template}", error.status if error else status,
-        typed=typed, duplicate=duplicate,
+        request,
+        f"api_keys/{template}",
+        error.status if error else status,
+        typed=typed,
+        duplicate=duplicate,
         faults=key_form.faults(error, typed) if isinstance(error, ValidationFailed) else {},
         error_text=translate(error) if isinstance(error, Conflict | TooManyRequests) else "",
         is_stale=isinstance(error, PreconditionFailed),
         known=DEFAULT_PERMISSIONS,
         key=None if key is None else view_key(key, request.now_us),
-    )  # fmt: skip
+    )

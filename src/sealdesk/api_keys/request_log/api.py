@@ -104,7 +104,7 @@ async def list_requests(request: Request) -> Response:
         statuses=read_statuses(values.get("status", "")) or store.ANY_STATUS,
     )
     rows = await find_requests(request, asked)
-    return page(request, list_request, rows, show=_encode, position=lambda row: [row.id])
+    return page(request, list_request, rows, show=_encode)
 
 
 async def find_requests(request: Request, asked: RequestQuery) -> list[LoggedRequest]:
@@ -115,13 +115,11 @@ async def find_requests(request: Request, asked: RequestQuery) -> list[LoggedReq
 
 
 @operation("Get a request", tag=_TAG, gives=_EXAMPLE)
-async def get_request(request: Request) -> Response:
+async def get_request(request: Request, request_id: str) -> Response:
     """The request whose response had this `x-request-id`."""
-    (request_id,) = request.params
     if not ids.is_request_id(request_id):
         raise NotFound
-    tenant_id = request.caller.tenant_id
-    found = await request.read(lambda tx: store.find(tx, tenant_id, request_id))
+    found = await request.fetch(store.find, request_id)
     if found is None:
         raise NotFound
     return envelope.one(shown(found))

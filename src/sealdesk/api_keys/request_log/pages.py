@@ -24,11 +24,12 @@ async def list_requests(request: Request) -> Response:
     form = forms.read_query(request)
     trail = cursor_trail.read(form, ids.is_request_id)
     typed = {name: form.text(name).strip() for name in ("key", "status", "request_id")}
-    keys = await request.read(lambda tx: key_store.list_keys(tx, request.caller.tenant_id, _KEYS))
+    keys = await request.fetch(key_store.list_keys, _KEYS)
     rows, is_slow = await _find_rows(request, typed, trail[-1] if trail else LAST_ID)
     shown = rows[:_PER_PAGE]
     return await render.page(
-        request, "api_keys/requests.html",
+        request,
+        "api_keys/requests.html",
         requests=[api.shown(row) for row in shown],
         typed=typed,
         classes=_CLASSES,
@@ -38,7 +39,7 @@ async def list_requests(request: Request) -> Response:
         query=urlencode({name: value for name, value in typed.items() if value}),
         older=cursor_trail.older(trail, shown[-1].id) if len(rows) > _PER_PAGE else None,
         newer=cursor_trail.newer(trail),
-    )  # fmt: skip
+    )
 
 
 async def _find_rows(

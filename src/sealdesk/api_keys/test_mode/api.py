@@ -6,15 +6,14 @@ import msgspec
 from msgspec import Meta
 
 from sealdesk import clock
-from sealdesk.api_keys import rules
 from sealdesk.api_keys.errors import TEST_KEY_REQUIRED
-from sealdesk.caller import Actor
+from sealdesk.caller import without_rights
 from sealdesk.clock import Iso
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, Forbidden, gettext_noop, invalid
 from sealdesk.records import audit, test_tenants
-from sealdesk.records.audit import AuditEntry
 from sealdesk.records.test_tenants import TestTenant
+from sealdesk.resources.representation import Instant
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
 from sealdesk.web.request import Request, Response
@@ -34,7 +33,7 @@ class ClockChange(msgspec.Struct, frozen=True):
     advance_s: by how many seconds it goes ahead.
     """
 
-    now: rules.Instant | None = None
+    now: Instant | None = None
     advance_s: Annotated[int, Meta(ge=1, le=MAX_AHEAD_S)] | None = None
 
 
@@ -56,8 +55,7 @@ _EXAMPLE = TestClock("2026-03-09T09:15:41.556301Z", "2026-03-02T09:15:41.556301Z
 @operation("Get the test clock", tag=_TAG, gives=_EXAMPLE, fails=(TEST_KEY_REQUIRED,))
 async def get_test_clock(request: Request) -> Response:
     """The time of the test tenant of a `tk_test_` key."""
-    tenant_id = request.caller.tenant_id
-    found = await request.read(lambda tx: _get_tenant(tx, tenant_id))
+    found = await request.fetch(_get_tenant)
     return envelope.one(_shown(found.clock_offset_us, request.real_now_us))
 
 
@@ -114,11 +112,9 @@ def _backwards(now_us: int) -> Exception:
 
 
 async def _record(tx: Tx, request: Request, tenant_id: str, offset_us: int) -> None:
-    caller = request.caller
-    actor: Actor = caller.actor
+    caller = without_rights(tenant_id, request.caller.actor, request.address)
     details = {"ahead_s": offset_us // _SECOND_US}
-    entry = AuditEntry("test_clock.set", actor, caller.address, None, details)
-    await audit.record(tx, tenant_id, entry, request.now_us)
+    await audit.record(tx, caller, "test_clock.set", None, details, request.now_us)
 
 
 def _shown(offset_us: int, real_us: int) -> TestClock:

@@ -36,9 +36,8 @@ async def _read_report(request: Request, key_id: str, span: Span) -> UsageReport
 
     async def values(tx: Tx, measure: str, within: Span) -> list[tuple[str, int]]:
         return await store.usage_in_all(
-            tx, tenant_id, key_id, measure,
-            since_us=within.since_us(now_us), limit=VALUES_SHOWN + 1,
-        )  # fmt: skip
+            tx, tenant_id, key_id, measure, since_us=within.since_us(now_us), limit=VALUES_SHOWN + 1
+        )
 
     async def work(tx: Tx) -> UsageReport:
         statuses = await store.usage_over_time(

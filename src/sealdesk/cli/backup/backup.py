@@ -15,8 +15,8 @@ from sealdesk import __version__, clock
 from sealdesk.api_keys import rules
 from sealdesk.cli.attachments import explained
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
-from sealdesk.cli.move.progress import show_progress
 from sealdesk.cli.output import JsonOption, print_json
+from sealdesk.cli.progress import show_progress
 from sealdesk.clock import Clock
 from sealdesk.db import schema_version
 from sealdesk.db.backup import archive, scratch, sqlite

@@ -11,15 +11,17 @@ import typer
 from sealdesk import clock
 from sealdesk.cli.attachments import explained
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
-from sealdesk.cli.move.progress import show_progress
+from sealdesk.cli.output import make_console
+from sealdesk.cli.progress import show_progress
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing, UnsealError
-from sealdesk.db import epochs, first_start, schema_version
+from sealdesk.db import data_owner, epochs, schema_version
 from sealdesk.db.backup import archive, scratch, sqlite
 from sealdesk.db.backup.archive import Archive, Manifest
 from sealdesk.db.engine import Tx, Work
 from sealdesk.db.factory import open_database
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable, describe_unknown
+from sealdesk.db.sqlite import first_start
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env, make_private_dir
 
@@ -100,11 +102,9 @@ def _check_manifest(settings: Settings, file: Path, manifest: Manifest) -> None:
             f"{file} is a backup of {manifest.dump.database}, and the settings name {wanted};"
             " restore it to its own kind of database, then use `sealdesk move`"
         )
-    if manifest.dump.schema not in KNOWN_VERSIONS:
-        raise Unusable(
-            f"{file} has schema {manifest.dump.schema}, which is newer than this Sealdesk knows"
-            f" ({KNOWN_VERSIONS[-1]}); restore it with Sealdesk {manifest.sealdesk}"
-        )
+    schema = manifest.dump.schema
+    if schema not in KNOWN_VERSIONS:
+        raise Unusable(f"{file} {describe_unknown(schema, 'restore')}; nothing was changed")
     key_ring = KeyRing(from_env(os.environ).master_keys)
     missing = sorted(set(manifest.master_keys) - key_ring.fingerprints)
     if missing:
@@ -247,6 +247,13 @@ def _print_changed_keys(settings: Settings, since: str) -> None:
     if changes is None:
         print(f"Nothing tells which keys changed after the backup: there is no {path}.")
         return
+    if path in data_owner.find_foreign(settings.data_dir):
+        owner = data_owner.name_of(settings.data_dir.stat().st_uid)
+        text = (
+            f"{path} is not {owner}'s, so the service could not write it: keys that were revoked"
+            " after the backup may be missing below. Revoke them before you confirm any."
+        )
+        make_console().print(text, style="red", markup=False)
     print(f"Keys that changed after the backup, as far as {path} knows: {len(changes)}")
     for change in changes:
         print(f"  {change.type} at {change.at}: {change.key_id} {change.name}".rstrip())

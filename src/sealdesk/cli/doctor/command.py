@@ -5,13 +5,14 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated
 
 import httpx
 import typer
 
+from sealdesk.cli import domains
 from sealdesk.cli.doctor import bucket, forwarding, sqlite_storage
 from sealdesk.cli.doctor.finding import Finding
 from sealdesk.cli.installation import Installation, SqliteAccess, open_database_access
@@ -19,15 +20,19 @@ from sealdesk.cli.master_key import try_passwords, try_secrets
 from sealdesk.cli.output import JsonOption, make_console, print_json
 from sealdesk.client import InvalidConfiguration
 from sealdesk.client.credentials import read_url
-from sealdesk.db import first_start, schema_version
+from sealdesk.db import data_owner, schema_version
+from sealdesk.db.sqlite import first_start
 from sealdesk.db.sqlite.connection import connect as connect_sqlite
 from sealdesk.errors import ConfigurationError
-from sealdesk.settings import Settings, from_env
+from sealdesk.mail.mailboxes.store import directory
+from sealdesk.settings import Settings, data_dir_of, from_env
 
 _SAFE_SQLITE = (3, 51, 3)
 _SECRETS_TRIED = 100
+_MAX_ADDRESSES = 10_000
 _MIN_FREE_BYTES = 256 * 1024 * 1024
 _GOOD_FREE_BYTES = 2 * 1024 * 1024 * 1024
+_MAX_NAMED = 5
 _CLOCK_TIMEOUT_S = 2.0
 _GOOD_SKEW_S = 5
 
@@ -41,7 +46,7 @@ def doctor(
     fix: Annotated[
         bool,
         typer.Option(
-            help="Remove group and other permissions from the data directory and its files."
+            help="Make the data directory and its files private, and give them to its owner."
         ),
     ] = False,
     public_url: Annotated[
@@ -78,21 +83,23 @@ def doctor(
 
 def _run_checks(public_url: str, fix: bool) -> Iterator[Finding]:
     if not public_url:
-        return _check_sqlite_installation(os.environ.get("SEALDESK_DATA_DIR") or "var", fix)
+        return _check_sqlite_installation(fix)
     # 8 ms to import, which the other checks do not need.
     from sealdesk.cli.doctor import public_url as public_url_checks
 
     return public_url_checks.check(public_url)
 
 
-def _check_sqlite_installation(data_dir: str, fix: bool) -> Iterator[Finding]:
+def _check_sqlite_installation(fix: bool) -> Iterator[Finding]:
     if os.environ.get("SEALDESK_DATABASE_URL"):
         yield from _check_postgres_installation()
         return
-    if not Path(data_dir).is_dir():
-        yield Finding("bad", "data", f"{data_dir} does not exist; `sealdesk serve` creates it")
-        return
-    yield from _check_file_modes(Path(data_dir), "*", fix)
+    with suppress(RuntimeError):  # no such home, which reading the settings reports
+        data_dir = data_dir_of(os.environ)
+        if not data_dir.is_dir():
+            yield Finding("bad", "data", f"{data_dir} does not exist; `sealdesk serve` creates it")
+            return
+        yield from _check_file_modes(data_dir, "*", fix)
     try:
         settings = from_env(os.environ)
     except ConfigurationError as error:
@@ -125,6 +132,7 @@ def _check_postgres_installation() -> Iterator[Finding]:
     if is_usable:
         with open_database_access(settings) as access:
             yield _check_secrets(Installation(settings, access))
+            yield from _check_mail_addresses(Installation(settings, access))
     yield from bucket.check(settings)
     yield _check_clock(settings.max_skew_s)
     yield forwarding.check(settings)
@@ -145,8 +153,23 @@ def _check_file_modes(directory: Path, pattern: str, fix: bool) -> Iterator[Find
         else:
             text = f"{path} is open to other users ({mode}); run `sealdesk doctor --fix`"
             yield Finding("bad", "files", text)
-    if not open_to_others:
+    foreign = data_owner.find_foreign(directory) if pattern == "*" else []
+    if foreign:
+        yield _report_foreign(directory, foreign, fix)
+    if not open_to_others and not foreign:
         yield Finding("good", "files", f"{directory}: {len(files)} files, all private")
+
+
+def _report_foreign(directory: Path, foreign: list[Path], fix: bool) -> Finding:
+    """Files of other users, which the service cannot write or replace."""
+    owner = data_owner.name_of(directory.stat().st_uid)
+    named = ", ".join(path.name for path in foreign[:_MAX_NAMED])
+    if fix:
+        with suppress(PermissionError):
+            data_owner.give_to_owner(directory, foreign)
+            return Finding("note", "files", f"{named}: now of {owner}, the owner of {directory}")
+    text = f"{named}: not of {owner}, the owner of {directory}, so the service cannot write them"
+    return Finding("bad", "files", f"{text}; run `sealdesk doctor --fix` as root")
 
 
 def _check_disk(data_dir: Path) -> Finding:
@@ -190,9 +213,23 @@ def _check_database(settings: Settings, fix: bool) -> Iterator[Finding]:
     try:
         with closing(connect_sqlite(path)) as connection:
             yield _check_pragmas(path, connection, schema)
-            yield _check_secrets(Installation(settings, SqliteAccess(connection)))
+            installation = Installation(settings, SqliteAccess(connection))
+            yield _check_secrets(installation)
+            yield from _check_mail_addresses(installation)
     except sqlite3.Error as error:
         yield Finding("bad", "database", f"{path} cannot be used: {error}")
+
+
+def _check_mail_addresses(installation: Installation) -> Iterator[Finding]:
+    """Addresses of mailboxes that another tenant could claim, too."""
+    forms = installation.read(lambda tx: directory.list_contested_forms(tx, _MAX_ADDRESSES))
+    for address, owner in forms.items():
+        text = f"{address} is a mailbox of {owner}, but without its + it is another tenant's"
+        yield Finding("note", "mailbox", text)
+    for domain in domains.list_assigned(installation):
+        for address, owner in domains.list_contested(installation, domain).items():
+            text = f"{address} is a mailbox of {owner}, but its domain is that of"
+            yield Finding("note", "mailbox", f"{text} {domain.tenant_id}")
 
 
 def _check_pragmas(path: Path, connection: sqlite3.Connection, schema: str) -> Finding:

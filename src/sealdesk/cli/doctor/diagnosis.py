@@ -11,15 +11,29 @@ from sealdesk.crypto.signing import Signed, body_sha256, sign
 # The part of the request that was altered, or the reason why the response does not show it.
 # `remedies.py` has a remedy for each.
 Alteration = Literal[
-    "path", "query", "method", "body", "headers", "redirect", "refused", "too_large", "unreachable",
-    "clock", "key", "answer", "cache",
-]  # fmt: skip
+    "path",
+    "query",
+    "method",
+    "body",
+    "headers",
+    "redirect",
+    "refused",
+    "too_large",
+    "unreachable",
+    "clock",
+    "key",
+    "answer",
+    "cache",
+]
 
-# Error codes that the service uses only after it has accepted the signature (decisions 3).
+# Error codes that the service uses only after it has accepted the signature (spec decision 3).
 _AFTER_SIGNATURE = {
-    "insufficient_permissions", "ip_not_allowed", "rate_limit_exceeded", "signature_replayed",
+    "insufficient_permissions",
+    "ip_not_allowed",
+    "rate_limit_exceeded",
+    "signature_replayed",
     "unsupported_media_type",
-}  # fmt: skip
+}
 _HEADERS = {"missing_credentials", "malformed_credentials", "timestamp_not_seconds"}
 _KEY = {"invalid_api_key", "api_key_revoked", "api_key_expired"}
 _TOO_LARGE = {413, 414, 431}

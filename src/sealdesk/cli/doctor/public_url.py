@@ -144,10 +144,7 @@ def _check_repeated_header(site: _PublicSite) -> Finding:
 def _check_responses(site: _PublicSite) -> Finding:
     """Check that responses return unchanged."""
     try:
-        problems = [
-            *_find_lost_headers(site),
-            *_find_replaced_errors(site),
-        ]
+        problems = [*_find_lost_headers(site), *_find_replaced_errors(site)]
     except NoResponse as error:
         problems = [f"no response: {error}"]
     if not problems:

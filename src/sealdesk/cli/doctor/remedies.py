@@ -44,7 +44,7 @@ _REMEDIES: dict[Alteration, dict[str, str]] = {
     },
     "redirect": {
         "any": "no redirects under /api: use the final URL, with https and the right host, and"
-        " remove redirects that add or remove slashes",
+        " remove redirects that add or remove slashes"
     },
     "refused": {
         "Apache": "AllowEncodedSlashes NoDecode, and ProxyPass with nocanon",

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sealdesk.cli.command_group import command_group
 from sealdesk.cli.integration import export as exporting
 from sealdesk.cli.integration.connecting import CREDENTIALS, open_desk
 from sealdesk.cli.integration.options import (
@@ -56,11 +57,7 @@ Company = Annotated[str | None, typer.Option(help="The company.")]
 ExternalId = Annotated[str | None, typer.Option(help="The id in your own system.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
 
-cli = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="List, read, add, change, erase and export customers.",
-)
+cli = command_group("List, read, add, change, erase and export customers.")
 
 
 @cli.command("list", epilog=_LIST_EXAMPLES)
@@ -74,15 +71,13 @@ def list_customers(
 ) -> None:
     """List customers, newest first."""
     query = read_filters(filter, email=email, external_id=external_id)
-    with open_desk() as desk:
-        print_list(desk, _PATH, query, _COLUMNS, limit=limit, json=json, ndjson=ndjson)
+    print_list(_PATH, query, _COLUMNS, limit=limit, json=json, ndjson=ndjson)
 
 
 @cli.command(epilog=CREDENTIALS)
 def get(customer_id: CustomerId, json: Json = False) -> None:
     """Show a customer."""
-    with open_desk() as desk:
-        print_result(desk, operations.get_customer(customer_id), json=json)
+    print_result(operations.get_customer(customer_id), json=json)
 
 
 @cli.command(epilog=_CREATE_EXAMPLES)
@@ -100,8 +95,7 @@ def create(
     fields = read_fields(
         data, email=email, name=name, phone=phone, company=company, external_id=external_id
     )
-    with open_desk() as desk:
-        print_result(desk, operations.create_customer(fields, idempotency_key), json=json)
+    print_result(operations.create_customer(fields, idempotency_key), json=json)
 
 
 @cli.command(epilog=CREDENTIALS)
@@ -119,8 +113,7 @@ def update(
     fields = read_fields(
         data, email=email, name=name, phone=phone, company=company, external_id=external_id
     )
-    with open_desk() as desk:
-        print_result(desk, operations.update_customer(customer_id, fields, None), json=json)
+    print_result(operations.update_customer(customer_id, fields, None), json=json)
 
 
 @cli.command(epilog=CREDENTIALS)
@@ -131,15 +124,12 @@ def erase(customer_id: CustomerId, yes: Yes = False, json: Json = False) -> None
     """
     if not yes:
         typer.confirm("Erase this customer and all texts of their tickets, for good?", abort=True)
-    with open_desk() as desk:
-        print_result(desk, operations.erase_customer(customer_id, None), json=json)
+    print_result(operations.erase_customer(customer_id, None), json=json)
 
 
 @cli.command(epilog=_EXPORT_EXAMPLES)
 def export(
-    file: exporting.File,
-    filter: Filters = None,
-    restart: exporting.Restart = False,
+    file: exporting.File, filter: Filters = None, restart: exporting.Restart = False
 ) -> None:
     """Write all customers into a file as NDJSON, newest first."""
     with open_desk(retry=exporting.POLICY) as desk:

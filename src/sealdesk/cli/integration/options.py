@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from sealdesk.cli.integration.connecting import open_desk
 from sealdesk.cli.integration.signed_requests import read_body
 from sealdesk.cli.integration.tables import Columns, print_row, print_rows
-from sealdesk.client import Desk, operations
+from sealdesk.client import operations
 from sealdesk.client.operation import PAGE_ROWS, Operation
 from sealdesk.errors import ConfigurationError
 
@@ -72,7 +73,6 @@ def read_fields(data: str | None, **named: Any) -> dict[str, Any]:
 
 
 def print_list(
-    desk: Desk,
     path: str,
     query: Mapping[str, Any],
     columns: Columns,
@@ -83,10 +83,12 @@ def print_list(
 ) -> None:
     """Print the first rows of a list."""
     size = {"per_page": limit} if 0 < limit < PAGE_ROWS else {}
-    rows = (bytes(row) for row in desk.list(operations.list_rows(path, {**size, **query})))
-    print_rows(islice(rows, limit or None), columns, json=json, ndjson=ndjson)
+    with open_desk() as desk:
+        rows = (bytes(row) for row in desk.list(operations.list_rows(path, {**size, **query})))
+        print_rows(islice(rows, limit or None), columns, json=json, ndjson=ndjson)
 
 
-def print_result(desk: Desk, operation: Operation[Any], *, json: bool) -> None:
+def print_result(operation: Operation[Any], *, json: bool) -> None:
     """Send a request, and print the object in its response."""
-    print_row(desk.run(operation._replace(read=operations.read_row)), json=json)
+    with open_desk() as desk:
+        print_row(desk.run(operation._replace(read=operations.read_row)), json=json)

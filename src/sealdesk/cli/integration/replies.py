@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sealdesk.cli.command_group import command_group
 from sealdesk.cli.integration import export as exporting
 from sealdesk.cli.integration.connecting import CREDENTIALS, open_desk
 from sealdesk.cli.integration.options import (
@@ -41,9 +42,7 @@ Examples:
 {CREDENTIALS}"""
 
 TicketId = Annotated[str, typer.Argument(metavar="TICKET_ID", help="The id of the ticket.")]
-cli = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="List, write and export replies of a ticket."
-)
+cli = command_group("List, write and export replies of a ticket.")
 
 
 @cli.command("list", epilog=CREDENTIALS)
@@ -56,8 +55,7 @@ def list_replies(
 ) -> None:
     """List the replies and notes of a ticket, newest first."""
     path, query = operations.replies_path(ticket_id), read_filters(filter)
-    with open_desk() as desk:
-        print_list(desk, path, query, _COLUMNS, limit=limit, json=json, ndjson=ndjson)
+    print_list(path, query, _COLUMNS, limit=limit, json=json, ndjson=ndjson)
 
 
 @cli.command(epilog=_EXAMPLES)
@@ -73,8 +71,7 @@ def create(
 ) -> None:
     """Write a reply."""
     fields = read_fields(data, body=body, is_internal=internal or None)
-    with open_desk() as desk:
-        print_result(desk, operations.create_reply(ticket_id, fields, idempotency_key), json=json)
+    print_result(operations.create_reply(ticket_id, fields, idempotency_key), json=json)
 
 
 @cli.command(epilog=CREDENTIALS)

@@ -41,8 +41,7 @@ Target = Annotated[
     str, typer.Argument(metavar="PATH", help="Path and query, percent-encoded; sent byte for byte.")
 ]
 Data = Annotated[
-    str | None,
-    typer.Option("--data", "-d", help="JSON body; @FILE reads a file, @- reads stdin."),
+    str | None, typer.Option("--data", "-d", help="JSON body; @FILE reads a file, @- reads stdin.")
 ]
 
 

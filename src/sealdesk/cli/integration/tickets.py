@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sealdesk.cli.command_group import command_group
 from sealdesk.cli.integration import export as exporting
 from sealdesk.cli.integration.connecting import CREDENTIALS, open_desk
 from sealdesk.cli.integration.options import (
@@ -82,9 +83,7 @@ Priority = Annotated[str | None, typer.Option(help="low, medium, high or urgent.
 Subject = Annotated[str | None, typer.Option(help="What it is about, 1 to 255 characters.")]
 Description = Annotated[str | None, typer.Option(help="The first message, as Markdown.")]
 
-cli = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="List, read, open, change and export tickets."
-)
+cli = command_group("List, read, open, change and export tickets.")
 
 
 @cli.command("list", epilog=_LIST_EXAMPLES)
@@ -99,15 +98,13 @@ def list_tickets(
 ) -> None:
     """List tickets, newest first."""
     query = read_filters(filter, status=status, priority=priority, tag=tag)
-    with open_desk() as desk:
-        print_list(desk, _PATH, query, _COLUMNS, limit=limit, json=json, ndjson=ndjson)
+    print_list(_PATH, query, _COLUMNS, limit=limit, json=json, ndjson=ndjson)
 
 
 @cli.command(epilog=CREDENTIALS)
 def get(ticket_id: TicketId, json: Json = False) -> None:
     """Show a ticket."""
-    with open_desk() as desk:
-        print_result(desk, operations.get_ticket(ticket_id, html=False), json=json)
+    print_result(operations.get_ticket(ticket_id, html=False), json=json)
 
 
 @cli.command(epilog=_CREATE_EXAMPLES)
@@ -136,8 +133,7 @@ def create(
         priority=priority,
         tags=tag or None,
     )
-    with open_desk() as desk:
-        print_result(desk, operations.create_ticket(fields, idempotency_key), json=json)
+    print_result(operations.create_ticket(fields, idempotency_key), json=json)
 
 
 @cli.command(epilog=_UPDATE_EXAMPLES)
@@ -152,8 +148,7 @@ def update(
 ) -> None:
     """Change fields of a ticket. Tags are replaced by the given ones."""
     fields = read_fields(data, status=status, priority=priority, subject=subject, tags=tag or None)
-    with open_desk() as desk:
-        print_result(desk, operations.update_ticket(ticket_id, fields, None), json=json)
+    print_result(operations.update_ticket(ticket_id, fields, None), json=json)
 
 
 @cli.command(epilog=_EXPORT_EXAMPLES)

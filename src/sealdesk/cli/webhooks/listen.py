@@ -14,9 +14,9 @@ from sealdesk.cli.output import make_console
 from sealdesk.cli.webhooks import secret as secret_source
 from sealdesk.client import ApiError, Desk, RetryPolicy, SealdeskError, operations
 from sealdesk.client.credentials import is_http_url
-from sealdesk.client.feed import Feed
 from sealdesk.client.operation import Operation
 from sealdesk.client.results import Page
+from sealdesk.client.sync.iterators import Feed
 from sealdesk.client.webhook_mistakes import MEANINGS
 from sealdesk.crypto.webhook_signing import find_mistake_of_secret, key_of, mint_secret, sign
 from sealdesk.errors import ConfigurationError

@@ -10,10 +10,21 @@ from hashlib import sha256
 _MISSING_CHARACTERS = range(1, 5)
 _AROUND = ('"', "'", "`", " ", "\t", "\r", "\ufeff")
 _PLACEHOLDERS = (
-    b"", b"undefined", b"null", b"None", b"nil", b"$SECRET", b"$API_SECRET",
-    b"$SEALDESK_API_SECRET", b"${SEALDESK_API_SECRET}", b"SEALDESK_API_SECRET", b"secret",
-    b"your-api-secret", b"YOUR_API_SECRET", b"***",
-)  # fmt: skip
+    b"",
+    b"undefined",
+    b"null",
+    b"None",
+    b"nil",
+    b"$SECRET",
+    b"$API_SECRET",
+    b"$SEALDESK_API_SECRET",
+    b"${SEALDESK_API_SECRET}",
+    b"SEALDESK_API_SECRET",
+    b"secret",
+    b"your-api-secret",
+    b"YOUR_API_SECRET",
+    b"***",
+)
 
 
 def wrong_keys(secret: str, api_key: str) -> Iterator[tuple[str, bytes]]:

@@ -6,9 +6,24 @@ from itertools import permutations
 from sealdesk.crypto.signing import TIMESTAMP, Signed
 
 _SEPARATORS = (
-    b" ", b":", b",", b"|", b";", b"&", b"-", b"_", b"/", b"+", b"\t", b"\0", b"\r\n", b"\\n",
-    b", ", b"||", b"::",
-)  # fmt: skip
+    b" ",
+    b":",
+    b",",
+    b"|",
+    b";",
+    b"&",
+    b"-",
+    b"_",
+    b"/",
+    b"+",
+    b"\t",
+    b"\0",
+    b"\r\n",
+    b"\\n",
+    b", ",
+    b"||",
+    b"::",
+)
 # In the other orders only the most frequent separators, so that 24 orders stay cheap.
 _SEPARATORS_OF_ANY_ORDER = (b"", b"\n", b".", b":")
 _MAX_TARGET_OF_ANY_ORDER = 512  # for longer targets only without a separator (decision 0067)

@@ -79,9 +79,7 @@ OF_THE_TARGET = (
         _SIGN_AS_SENT,
     ),
     Mistake(
-        "full_url_signed",
-        _("The whole URL was signed."),
-        _("Sign only the path and the query."),
+        "full_url_signed", _("The whole URL was signed."), _("Sign only the path and the query.")
     ),
     Mistake(
         "host_signed",

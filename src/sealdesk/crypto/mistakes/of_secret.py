@@ -57,11 +57,11 @@ OF_THE_SECRET = (
         _("Use the secret that was shown together with this API key."),
     ),
     Mistake(
-        "secret_probably_wrong",
-        _("No known mistake explains this signature, so probably the secret is wrong."),
+        "unknown",
+        _("No known mistake explains this signature."),
         _(
-            "Use the newest secret of this key. If it is the right one, compare each part of"
-            " `received` with what you signed."
+            "Compare each part of `received` with what you signed. If all are the same, check that"
+            " the secret is the newest one of this key."
         ),
     ),
 )

@@ -9,9 +9,9 @@ from asyncpg import Connection
 
 from sealdesk.db.backup import programs
 from sealdesk.db.engine import Tx
-from sealdesk.db.moving import checks, nodes
-from sealdesk.db.postgres import preflight
+from sealdesk.db.postgres import maintenance_checks, preflight
 from sealdesk.db.schema_version import Unusable
+from sealdesk_citus import all_nodes
 
 _NAME = "sealdesk backup"
 _SETTINGS = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0"
@@ -80,12 +80,12 @@ async def opened_snapshot(url: str) -> AsyncIterator[Reader]:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             if await preflight.schema_version(connection) is None:
                 raise Unusable(f"{preflight.redacted(url)} holds no Sealdesk")
-            if await nodes.list_tenant_tables(connection):
+            if await all_nodes.list_tenant_tables(connection):
                 raise Unusable(
                     f"{preflight.redacted(url)} is distributed over nodes with Citus, which have no"
                     " moment in common for one file; back up each server as PostgreSQL does"
                 )
-            await checks.check_visible(connection, preflight.redacted(url))
+            await maintenance_checks.check_visible(connection, preflight.redacted(url))
             snapshot = await connection.fetchval("SELECT pg_export_snapshot()")
             yield Reader(connection, url, snapshot)
     finally:
@@ -110,7 +110,7 @@ async def check_target(url: str) -> None:
                 f"{where} is not empty (it has {', '.join(found)}), and a restore replaces nothing;"
                 " rename or drop that database and create an empty one with createdb"
             )
-        await checks.check_unused(connection)
+        await maintenance_checks.check_unused(connection)
     finally:
         await connection.close(timeout=1)
 
@@ -119,7 +119,7 @@ async def check_unused(url: str) -> None:
     """Raises Unusable when a server or a worker uses the database."""
     connection = await preflight.open_connection(url, name=_NAME)
     try:
-        await checks.check_unused(connection)
+        await maintenance_checks.check_unused(connection)
     finally:
         await connection.close(timeout=1)
 

@@ -2,9 +2,9 @@
 
 from alembic import context
 
-from sealdesk.db.schema import metadata
+from sealdesk.db.schema.metadata import METADATA
 
 connection = context.config.attributes["connection"]
-context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
+context.configure(connection=connection, target_metadata=METADATA, render_as_batch=True)
 with context.begin_transaction():
     context.run_migrations()

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import TypeVar
 
 import asyncpg
@@ -16,15 +15,8 @@ from sealdesk.db import deadline
 from sealdesk.db.engine import Listener, Work
 from sealdesk.db.fairness import SLOW_READ_LIMIT_S, SLOW_READ_WAIT_S, slow_read_slots
 from sealdesk.db.postgres import errors
-from sealdesk.db.postgres.distributed import (
-    PLAN_CACHE_MODE,
-    DistributedTx,
-    begin_options,
-    is_distributed,
-)
-from sealdesk.db.postgres.local_shards import LocalShards
+from sealdesk.db.postgres.pool import Pool
 from sealdesk.db.postgres.shared_read import SharedRead
-from sealdesk.db.postgres.tenant_nodes import TenantNodes, find_node
 from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx
 from sealdesk.errors import QueryTooSlow, ServiceUnavailable
 from sealdesk.errors.general import QUERY_TOO_SLOW
@@ -34,7 +26,7 @@ T = TypeVar("T")
 CONNECT_S = 2.0
 _MAX_ATTEMPTS = 6
 _KEY_STAMP = "SELECT stamp FROM key_stamp LIMIT 1"
-_SETTINGS = {
+SETTINGS = {
     "statement_timeout": "4s",
     "lock_timeout": "3s",
     "idle_in_transaction_session_timeout": "10s",
@@ -43,7 +35,7 @@ _SETTINGS = {
     # Otherwise the server plans most statements at every execution: half of the cost of a page.
     "plan_cache_mode": "force_generic_plan",
 }
-_SLOW_READ_SETTINGS = (
+SLOW_READ_SETTINGS = (
     f"SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = '{SLOW_READ_LIMIT_S:g}s';"
     # For a query that no index serves, planning it for its values is worth the time.
     " SET LOCAL plan_cache_mode = 'force_custom_plan'; "
@@ -58,61 +50,38 @@ class PostgresDatabase:
     """
 
     def __init__(
-        self,
-        url: str,
-        connections: int,
-        *,
-        name: str,
-        is_pooled: bool,
-        has_time: bool = False,
+        self, url: str, connections: int, *, name: str, is_pooled: bool, has_time: bool = False
     ) -> None:
         self.health = StorageHealth()
         self.listeners: list[Listener] = []
         self._name = name
         self._is_pooled = is_pooled
         self._has_time = has_time
-        self._nodes = TenantNodes(url, connections, self._connect, self._find_node)
-        self._has_nodes = False  # known once there was a connection
+        self._pool = Pool(lambda: self._connect(url), connections)
         self._key_stamp = SharedRead(self._read_key_stamp)
         self._tx: Callable[[Connection, str | None, BeginOptions], PostgresTx] = PostgresTx
-        self._shards = LocalShards()
         self._options = BeginOptions(
-            always=is_pooled, settings=_set_local(_SETTINGS) if is_pooled else ""
+            always=is_pooled, settings=set_local(SETTINGS) if is_pooled else ""
         )
-        self._slow_read_options = BeginOptions(always=True, settings=_SLOW_READ_SETTINGS)
+        self._slow_read_options = BeginOptions(always=True, settings=SLOW_READ_SETTINGS)
         # The other connections are for reads and writes that are short.
         self._slow_slots = slow_read_slots(max(1, connections // 3))
 
     async def _connect(self, url: str) -> Connection:
         try:
             async with asyncio.timeout(min(CONNECT_S, deadline.current().total_s)):
-                connection = await connect(url, name=self._name, is_pooled=self._is_pooled)
-                try:
-                    if await is_distributed(connection):
-                        await self._use_nodes(connection)
-                except BaseException:
-                    connection.terminate()
-                    raise
-                return connection
+                return await self._open(url)
         except Exception as error:
             if errors.is_unavailable(error):
                 raise errors.unavailable(error) from error
             raise
 
-    async def _use_nodes(self, connection: Connection) -> None:
-        if self._is_pooled:
-            settings = _set_local(_SETTINGS | {"plan_cache_mode": PLAN_CACHE_MODE})
-            self._options = begin_options(always=True, settings=settings)
-        else:
-            await connection.execute(f"SET plan_cache_mode = '{PLAN_CACHE_MODE}'")
-            self._options = begin_options(always=False)
-        self._slow_read_options = begin_options(always=True, settings=_SLOW_READ_SETTINGS)
-        self._tx = partial(DistributedTx, shards=self._shards)
-        # A pooler is in front of one node.
-        self._has_nodes = not self._is_pooled
+    async def _open(self, url: str) -> Connection:
+        return await connect(url, name=self._name, is_pooled=self._is_pooled)
 
-    async def _find_node(self, tenant_id: str) -> str:
-        return await self.read(lambda tx: find_node(tx, tenant_id))
+    async def _acquire(self, tenant_id: str | None) -> tuple[Pool, Connection]:
+        """A connection for work of a tenant, and the pool to which it is released."""
+        return self._pool, await self._pool.acquire(tenant_id)
 
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._run(work, tenant_id, is_write=False)
@@ -144,7 +113,7 @@ class PostgresDatabase:
         return
 
     async def close(self) -> None:
-        await self._nodes.close()
+        await self._pool.close()
 
     async def _run(
         self, work: Work[T], tenant_id: str | None, *, is_write: bool, is_slow: bool = False
@@ -169,7 +138,8 @@ class PostgresDatabase:
         if remaining.total_s <= 0:
             raise ServiceUnavailable
         try:
-            pool, connection = await self._nodes.acquire(tenant_id, at_node=self._has_nodes)
+            pool, connection = await self._acquire(tenant_id)
+            remaining.connections += 1
             try:
                 # What these are is known once there was a connection.
                 options = self._slow_read_options if is_slow else self._options
@@ -178,6 +148,7 @@ class PostgresDatabase:
                 with self._terminate_after(connection, remaining_s):
                     return await self._run_on_connection(connection, tx, work, is_write=is_write)
             finally:
+                remaining.connections -= 1
                 pool.release(connection, tenant_id)
         finally:
             remaining.total_s -= time.monotonic() - began_at
@@ -248,12 +219,12 @@ async def connect(url: str, *, name: str, is_pooled: bool = False) -> Connection
         statement_cache_size=256,
         # The URL may name several hosts: use the one that takes writes.
         target_session_attrs=SessionAttribute.read_write,
-        server_settings={"application_name": name, **_SETTINGS},
+        server_settings={"application_name": name, **SETTINGS},
     )
 
 
-def _set_local(settings: Mapping[str, str]) -> str:
-    """Sets them for one transaction, which has begun with its isolation level."""
+def set_local(settings: Mapping[str, str]) -> str:
+    """SQL that sets them for one transaction, which has begun with its isolation level."""
     return "".join(
         f"SET LOCAL {name} = '{value}'; "
         for name, value in settings.items()

@@ -52,11 +52,7 @@ UNAVAILABLE = (
     TenantMoves,
 )
 # The server reads, but cannot store.
-CANNOT_WRITE = (
-    asyncpg.DiskFullError,
-    asyncpg.PostgresIOError,
-    asyncpg.ReadOnlySQLTransactionError,
-)
+CANNOT_WRITE = (asyncpg.DiskFullError, asyncpg.PostgresIOError, asyncpg.ReadOnlySQLTransactionError)
 _DEFECTS = (
     asyncpg.DataError,
     asyncpg.ClientConfigurationError,

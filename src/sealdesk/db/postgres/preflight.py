@@ -5,10 +5,10 @@ from urllib.parse import urlsplit
 import asyncpg
 from asyncpg import Connection, Record
 
-from sealdesk.db import tables
+from sealdesk.db import schema
 from sealdesk.db.postgres import errors
 from sealdesk.db.postgres.database import connect
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable, describe_unknown
 
 OLDEST_VERSION = 15
 _SERVER = """
@@ -141,7 +141,7 @@ async def find_faults(connection: Connection, *, is_worker: bool = False) -> lis
     if await find_unfinished_move(connection) is not None:
         return ["holds an unfinished move; give the same `sealdesk move` again to finish it"]
     found = {row["name"]: row for row in await connection.fetch(_TABLES)}
-    if not found[tables.VERSION_TABLE]["is_readable"]:
+    if not found[schema.VERSION_TABLE]["is_readable"]:
         return [f"does not let the role {server['role']} read the tables; {_MIGRATE}"]
     version = await connection.fetchval(_VERSION)
     if version is None:
@@ -157,14 +157,14 @@ async def find_faults(connection: Connection, *, is_worker: bool = False) -> lis
     faults += _role_faults(server["role"], powers["super"], powers["bypass"], is_owner)
     seen = {row["name"] for row in await connection.fetch(_VISIBLE_ACROSS_TENANTS)}
     if is_worker:
-        seen -= {*tables.WORKER_GRANTS}
+        seen -= {table.name for table in schema.TABLES.values() if table.worker}
     if seen and not faults:
         faults.append(
             f"is used as {server['role']}, for which policies (its own, or of a role that it may"
             f" become) show {', '.join(sorted(seen))} of all tenants. Serve as a role of its own"
         )
     isolated = {name for name, row in found.items() if row["is_isolated"]}
-    of_no_tenant = {*tables.GLOBAL, tables.KEY_STAMP, tables.VERSION_TABLE}
+    of_no_tenant = {*schema.GLOBAL, schema.KEY_STAMP, schema.VERSION_TABLE}
     open_to_all = sorted({*found} - isolated - of_no_tenant)
     if open_to_all:
         faults.append(f"has no row level security on {', '.join(open_to_all)}; {_MIGRATE}")
@@ -184,10 +184,7 @@ def _schema_faults(version: str) -> list[str]:
         return []
     if version in KNOWN_VERSIONS:
         return [f"has schema {version}, and this Sealdesk needs {KNOWN_VERSIONS[-1]}; {_MIGRATE}"]
-    return [
-        f"has schema {version}, which is newer than this Sealdesk knows ({KNOWN_VERSIONS[-1]});"
-        " run the newer Sealdesk"
-    ]
+    return [describe_unknown(version)]
 
 
 def _role_faults(role: str, is_super: bool, bypasses: bool, is_owner: bool) -> list[str]:

@@ -7,16 +7,16 @@ import base64
 import hashlib
 import hmac
 import secrets
+from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import Connection, text
 
-from sealdesk.db import tables
-from sealdesk.db.distribution.groups import HAS_CITUS
+from sealdesk.db import schema
 from sealdesk.db.postgres.statements import TENANT_SETTING
-from sealdesk.db.schema import metadata
 from sealdesk.errors import ConfigurationError
+from sealdesk_citus.groups import HAS_CITUS
 
 _SCRAM_ITERATIONS = 4096  # PostgreSQL's own number for a SCRAM verifier
 # The sub-select is evaluated when a statement runs. Without it the planner estimates rows with the
@@ -55,14 +55,15 @@ def set_up_roles(connection: Connection, runtime: Role | None, worker: Role | No
     for role in filter(None, (runtime, worker)):
         _ensure_role(connection, role)
     policies, distributed = _policies(connection), distributed_tables(connection)
-    for name in metadata.tables:
-        if name in isolated_tables() - distributed:
+    for name, table in schema.TABLES.items():
+        is_isolated = name not in schema.GLOBAL
+        if is_isolated and name not in distributed:
             _isolate(connection, name, policies)
         if runtime is not None:
-            _grant(connection, _runtime_privileges(name), name, runtime)
-        if worker is not None and name in tables.WORKER_GRANTS:
-            _grant(connection, tables.WORKER_GRANTS[name], name, worker)
-            if name not in tables.GLOBAL and (name, "worker") not in policies:
+            _grant(connection, ("SELECT", "INSERT", *table.runtime), name, runtime)
+        if worker is not None and table.worker:
+            _grant(connection, table.worker, name, worker)
+            if is_isolated and (name, "worker") not in policies:
                 role_name = _quoted(worker.name)
                 policy = f"CREATE POLICY worker ON {name} TO {role_name} USING (true)"
                 _execute(connection, policy)
@@ -72,21 +73,14 @@ def set_up_roles(connection: Connection, runtime: Role | None, worker: Role | No
             connection, f"GRANT CONNECT ON DATABASE {_database(connection)} TO {_quoted(role.name)}"
         )
         _execute(connection, f"GRANT USAGE ON SCHEMA {_schema(connection)} TO {_quoted(role.name)}")
-        _grant(connection, "SELECT", tables.VERSION_TABLE, role)
-    if worker is not None:
-        _grant(connection, "SELECT", "tenants", worker)
+        _grant(connection, ["SELECT"], schema.VERSION_TABLE, role)
     if runtime is not None:
-        _grant(connection, "SELECT", tables.KEY_STAMP, runtime)
-    for search in tables.SEARCH_FUNCTIONS:
+        _grant(connection, ["SELECT"], schema.KEY_STAMP, runtime)
+    for search in schema.SEARCH_FUNCTIONS:
         # A restored function has the default rights.
         _execute(connection, f"REVOKE ALL ON FUNCTION {search} FROM PUBLIC")
         if runtime is not None:
             _execute(connection, f"GRANT EXECUTE ON FUNCTION {search} TO {_quoted(runtime.name)}")
-
-
-def isolated_tables() -> set[str]:
-    """The tables with row level security."""
-    return {*metadata.tables} - {*tables.GLOBAL}
 
 
 def distributed_tables(connection: Connection) -> set[str]:
@@ -124,17 +118,10 @@ def _policies(connection: Connection) -> set[tuple[str, str]]:
     return {(row[0], row[1]) for row in rows}
 
 
-def _runtime_privileges(table: str) -> str:
-    changes = ", UPDATE" * (table in tables.RUNTIME_UPDATES) + ", DELETE" * (
-        table in tables.RUNTIME_DELETES
-    )
-    return f"SELECT, INSERT{changes}"
-
-
-def _grant(connection: Connection, right: str, table: str, role: Role) -> None:
+def _grant(connection: Connection, rights: Sequence[str], table: str, role: Role) -> None:
     # Removes rights that an administrator or an older version granted.
     _execute(connection, f"REVOKE ALL ON {table} FROM {_quoted(role.name)}")
-    _execute(connection, f"GRANT {right} ON {table} TO {_quoted(role.name)}")
+    _execute(connection, f"GRANT {', '.join(rights)} ON {table} TO {_quoted(role.name)}")
 
 
 def _ensure_role(connection: Connection, role: Role) -> None:

@@ -33,7 +33,6 @@ class PostgresTx:
 
     __slots__ = ("_changes", "_connection", "_options", "is_committing", "is_open", "tenant_id")
     dialect: Dialect = "postgresql"
-    is_distributed = False
 
     def __init__(
         self, connection: Connection, tenant_id: str | None, options: BeginOptions
@@ -58,9 +57,6 @@ class PostgresTx:
             return await self._fetch(statement.text, statement.values(params))
         statement = statements.within_tenant(sql, limit)
         return await self._fetch(statement.text, [*statement.values(params), self.tenant_id])
-
-    async def fetch_nearby(self, sql: str, params: Params) -> Sequence[Row]:
-        return await self.fetch_all(sql, params)
 
     async def fetch_for_each(self, sql: str, many: Sequence[Params]) -> Sequence[Sequence[Row]]:
         if not many:

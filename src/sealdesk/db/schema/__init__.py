@@ -1,14 +1,17 @@
-"""The tables, as SQLAlchemy metadata for migrations and their drift check.
+"""The tables, each with who may use it and where its rows are.
 
-The service itself runs SQL text. In tables of tenants, the primary key, unique indexes and foreign
-keys begin with `tenant_id`; tables that are read before the tenant is known are in tables.GLOBAL.
-Times are integer microseconds since the epoch, ids are canonical text, JSON is text. JSON that
-responses contain unchanged is stored as bytes, which saves decoding and encoding it.
+Migrations create them; tests compare the result with this. The service itself runs SQL text. In
+tables of tenants, the primary key, unique indexes and foreign keys begin with `tenant_id`; a table
+that is read before the tenant is known has another place. Times are integer microseconds since
+the epoch, ids are canonical text, JSON is text. JSON that responses contain unchanged is stored as
+bytes, which saves decoding and encoding it.
 
-With `sqlite_with_rowid` off, SQLite stores rows in the primary key itself: one tree search less for
-small rows. Not where a list has further indexes (customers): SQLite would then scan the primary
-key instead of them.
+With `has_rowid` off, SQLite stores rows in the primary key itself: one tree search less for small
+rows. Not where a list has further indexes (customers): SQLite would then scan the primary key
+instead of them.
 """
+
+from graphlib import TopologicalSorter
 
 from sealdesk.db.schema import (
     api_keys,
@@ -21,17 +24,37 @@ from sealdesk.db.schema import (
     teams,
     tickets,
 )
-from sealdesk.db.schema.columns import metadata
+from sealdesk.db.schema.definitions import BY_TENANT, TABLES
 
 __all__ = [
+    "TABLES",
     "api_keys",
     "attachments",
     "desk",
     "events",
     "identity",
     "mail",
-    "metadata",
     "search",
     "teams",
     "tickets",
 ]
+
+# Without row level security: read before the tenant is known, or not about a tenant.
+GLOBAL = frozenset(table.name for table in TABLES.values() if table.place != BY_TENANT)
+# Each table follows those that it refers to; rows are deleted in the reverse order.
+IN_ORDER = tuple(
+    TopologicalSorter(
+        {table.name: [key.table for key in table.references] for table in TABLES.values()}
+    ).static_order()
+)
+# A move also skips the stamp of keys, and on SQLite what begins with one of SQLITE_PREFIXES: the
+# tables of FTS5, triggers.
+REBUILT = tuple(table.name for table in TABLES.values() if table.is_rebuilt)
+KEY_STAMP = "key_stamp"
+SQLITE_PREFIXES = ("search_index", KEY_STAMP)
+# The role that serves searches with these: row level security would disable the indexes.
+SEARCH_FUNCTIONS = (
+    "search_tickets(text, tsquery, text, integer)",
+    "search_customers(text, tsquery, text, integer)",
+)
+VERSION_TABLE = "alembic_version"

@@ -1,60 +1,64 @@
 """Tables of API keys and of signed requests."""
 
-from sqlalchemy import BigInteger, Column, Index, LargeBinary, SmallInteger, Table
-
-from sealdesk.db.schema.columns import (
-    TEXT,
+from sealdesk.db.schema.definitions import (
+    DAY_US,
+    REFERENCE,
+    Expiry,
+    blob,
     id_,
-    metadata,
+    index,
+    number,
     of_tenant,
     refers,
+    small,
+    table,
     tenant,
     text_,
     texts,
     time_,
 )
 
-Table(
+table(
     "api_keys",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("name", "key_prefix", "permissions"),
-    Column("rate_limit", BigInteger, nullable=False),
+    number("rate_limit"),
     text_("allowed_ips", null=True),
     text_("replay_protection"),
     time_("expires_at", null=True),
     time_("revoked_at", null=True),
     time_("last_used_at", null=True),
-    Column("sealed_secret", LargeBinary, nullable=True),
-    Column("secret_version", BigInteger, nullable=False),
+    blob("sealed_secret", null=True),
+    number("secret_version"),
     time_("created_at"),
     # Of a key that was restored from a backup: it is refused until an administrator confirms it.
     time_("unconfirmed_since", null=True),
     of_tenant(),
-    sqlite_with_rowid=False,
+    has_rowid=False,
+    runtime="UPDATE",
 )
-Table(
+table(
     "api_key_directory",
-    metadata,
-    Column("key_hash", LargeBinary, primary_key=True),
+    blob("key_hash", key=True),
     id_("tenant_id"),
     id_("key_id"),
-    sqlite_with_rowid=False,
+    has_rowid=False,
+    place=REFERENCE,
 )
-Table(
+table(
     "used_signatures",
-    metadata,
     tenant(),
     id_("key_id", key=True),
-    Column("signature", TEXT, primary_key=True),
+    text_("signature", key=True),
     time_("expires_at"),
     refers("key_id", "api_keys"),
-    Index("used_signatures_expires_at", "expires_at"),
+    index("used_signatures_expires_at", "expires_at"),
+    worker="SELECT DELETE",
+    expiry=Expiry("expires_at"),
 )
-Table(
+table(
     "refusals",
-    metadata,
     tenant(),
     id_("key_id", key=True),
     id_(key=True),
@@ -62,20 +66,24 @@ Table(
     text_("diagnosis", null=True),
     *texts("method", "target", "timestamp"),
     text_("body_sha256", null=True),
-    Column("body_bytes", BigInteger, nullable=True),
+    number("body_bytes", null=True),
     time_("refused_at"),
     refers("key_id", "api_keys"),
+    runtime="DELETE",
+    worker="SELECT UPDATE",
 )
-Table(
+table(
     "idempotency",
-    metadata,
     tenant(),
     id_("key_id", key=True),
-    Column("scope", TEXT, primary_key=True),
-    Column("fingerprint", LargeBinary, nullable=False),
-    Column("status", SmallInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    text_("scope", key=True),
+    blob("fingerprint"),
+    small("status"),
+    blob("body"),
     text_("headers"),
     time_("stored_at"),
-    Index("idempotency_stored_at", "stored_at"),
+    index("idempotency_stored_at", "stored_at"),
+    runtime="UPDATE",
+    worker="SELECT UPDATE DELETE",
+    expiry=Expiry("stored_at", DAY_US),
 )

@@ -1,22 +1,25 @@
 """Tables of the dashboard: history, replies, reads, views, fields, macros, and key usage."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Table
-
-from sealdesk.db.schema.columns import (
-    TEXT,
+from sealdesk.db.schema.definitions import (
+    DAY_US,
+    ONE_SHARD,
+    SECOND_US,
+    Expiry,
+    flag,
     id_,
-    metadata,
+    index,
+    number,
     of_tenant,
     refers,
+    table,
     tenant,
     text_,
     texts,
     time_,
 )
 
-Table(
+table(
     "ticket_changes",
-    metadata,
     tenant(),
     id_("ticket_id", key=True),
     id_(key=True),
@@ -25,79 +28,85 @@ Table(
     text_("changes"),
     time_("created_at"),
     refers("ticket_id", "tickets"),
+    worker="SELECT INSERT UPDATE",
 )
 # Agents who are writing a reply; rows expire within a minute.
-Table(
+table(
     "answering",
-    metadata,
     tenant(),
     id_("ticket_id", key=True),
     id_("user_id", key=True),
     text_("user_name"),
     time_("seen_at"),
     refers("ticket_id", "tickets"),
-    Index("answering_seen_at", "seen_at"),
+    index("answering_seen_at", "seen_at"),
+    runtime="UPDATE DELETE",
+    worker="SELECT DELETE",
+    expiry=Expiry("seen_at", 60 * SECOND_US),
 )
 # Users who have a page of a topic, the id of a ticket, open; rows expire within a minute.
-Table(
+table(
     "viewers",
-    metadata,
     tenant(),
     *(id_(name, key=True) for name in ("topic", "user_id", "process_id")),
     text_("user_name"),
     time_("seen_at"),
     of_tenant(),
-    Index("viewers_seen_at", "seen_at"),
+    index("viewers_seen_at", "seen_at"),
+    runtime="UPDATE DELETE",
+    worker="SELECT DELETE",
+    expiry=Expiry("seen_at", 50 * SECOND_US),
 )
 # How often viewers have changed, for all topics whose hash is the bucket.
-Table(
+table(
     "presence_counters",
-    metadata,
-    Column("bucket", BigInteger, primary_key=True, autoincrement=False),
-    Column("changes", BigInteger, nullable=False),
+    number("bucket", key=True),
+    number("changes"),
+    place=ONE_SHARD,
+    runtime="UPDATE",
 )
 # When a user last saw a ticket. The row without a ticket ends what counts as read by its age.
-Table(
+table(
     "reads",
-    metadata,
     tenant(),
     id_("user_id", key=True),
     id_("ticket_id", key=True),
     time_("seen_at"),
     of_tenant(),
-    Index("reads_seen_at", "tenant_id", "user_id", "seen_at"),
-    sqlite_with_rowid=False,
+    index("reads_seen_at", "tenant_id", "user_id", "seen_at"),
+    has_rowid=False,
+    runtime="UPDATE DELETE",
 )
 # Saved queries of the inbox. owner_id: a user, or "" for the desk. place: in the owner's order.
-Table(
+table(
     "views",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("owner_id", "name", "name_identity", "query"),
-    Column("place", BigInteger, nullable=False),
+    number("place"),
     time_("created_at"),
     of_tenant(),
-    Index("views_name", "tenant_id", "owner_id", "name_identity", unique=True),
+    index("views_name", "tenant_id", "owner_id", "name_identity", is_unique=True),
+    runtime="UPDATE DELETE",
+    worker="SELECT UPDATE",
 )
 # Definitions of custom fields. choices: a JSON array. place: in the order of the tenant.
-Table(
+table(
     "field_definitions",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("key", "label", "type", "choices"),
-    Column("required_on_resolve", Boolean, nullable=False),
-    Column("place", BigInteger, nullable=False),
-    Column("is_active", Boolean, nullable=False),
+    flag("required_on_resolve"),
+    number("place"),
+    flag("is_active"),
     time_("created_at"),
     time_("updated_at"),
     of_tenant(),
+    runtime="UPDATE DELETE",
 )
 # Canned replies of the desk. tags: JSON. What is null stays as it is on the ticket.
-Table(
+table(
     "macros",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("name", "shortcut", "shortcut_identity", "body"),
@@ -106,12 +115,13 @@ Table(
     time_("created_at"),
     time_("updated_at"),
     of_tenant(),
-    Index("macros_shortcut", "tenant_id", "shortcut_identity", unique=True),
+    index("macros_shortcut", "tenant_id", "shortcut_identity", is_unique=True),
+    runtime="UPDATE DELETE",
+    worker="SELECT UPDATE",
 )
 # What a user should know of; the newest 500 of each. kind: of what has happened.
-Table(
+table(
     "notifications",
-    metadata,
     tenant(),
     id_(key=True),
     id_("user_id"),
@@ -122,34 +132,38 @@ Table(
     time_("read_at", null=True),
     refers("user_id", "users"),
     refers("ticket_id", "tickets"),
-    Index("notifications_user", "tenant_id", "user_id", "id"),
+    index("notifications_user", "tenant_id", "user_id", "id"),
+    runtime="UPDATE DELETE",
+    worker="SELECT INSERT UPDATE DELETE",
 )
 # Requests of keys in the last 7 days. id: the request id, which begins with the time. target:
 # without the values of the query.
-Table(
+table(
     "request_log",
-    metadata,
     tenant(),
     id_(key=True),
     id_("key_id"),
     *texts("method", "target"),
-    Column("status", BigInteger, nullable=False),
-    Column("duration_us", BigInteger, nullable=False),
-    Column("response_bytes", BigInteger, nullable=False),
+    number("status"),
+    number("duration_us"),
+    number("response_bytes"),
     refers("key_id", "api_keys"),
-    sqlite_with_rowid=False,
+    has_rowid=False,
+    worker="SELECT DELETE",
 )
 # Requests of a key per hour, by status, endpoint, address or permission.
-Table(
+table(
     "key_usage",
-    metadata,
     tenant(),
     id_("key_id", key=True),
-    Column("hour_at", BigInteger, primary_key=True, autoincrement=False),
-    Column("measure", TEXT, primary_key=True),
-    Column("value", TEXT, primary_key=True),
-    Column("count", BigInteger, nullable=False),
+    number("hour_at", key=True),
+    text_("measure", key=True),
+    text_("value", key=True),
+    number("count"),
     refers("key_id", "api_keys"),
-    Index("key_usage_hour_at", "hour_at"),
-    sqlite_with_rowid=False,
+    index("key_usage_hour_at", "hour_at"),
+    has_rowid=False,
+    runtime="UPDATE",
+    worker="SELECT DELETE",
+    expiry=Expiry("hour_at", 30 * DAY_US),
 )

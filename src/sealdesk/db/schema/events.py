@@ -4,151 +4,160 @@ The background loop finds due endpoints, deliveries and replays by partial index
 other rows.
 """
 
-from typing import Any
+from sealdesk.db.schema.definitions import (
+    ONE_SHARD,
+    Column,
+    blob,
+    flag,
+    id_,
+    index,
+    number,
+    of_tenant,
+    refers,
+    small,
+    table,
+    tenant,
+    text_,
+    texts,
+    time_,
+)
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, SmallInteger, Table, text
 
-from sealdesk.db.schema.columns import id_, metadata, of_tenant, refers, tenant, text_, texts, time_
-
-
-def _index_where(name: str, condition: str, *columns: str, unique: bool = False) -> Index:
-    where = text(condition)
-    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
-
-
-def _recorded_columns() -> tuple[Column[Any], ...]:
+def _recorded_columns() -> tuple[Column, ...]:
     """The columns that the transaction of a change writes."""
     return (
         tenant(),
         id_(key=True),
         text_("type"),
-        Column("object", LargeBinary, nullable=False),
+        blob("object"),
         text_("changes"),
         time_("created_at"),
     )
 
 
-Table(
+table(
     "events",
-    metadata,
     *_recorded_columns(),
     # position: in the feed of the tenant. log_position: in the log of all tenants, which consumers
     # read; NULL for events from before there was a log, and on distributed tables, where there is
     # none (decisions 0025, 0037 and 0081).
-    Column("position", BigInteger, nullable=True),
-    Column("log_position", BigInteger, nullable=True),
-    _index_where("events_position", "position IS NOT NULL", "tenant_id", "position", unique=True),
-    _index_where("events_type", "position IS NOT NULL", "tenant_id", "type", "position"),
-    _index_where("events_log", "log_position IS NOT NULL", "log_position"),
+    number("position", null=True),
+    number("log_position", null=True),
+    index("events_position", "tenant_id", "position", where="position IS NOT NULL", is_unique=True),
+    index("events_type", "tenant_id", "type", "position", where="position IS NOT NULL"),
+    index("events_log", "log_position", where="log_position IS NOT NULL"),
+    worker="SELECT INSERT UPDATE DELETE",
 )
 # On PostgreSQL, the events that the sequencer has not moved to `events` yet.
-Table("event_outbox", metadata, *_recorded_columns())
+table("event_outbox", *_recorded_columns(), worker="SELECT INSERT DELETE")
 # The last position that was written (name "sequencer") and the last that each consumer has read.
-Table(
+table(
     "log_positions",
-    metadata,
     id_("name", key=True),
-    Column("position", BigInteger, nullable=False),
+    number("position"),
+    place=ONE_SHARD,
+    worker="SELECT INSERT UPDATE",
 )
-Table(
+table(
     "feed_positions",
-    metadata,
     tenant(),
-    Column("last_position", BigInteger, nullable=False),
+    number("last_position"),
     # The highest position whose event has been deleted.
-    Column("pruned_position", BigInteger, nullable=False),
+    number("pruned_position"),
     of_tenant(),
+    worker="SELECT INSERT UPDATE",
 )
 
 # Where tables are distributed over nodes, each tenant has a log of its own, its feed: the position
 # in it up to which each consumer has read. Elsewhere there are no rows (decision 0081).
-Table(
+table(
     "consumer_positions",
-    metadata,
     tenant(),
     id_("name", key=True),
-    Column("position", BigInteger, nullable=False),
+    number("position"),
     of_tenant(),
+    worker="SELECT INSERT UPDATE",
 )
 
 # The events of a tenant that the fan-out has passed without making their deliveries, because the
 # tenant has too many: those behind after_position, up to until_position.
-Table(
+table(
     "fan_out_backlogs",
-    metadata,
     tenant(),
-    *(Column(name, BigInteger, nullable=False) for name in ("after_position", "until_position")),
+    *(number(name) for name in ("after_position", "until_position")),
     time_("served_at"),
     of_tenant(),
+    worker="SELECT INSERT UPDATE DELETE",
 )
 
-Table(
+table(
     "endpoints",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("url", "events"),
     text_("description", null=True),
-    Column("is_active", Boolean, nullable=False),
+    flag("is_active"),
     text_("disabled_reason", null=True),
-    Column("sealed_secret", LargeBinary, nullable=True),
-    Column("secret_version", BigInteger, nullable=False),
+    blob("sealed_secret", null=True),
+    number("secret_version"),
     # The previous secret also signs until old_secret_until.
-    Column("sealed_old_secret", LargeBinary, nullable=True),
+    blob("sealed_old_secret", null=True),
     time_("old_secret_until", null=True),
     # The first failure after the last success.
     time_("failing_since", null=True),
+    # The end of its last outage, while deliveries of before wait for their next attempt.
+    time_("recovered_at", null=True),
     # due_at: the next delivery. leased_until: only one worker delivers until then.
     time_("due_at", null=True),
     time_("leased_until", null=True),
     # Increases with each added delivery: a worker that found nothing more to deliver compares it,
     # and keeps due_at when one was added meanwhile.
-    Column("wakes", BigInteger, nullable=False),
+    number("wakes"),
     # The last feed position when it was last activated: events up to it are not delivered, also
     # if the fan-out reaches them later.
-    Column("starts_after", BigInteger, nullable=False, server_default="0"),
+    number("starts_after", default="0"),
     time_("created_at"),
     time_("deleted_at", null=True),
     of_tenant(),
-    _index_where("endpoints_due", "due_at IS NOT NULL", "due_at"),
-    _index_where("endpoints_deleted", "deleted_at IS NOT NULL", "deleted_at"),
+    index("endpoints_due", "due_at", where="due_at IS NOT NULL"),
+    index("endpoints_deleted", "deleted_at", where="deleted_at IS NOT NULL"),
+    runtime="UPDATE",
+    worker="SELECT UPDATE DELETE",
 )
-Table(
+table(
     "deliveries",
-    metadata,
     tenant(),
     id_(key=True),
     id_("endpoint_id"),
     id_("event_id"),
     *texts("event_type", "status"),
-    Column("attempt_count", BigInteger, nullable=False),
+    number("attempt_count"),
     # Retries in the current schedule; a manual retry starts a new schedule.
-    Column("retry_count", SmallInteger, nullable=False),
+    small("retry_count"),
     time_("due_at", null=True),
     time_("created_at"),
     refers("endpoint_id", "endpoints"),
-    Index("deliveries_endpoint", "tenant_id", "endpoint_id", "id"),
-    Index("deliveries_status", "tenant_id", "endpoint_id", "status", "id"),
-    _index_where(
-        "deliveries_due", "due_at IS NOT NULL", "tenant_id", "endpoint_id", "due_at", "id"
-    ),
+    index("deliveries_endpoint", "tenant_id", "endpoint_id", "id"),
+    index("deliveries_status", "tenant_id", "endpoint_id", "status", "id"),
+    index("deliveries_due", "tenant_id", "endpoint_id", "due_at", "id", where="due_at IS NOT NULL"),
+    runtime="UPDATE",
+    worker="SELECT INSERT UPDATE DELETE",
 )
-Table(
+table(
     "attempts",
-    metadata,
     tenant(),
     id_("delivery_id", key=True),
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    number("number", key=True),
     time_("sent_at"),
-    Column("duration_ms", BigInteger, nullable=False),
+    number("duration_ms"),
     *texts("url", "request_headers"),
-    Column("status", SmallInteger, nullable=True),
+    small("status", null=True),
     *texts("answer_headers", "answer_body", "error", null=True),
     refers("delivery_id", "deliveries"),
+    worker="SELECT INSERT UPDATE DELETE",
 )
-Table(
+table(
     "replays",
-    metadata,
     tenant(),
     id_(key=True),
     id_("endpoint_id"),
@@ -156,16 +165,16 @@ Table(
     time_("until"),
     # The last event that was processed.
     id_("after_id"),
-    Column("delivery_count", BigInteger, nullable=False),
+    number("delivery_count"),
     time_("created_at"),
     time_("finished_at", null=True),
     refers("endpoint_id", "endpoints"),
-    _index_where("replays_open", "finished_at IS NULL", "id"),
+    index("replays_open", "id", where="finished_at IS NULL"),
+    worker="SELECT UPDATE DELETE",
 )
 
-Table(
+table(
     "audit",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("action", "actor_kind"),
@@ -174,4 +183,5 @@ Table(
     id_("object_id", null=True),
     text_("details"),
     time_("created_at"),
+    worker="SELECT UPDATE",
 )

@@ -1,21 +1,18 @@
 """Tables of tenants, users and log-ins."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Index,
-    LargeBinary,
-    Table,
-    text,
-)
-
-from sealdesk.db.schema.columns import (
-    TEXT,
+from sealdesk.db.schema.definitions import (
+    ONE_SHARD,
+    REFERENCE,
+    Expiry,
+    blob,
+    by_key,
+    flag,
     id_,
-    metadata,
+    index,
+    number,
     of_tenant,
     refers,
+    table,
     tenant,
     text_,
     texts,
@@ -23,95 +20,101 @@ from sealdesk.db.schema.columns import (
 )
 
 # One row for each restore from a backup; see db/epochs.py. restored_to: when the backup was made.
-Table(
-    "epochs",
-    metadata,
-    Column("started_at", BigInteger, primary_key=True, autoincrement=False),
-    time_("restored_to"),
+table("epochs", number("started_at", key=True), time_("restored_to"), place=REFERENCE)
+table(
+    "tenants", id_(key=True), text_("name"), time_("created_at"), place=REFERENCE, worker="SELECT"
 )
-Table("tenants", metadata, id_(key=True), text_("name"), time_("created_at"))
 # The tenant of the test keys of another tenant, its live one; a tenant has at most one.
 # clock_offset_us: how far its clock is ahead of the real time.
-_IS_AHEAD = text("clock_offset_us > 0")
-Table(
+table(
     "test_tenants",
-    metadata,
     tenant(),
     id_("live_id"),
     time_("clock_offset_us"),
-    Index("test_tenants_live", "live_id", unique=True),
+    index("test_tenants_live", "live_id", is_unique=True),
     # The worker looks there for work that the real time does not yet make due.
-    Index("test_tenants_ahead", "tenant_id", sqlite_where=_IS_AHEAD, postgresql_where=_IS_AHEAD),
+    index("test_tenants_ahead", "tenant_id", where="clock_offset_us > 0"),
+    place=REFERENCE,
+    runtime="UPDATE",
+    worker="SELECT",
 )
 
-Table(
+table(
     "users",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("email", "name", "role"),
     text_("password_hash", null=True),
-    Column("is_active", Boolean, nullable=False),
+    flag("is_active"),
     # Only tokens of this version are accepted; a changed password or role increments it.
-    Column("token_version", BigInteger, nullable=False),
+    number("token_version"),
     time_("created_at"),
     # Of the e-mail address: unique in the tenant, also among the invited.
-    Column("email_identity", TEXT, nullable=True),
+    text_("email_identity", null=True),
     of_tenant(),
-    Index("users_email", "tenant_id", "email_identity", unique=True),
+    index("users_email", "tenant_id", "email_identity", is_unique=True),
+    runtime="UPDATE",
 )
 # The addresses with which users log in; who is invited has none here until they accept.
-Table(
+table(
     "user_directory",
-    metadata,
-    Column("email_identity", TEXT, primary_key=True),
+    text_("email_identity", key=True),
     id_("tenant_id"),
     id_("user_id"),
+    place=by_key("email_identity"),
+    runtime="DELETE",
 )
-Table(
+table(
     "user_addresses",
-    metadata,
     tenant(),
     id_("user_id", key=True),
     # An IPv4 address, or the /64 of an IPv6 address.
-    Column("address", TEXT, primary_key=True),
+    text_("address", key=True),
     time_("last_at"),
     refers("user_id", "users"),
+    runtime="UPDATE",
 )
 # recovery_hashes: a JSON list. last_step: the 30-second step of the last accepted code.
-Table(
+table(
     "second_factors",
-    metadata,
     tenant(),
     id_("user_id", key=True),
-    Column("sealed_secret", LargeBinary, nullable=False),
+    blob("sealed_secret"),
     text_("recovery_hashes"),
-    Column("last_step", BigInteger, nullable=False),
+    number("last_step"),
     time_("created_at"),
     time_("confirmed_at", null=True),
     refers("user_id", "users"),
+    runtime="UPDATE DELETE",
 )
-Table(
+table(
     "login_failures",
-    metadata,
-    Column("bucket", TEXT, primary_key=True),
+    text_("bucket", key=True),
     id_(key=True),
     time_("failed_at"),
-    Index("login_failures_failed_at", "failed_at"),
+    index("login_failures_failed_at", "failed_at"),
+    place=ONE_SHARD,
+    runtime="DELETE",
+    worker="SELECT DELETE",
 )
-Table(
+table(
     "ended_tokens",
-    metadata,
     id_(key=True),
     time_("expires_at"),
-    Index("ended_tokens_expires_at", "expires_at"),
+    index("ended_tokens_expires_at", "expires_at"),
+    place=by_key("id"),
+    worker="SELECT DELETE",
+    expiry=Expiry("expires_at"),
 )
-Table(
+table(
     "reset_links",
-    metadata,
-    Column("token_hash", LargeBinary, primary_key=True),
+    blob("token_hash", key=True),
     id_("tenant_id"),
     id_("user_id"),
     time_("expires_at"),
-    Index("reset_links_expires_at", "expires_at"),
+    index("reset_links_expires_at", "expires_at"),
+    place=REFERENCE,
+    runtime="DELETE",
+    worker="SELECT DELETE",
+    expiry=Expiry("expires_at"),
 )

@@ -1,14 +1,17 @@
 """Tables of e-mail: mailboxes, participants, received and outgoing messages, blocks, forms."""
 
-from typing import Any
-
-from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, Table, text
-
-from sealdesk.db.schema.columns import (
+from sealdesk.db.schema.definitions import (
+    ONE_SHARD,
+    REFERENCE,
+    Column,
+    blob,
+    flag,
     id_,
-    metadata,
+    index,
+    number,
     of_tenant,
     refers,
+    table,
     tenant,
     text_,
     texts,
@@ -16,24 +19,25 @@ from sealdesk.db.schema.columns import (
 )
 
 
-def _server(protocol: str) -> tuple[Column[Any], ...]:
+def _server(protocol: str) -> tuple[Column, ...]:
     """The columns of a server that a mailbox uses; all NULL if it uses none."""
     return (
         text_(f"{protocol}_host", null=True),
-        Column(f"{protocol}_port", BigInteger, nullable=True),
+        number(f"{protocol}_port", null=True),
         text_(f"{protocol}_security", null=True),
         text_(f"{protocol}_username", null=True),
-        Column(f"sealed_{protocol}_password", LargeBinary, nullable=True),
+        blob(f"sealed_{protocol}_password", null=True),
     )
 
 
-# receives: imap, smtp or no. *_security: tls, starttls or none. acknowledgement: the text that
+# receives: imap, smtp or no. *_security: tls, starttls or none. oauth_provider: google or
+# microsoft, which gave the refresh token; NULL with passwords. acknowledgement: the text that
 # answers a new ticket; NULL for none. problem: JSON, what is wrong with the connection and since
 # when. uid_validity, last_uid: of the last message that was taken from the IMAP folder. read_at:
 # when the folder was read to its end; before the first time, since when its messages are taken.
-Table(
+# aliases: JSON, other addresses whose mail comes in; NULL for none.
+table(
     "mailboxes",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("address", "address_identity", "display_name", "signature", "receives"),
@@ -42,35 +46,43 @@ Table(
     text_("imap_folder", null=True),
     *_server("imap"),
     *_server("smtp"),
+    text_("oauth_provider", null=True),
+    blob("sealed_refresh_token", null=True),
     text_("acknowledgement", null=True),
-    Column("per_minute", BigInteger, nullable=False),
-    Column("is_paused", Boolean, nullable=False),
+    number("per_minute"),
+    flag("is_paused"),
     text_("problem", null=True),
-    Column("uid_validity", BigInteger, nullable=True),
-    Column("last_uid", BigInteger, nullable=True),
+    number("uid_validity", null=True),
+    number("last_uid", null=True),
     time_("created_at"),
     time_("deleted_at", null=True),
-    Column("version", BigInteger, nullable=False),
+    number("version"),
     time_("read_at", null=True),
+    text_("aliases", null=True),
     of_tenant(),
     refers("team_id", "teams"),
-    Index("mailboxes_address", "tenant_id", "address_identity", unique=True),
+    index("mailboxes_address", "tenant_id", "address_identity", is_unique=True),
+    runtime="UPDATE",
+    worker="SELECT UPDATE",
 )
 # Read before the tenant is known: whose mailbox an address is, and which process reads its folder
-# until when. An address belongs to one mailbox of the installation.
-Table(
+# until when. An address belongs to one mailbox of the installation. receives: as the mailbox,
+# alias, or former for an address that it had and that no other tenant gets. A row of an assigned
+# domain has @ and the domain for the address, domain for receives, and no mailbox.
+table(
     "mailbox_directory",
-    metadata,
     id_("address_identity", key=True),
     *texts("tenant_id", "mailbox_id", "receives"),
     text_("leased_by", null=True),
     time_("leased_until", null=True),
-    sqlite_with_rowid=False,
+    index("mailbox_directory_tenant", "tenant_id", "address_identity"),
+    has_rowid=False,
+    place=ONE_SHARD,
+    runtime="UPDATE DELETE",
 )
 # Who gets the public replies of a ticket. token: what a reply address of theirs contains.
-Table(
+table(
     "ticket_participants",
-    metadata,
     tenant(),
     id_("ticket_id", key=True),
     id_("address_identity", key=True),
@@ -79,115 +91,117 @@ Table(
     time_("created_at"),
     refers("ticket_id", "tickets"),
     refers("mailbox_id", "mailboxes"),
-    Index("ticket_participants_token", "tenant_id", "token", unique=True),
+    index("ticket_participants_token", "tenant_id", "token", is_unique=True),
+    runtime="DELETE",
+    worker="SELECT DELETE",
 )
 # The ticket of a Message-ID that was sent or received. message_hash: SHA-256 of it, in hex.
-Table(
+table(
     "ticket_message_ids",
-    metadata,
     tenant(),
     id_("message_hash", key=True),
     id_("ticket_id"),
     refers("ticket_id", "tickets"),
-    sqlite_with_rowid=False,
+    has_rowid=False,
+    worker="SELECT INSERT",
 )
 # message_key: the Message-ID, or the hash of a message without one; each has one effect. outcome:
 # ticket, reply, note, held, spam, blocked, bounce or ignored. raw_sha256: of the stored bytes of
 # the raw message, until raw_until. envelope: JSON, what a release needs of the envelope; NULL where
 # that is nothing.
-Table(
+table(
     "received_messages",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("mailbox_id", "message_key", "from_identity", "subject", "raw_sha256", "outcome"),
     text_("reason", null=True),
-    Column("size_bytes", BigInteger, nullable=False),
+    number("size_bytes"),
     id_("ticket_id", null=True),
     id_("reply_id", null=True),
     time_("received_at"),
     time_("raw_until", null=True),
     text_("envelope", null=True),
+    text_("reason_code", null=True),
     refers("mailbox_id", "mailboxes"),
     refers("ticket_id", "tickets"),
-    Index("received_messages_key", "tenant_id", "mailbox_id", "message_key", unique=True),
-    Index("received_messages_from", "tenant_id", "from_identity", "received_at"),
-    Index("received_messages_outcome", "tenant_id", "outcome", "id"),
-    Index("received_messages_ticket", "tenant_id", "ticket_id", "id"),
-    Index("received_messages_raw", "tenant_id", "raw_sha256", "id"),
-    Index(
-        "received_messages_expired",
-        "raw_until",
-        "tenant_id",
-        "id",
-        sqlite_where=text("raw_until IS NOT NULL"),
-        postgresql_where=text("raw_until IS NOT NULL"),
+    index("received_messages_key", "tenant_id", "mailbox_id", "message_key", is_unique=True),
+    index("received_messages_from", "tenant_id", "from_identity", "received_at"),
+    index("received_messages_outcome", "tenant_id", "outcome", "id"),
+    index("received_messages_ticket", "tenant_id", "ticket_id", "id"),
+    index("received_messages_raw", "tenant_id", "raw_sha256", "id"),
+    index(
+        "received_messages_expired", "raw_until", "tenant_id", "id", where="raw_until IS NOT NULL"
     ),
+    runtime="UPDATE",
+    worker="SELECT UPDATE",
 )
-# kind: reply, acknowledgement or confirmation. about_id: the reply, the ticket that is acknowledged
-# or the submitted form. ticket_id: NULL until that form is confirmed. state: queued, sent, bounced
-# or failed. due_at: of the next attempt, NULL after the last.
-Table(
+# kind: reply, shared (by a participant), acknowledgement or confirmation. about_id: the reply, the
+# ticket that is acknowledged or the submitted form. ticket_id: NULL until that form is confirmed.
+# state: queued, sent, bounced or failed. due_at: of the next attempt, NULL after the last.
+table(
     "outgoing_messages",
-    metadata,
     tenant(),
     id_(key=True),
     text_("mailbox_id"),
     text_("ticket_id", null=True),
     *texts("about_id", "kind", "address", "message_id", "state"),
     text_("reason", null=True),
-    Column("attempt_count", BigInteger, nullable=False),
+    number("attempt_count"),
     time_("created_at"),
     time_("due_at", null=True),
     time_("leased_until", null=True),
     time_("finished_at", null=True),
     refers("mailbox_id", "mailboxes"),
     refers("ticket_id", "tickets"),
-    Index("outgoing_messages_about", "tenant_id", "about_id", "address", unique=True),
-    Index("outgoing_messages_message_id", "tenant_id", "message_id"),
-    Index(
+    index("outgoing_messages_about", "tenant_id", "about_id", "address", is_unique=True),
+    index("outgoing_messages_message_id", "tenant_id", "message_id"),
+    index(
         "outgoing_messages_due",
         "mailbox_id",
         "due_at",
         "tenant_id",
         "id",
-        sqlite_where=text("due_at IS NOT NULL"),
-        postgresql_where=text("due_at IS NOT NULL"),
+        where="due_at IS NOT NULL",
     ),
+    runtime="UPDATE",
+    worker="SELECT INSERT UPDATE DELETE",
 )
 # pattern: an address, or @ and a domain, in its normal form.
-Table(
+table(
     "mail_blocks",
-    metadata,
     tenant(),
     id_("pattern", key=True),
     *texts("actor_id", "actor_name"),
     time_("created_at"),
     of_tenant(),
-    sqlite_with_rowid=False,
+    has_rowid=False,
+    runtime="DELETE",
 )
 # The form for customers and their pages of tickets; its name is read before the tenant is known.
 # base_url: of links in e-mails. field_keys: JSON, the custom fields that the form has.
-Table(
+table(
     "contact_forms",
-    metadata,
     id_("path_name", key=True),
     *texts("tenant_id", "mailbox_id", "base_url", "field_keys"),
-    Column("is_on", Boolean, nullable=False),
-    Column("has_ticket_pages", Boolean, nullable=False),
+    flag("is_on"),
+    flag("has_ticket_pages"),
     time_("updated_at"),
-    Index("contact_forms_tenant", "tenant_id", unique=True),
-    sqlite_with_rowid=False,
+    index("contact_forms_tenant", "tenant_id", is_unique=True),
+    has_rowid=False,
+    place=REFERENCE,
+    runtime="UPDATE",
+    worker="SELECT",
 )
 # Submitted forms that wait for their confirmation. request: JSON, what was typed.
-Table(
+table(
     "form_submissions",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("address", "address_identity", "language", "request"),
     time_("created_at"),
     of_tenant(),
-    Index("form_submissions_address", "tenant_id", "address_identity", "created_at"),
-    Index("form_submissions_created_at", "created_at", "tenant_id", "id"),
+    index("form_submissions_address", "tenant_id", "address_identity", "created_at"),
+    index("form_submissions_created_at", "created_at", "tenant_id", "id"),
+    runtime="DELETE",
+    worker="SELECT DELETE",
 )

@@ -1,59 +1,53 @@
 """Tables of customers, tickets and replies."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, SmallInteger, Table, text
-
-from sealdesk.db.schema.columns import (
-    TEXT,
+from sealdesk.db.schema.definitions import (
+    DAY_US,
+    Expiry,
+    blob,
+    flag,
     id_,
-    index_by_change,
-    index_of_assignee,
-    index_of_snoozed,
-    index_of_team,
-    index_of_unfinished,
-    index_where_set,
-    metadata,
+    index,
+    number,
     of_tenant,
     refers,
+    small,
+    table,
     tenant,
     text_,
     texts,
     time_,
 )
 
-Table(
+table(
     "customers",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("email", "email_identity"),
     *texts("name", "phone", "company", "external_id", null=True),
     text_("metadata"),
     # JSON {id, email, name}: how a ticket shows its customer.
-    Column("reference", LargeBinary, nullable=False),
+    blob("reference"),
     time_("created_at"),
     time_("updated_at"),
-    Column("version", BigInteger, nullable=False),
+    number("version"),
     of_tenant(),
-    Index("customers_email", "tenant_id", "email_identity", unique=True),
-    index_where_set("customers_external_id", "external_id"),
-    Index("customers_updated_at", "tenant_id", "updated_at", "id"),
+    index("customers_email", "tenant_id", "email_identity", is_unique=True),
+    index(
+        "customers_external_id", "tenant_id", "external_id", "id", where="external_id IS NOT NULL"
+    ),
+    index("customers_updated_at", "tenant_id", "updated_at", "id"),
+    runtime="UPDATE DELETE",
+    worker="SELECT",
 )
 
-Table(
-    "ticket_numbers",
-    metadata,
-    tenant(),
-    Column("last_number", BigInteger, nullable=False),
-    of_tenant(),
-)
-Table(
+table("ticket_numbers", tenant(), number("last_number"), of_tenant(), runtime="UPDATE")
+table(
     "tickets",
-    metadata,
     tenant(),
     id_(key=True),
-    Column("number", BigInteger, nullable=False),
+    number("number"),
     *texts("subject", "description", "status"),
-    Column("priority", SmallInteger, nullable=False),  # rank: low 1 … urgent 4
+    small("priority"),  # rank: low 1 … urgent 4
     text_("source"),
     id_("customer_id"),
     id_("assignee_id", null=True),
@@ -61,7 +55,7 @@ Table(
     text_("tags"),
     text_("custom_fields"),
     text_("external_id", null=True),
-    Column("reply_count", BigInteger, nullable=False),
+    number("reply_count"),
     text_("last_reply_by", null=True),
     id_("merged_into_id", null=True),
     # A time as the API shows it, or "next_reply", which sorts behind every time.
@@ -75,59 +69,106 @@ Table(
     time_("waiting_since", null=True),
     time_("last_message_at", null=True),
     text_("snippet", null=True),
-    Column("follower_count", BigInteger, nullable=False, server_default="0"),
-    Column("version", BigInteger, nullable=False),
+    number("follower_count", default="0"),
+    number("version"),
     text_("attachments", null=True),  # JSON, NULL without any
     # The ready JSON of the columns above, without the customer; see decision 0004.
-    Column("document", LargeBinary, nullable=False),
+    blob("document"),
     refers("customer_id", "customers"),
     refers("assignee_id", "users"),
-    Index("tickets_number", "tenant_id", "number", unique=True),
-    Index("tickets_status", "tenant_id", "status", "id"),
-    Index("tickets_priority", "tenant_id", "priority", "id"),
-    Index("tickets_customer", "tenant_id", "customer_id", "id"),
-    Index("tickets_status_updated_at", "tenant_id", "status", "updated_at", "id"),
-    index_by_change("tickets_unassigned", "assignee_id IS NULL"),
-    index_by_change("tickets_urgent", "priority = 4"),
-    index_where_set("tickets_waiting_since", "waiting_since"),
-    index_where_set("tickets_status_assignee", "assignee_id", ("status",)),
-    index_of_assignee("tickets_assignee_updated_at"),
-    index_where_set("tickets_external_id", "external_id"),
-    index_of_team("tickets_team"),
-    index_of_team("tickets_team_updated_at", "status", "updated_at"),
-    index_of_team("tickets_team_unassigned", "status", where=" AND assignee_id IS NULL"),
-    index_of_snoozed("tickets_snoozed", "tenant_id", "snoozed_until", "status", "id"),
-    index_of_snoozed("tickets_due", "snoozed_until", "tenant_id", "id"),
+    index("tickets_number", "tenant_id", "number", is_unique=True),
+    index("tickets_status", "tenant_id", "status", "id"),
+    index("tickets_priority", "tenant_id", "priority", "id"),
+    index("tickets_customer", "tenant_id", "customer_id", "id"),
+    index("tickets_status_updated_at", "tenant_id", "status", "updated_at", "id"),
+    index(
+        "tickets_unassigned", "tenant_id", "status", "updated_at", "id", where="assignee_id IS NULL"
+    ),
+    index("tickets_urgent", "tenant_id", "status", "updated_at", "id", where="priority = 4"),
+    index(
+        "tickets_waiting_since",
+        "tenant_id",
+        "waiting_since",
+        "id",
+        where="waiting_since IS NOT NULL",
+    ),
+    index(
+        "tickets_status_assignee",
+        "tenant_id",
+        "status",
+        "assignee_id",
+        "id",
+        where="assignee_id IS NOT NULL",
+    ),
+    index(
+        "tickets_assignee_updated_at",
+        "tenant_id",
+        "assignee_id",
+        "status",
+        "updated_at",
+        "id",
+        where="assignee_id IS NOT NULL",
+    ),
+    index("tickets_external_id", "tenant_id", "external_id", "id", where="external_id IS NOT NULL"),
+    index("tickets_team", "tenant_id", "team_id", "id", where="team_id IS NOT NULL"),
+    index(
+        "tickets_team_updated_at",
+        "tenant_id",
+        "team_id",
+        "status",
+        "updated_at",
+        "id",
+        where="team_id IS NOT NULL",
+    ),
+    index(
+        "tickets_team_unassigned",
+        "tenant_id",
+        "team_id",
+        "status",
+        "id",
+        where="team_id IS NOT NULL AND assignee_id IS NULL",
+    ),
+    index(
+        "tickets_snoozed",
+        "tenant_id",
+        "snoozed_until",
+        "status",
+        "id",
+        where="snoozed_until IS NOT NULL",
+    ),
+    index("tickets_due", "snoozed_until", "tenant_id", "id", where="snoozed_until IS NOT NULL"),
+    runtime="UPDATE",
+    worker="SELECT UPDATE",
 )
-Table(
+table(
     "ticket_tags",
-    metadata,
     tenant(),
-    Column("tag", TEXT, primary_key=True),
+    text_("tag", key=True),
     id_("ticket_id", key=True),
     refers("ticket_id", "tickets"),
-    sqlite_with_rowid=False,
+    has_rowid=False,
+    runtime="DELETE",
+    worker="SELECT INSERT DELETE",
 )
 # Who is notified of what happens to a ticket; each ticket has their number.
-Table(
+table(
     "ticket_followers",
-    metadata,
     tenant(),
     id_("user_id", key=True),
     id_("ticket_id", key=True),
     refers("user_id", "users"),
     refers("ticket_id", "tickets"),
-    Index("ticket_followers_ticket", "tenant_id", "ticket_id", "user_id"),
-    sqlite_with_rowid=False,
+    index("ticket_followers_ticket", "tenant_id", "ticket_id", "user_id"),
+    has_rowid=False,
+    runtime="DELETE",
 )
-Table(
+table(
     "replies",
-    metadata,
     tenant(),
     id_("ticket_id", key=True),
     id_(key=True),
     text_("body"),
-    Column("is_internal", Boolean, nullable=False),
+    flag("is_internal"),
     text_("author_type"),
     id_("author_id"),
     text_("author_name", null=True),
@@ -137,28 +178,32 @@ Table(
     *texts("delivery", "delivery_reason", null=True),
     time_("delivery_at", null=True),
     refers("ticket_id", "tickets"),
-    Index("replies_is_internal", "tenant_id", "ticket_id", "is_internal", "id"),
+    index("replies_is_internal", "tenant_id", "ticket_id", "is_internal", "id"),
+    runtime="UPDATE DELETE",
+    worker="SELECT INSERT UPDATE",
 )
 # A tag that gets another name on all tickets, by the worker in steps. total: of its tickets at the
-# beginning. view_id: up to which the views have it too. Finished ones are deleted after a week.
-Table(
+# beginning. ticket_id: up to which the tickets have it, where it is another spelling only. view_id:
+# up to which the views have it. Finished ones are deleted after a week.
+table(
     "tag_renamings",
-    metadata,
     tenant(),
     id_(key=True),
     *texts("tag", "new_tag", "actor_id", "actor_name", "view_id"),
-    Column("total", BigInteger, nullable=False),
-    Column("changed_count", BigInteger, nullable=False),
+    id_("ticket_id", null=True),
+    number("total"),
+    number("changed_count"),
     time_("created_at"),
     time_("stepped_at"),
     time_("finished_at", null=True),
     of_tenant(),
-    index_of_unfinished("tag_renamings_unfinished", "stepped_at"),
+    index("tag_renamings_unfinished", "stepped_at", "id", where="finished_at IS NULL"),
+    worker="SELECT UPDATE DELETE",
+    expiry=Expiry("finished_at", 7 * DAY_US),
 )
 # What undoing a merge needs; rows are deleted a day after it.
-Table(
+table(
     "ticket_merges",
-    metadata,
     tenant(),
     id_("source_id", key=True),
     id_("target_id"),
@@ -166,27 +211,26 @@ Table(
     *texts("source_status", "opening_reply_id", "reply_ids"),
     time_("merged_at"),
     refers("source_id", "tickets"),
+    runtime="DELETE",
+    worker="SELECT DELETE",
+    expiry=Expiry("merged_at", DAY_US),
 )
 # The erasure of a customer, by the worker in steps. texts: JSON, by which rows that name the person
 # are found; empty once it is finished. cursor: the last row of its stage.
-Table(
+table(
     "erasures",
-    metadata,
     tenant(),
     id_("customer_id", key=True),
     *texts("actor_kind", "actor_id", "actor_name", "texts", "stage", "cursor"),
-    Column("ticket_count", BigInteger, nullable=False),
-    Column("erased_ticket_count", BigInteger, nullable=False),
+    number("ticket_count"),
+    number("erased_ticket_count"),
     time_("created_at"),
     time_("stepped_at"),
     time_("finished_at", null=True),
     of_tenant(),
-    Index(
-        "erasures_unfinished",
-        "stepped_at",
-        "tenant_id",
-        "customer_id",
-        sqlite_where=text("finished_at IS NULL"),
-        postgresql_where=text("finished_at IS NULL"),
+    index(
+        "erasures_unfinished", "stepped_at", "tenant_id", "customer_id", where="finished_at IS NULL"
     ),
+    runtime="UPDATE",
+    worker="SELECT UPDATE",
 )

@@ -49,7 +49,6 @@ class SqliteTx:
 
     __slots__ = ("_announced", "_connection", "_counters", "_cursor", "listeners")
     dialect: Dialect = "sqlite"
-    is_distributed = False
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -130,9 +129,6 @@ class SqliteTx:
 
     async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
         return self._execute(sql, params).fetchall()
-
-    async def fetch_nearby(self, sql: str, params: Params) -> Sequence[Row]:
-        return await self.fetch_all(sql, params)
 
     async def fetch_for_each(self, sql: str, many: Sequence[Params]) -> Sequence[Sequence[Row]]:
         return [self._execute(sql, params).fetchall() for params in many]

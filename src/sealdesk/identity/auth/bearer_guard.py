@@ -3,7 +3,7 @@
 from typing import Literal
 
 from sealdesk import ids
-from sealdesk.caller import Actor, Caller
+from sealdesk.caller import Actor, Caller, without_rights
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Forbidden, NotFound, ProblemType
 from sealdesk.errors.general import (
@@ -13,7 +13,7 @@ from sealdesk.errors.general import (
     TOO_MANY_BYTES,
 )
 from sealdesk.errors.requests import BODY_TOO_LARGE, INVALID_HEADER, UNSUPPORTED_MEDIA_TYPE
-from sealdesk.identity import rules, store
+from sealdesk.identity import store
 from sealdesk.identity.auth import login, tokens
 from sealdesk.identity.errors import (
     FOREIGN_TENANT,
@@ -23,9 +23,8 @@ from sealdesk.identity.errors import (
     NO_TENANT_OF_HEADER,
     TOKEN_EXPIRED,
 )
-from sealdesk.identity.rules import User
+from sealdesk.identity.types import ADMINISTRATORS, ROLES, User
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.web.proof import Proof
 from sealdesk.web.request import Request
 
@@ -91,18 +90,17 @@ class BearerGuard:
 
 def administrator() -> BearerGuard:
     """A guard for the roles that manage keys, webhooks and people."""
-    return BearerGuard(rules.ADMINISTRATORS, own_account=False)
+    return BearerGuard(ADMINISTRATORS, own_account=False)
 
 
 def logged_in() -> BearerGuard:
     """A guard for operations of users on their own account."""
-    return BearerGuard(rules.ROLES, own_account=True)
+    return BearerGuard(ROLES, own_account=True)
 
 
 async def _record_visit(tx: Tx, request: Request, user: User, tenant_id: str) -> None:
     if await store.find_tenant(tx, tenant_id) is None:
         raise NotFound(NO_TENANT_OF_HEADER)
-    actor = Actor("user", user.id, user.name)
+    caller = without_rights(tenant_id, Actor("user", user.id, user.name), request.address)
     details = {"method": request.method, "path": request.path}
-    entry = AuditEntry("super_admin.acted", actor, request.address, None, details)
-    await audit.record(tx, tenant_id, entry, request.now_us)
+    await audit.record(tx, caller, "super_admin.acted", None, details, request.now_us)

@@ -6,16 +6,16 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from sealdesk import ids
-from sealdesk.caller import SYSTEM, Actor
+from sealdesk.caller import SYSTEM, Actor, without_rights
+from sealdesk.db.engine import Work
 from sealdesk.errors import ServiceUnavailable, Unauthorized
 from sealdesk.identity import actions, rules, store
 from sealdesk.identity.actions import Channel, LoginAttempt
 from sealdesk.identity.auth import passwords, tokens, two_factor
 from sealdesk.identity.auth.two_factor import PendingLogIn
 from sealdesk.identity.errors import TWO_FACTOR_REQUIRED
-from sealdesk.identity.rules import PasswordReset, Token, User
+from sealdesk.identity.types import PasswordReset, Token, User
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.state import AppState
 from sealdesk.web.client_address import networks_of
 from sealdesk.web.request import Request
@@ -64,7 +64,7 @@ async def _authenticate_in_turn(
     # Limited to the number of hashing threads: a log-in that waits here is not counted as a failure
     # yet, so that many correct log-ins at once do not lock each other out.
     network = networks_of(request.address)[-1]
-    async with request.state.password_checks.hold(network, _MAX_WAIT_S):
+    async with request.state.limits.password_checks.hold(network, _MAX_WAIT_S):
         return await _authenticate(request, email, is_user, code=code, is_log_in=is_log_in)
 
 
@@ -114,33 +114,27 @@ def _start_recording_failure(request: Request, user: User | None, *, is_log_in: 
     """Record it in the audit log of the user's tenant; an unknown address has none."""
     if user is None:
         return
-    create_entry = _failed_log_in_entry if is_log_in else _failed_reauthentication_entry
-    entry = create_entry(user, request.address, _channel(request))
+    # The actor of a log-in is the system, because the person is unknown.
+    actor = SYSTEM if is_log_in else Actor("user", user.id, user.name)
+    action = "user.log_in_failed" if is_log_in else "user.confirmation_failed"
+    caller = without_rights(user.tenant_id, actor, request.address)
+    details = {"email": user.email, "how": _channel(request)}
     request.state.background_tasks.start(
-        _record_failure(request.state, user.tenant_id, entry, request.now_us)
+        _record_failure(
+            request.state,
+            lambda tx: audit.record(tx, caller, action, user.id, details, request.now_us),
+            user,
+        )
     )
 
 
-def _failed_log_in_entry(user: User, address: str, channel: Channel) -> AuditEntry:
-    # The actor is the system, because the person is unknown.
-    details = {"email": user.email, "how": channel}
-    return AuditEntry("user.log_in_failed", SYSTEM, address, user.id, details)
-
-
-def _failed_reauthentication_entry(user: User, address: str, channel: Channel) -> AuditEntry:
-    actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": channel}
-    return AuditEntry("user.confirmation_failed", actor, address, user.id, details)
-
-
-async def _record_failure(state: AppState, tenant_id: str, entry: AuditEntry, now_us: int) -> None:
+async def _record_failure(state: AppState, record: Work[None], user: User) -> None:
     """Record a failure in the audit log, if the storage is available."""
     await asyncio.sleep(_RECORD_DELAY_S)
     try:
-        await state.database.write(lambda tx: audit.record(tx, tenant_id, entry, now_us), tenant_id)
+        await state.database.write(record, user.tenant_id)
     except ServiceUnavailable:
-        log.warning(
-            "a failed log-in is missing in the audit log", extra={"user_id": entry.object_id}
-        )
+        log.warning("a failed log-in is missing in the audit log", extra={"user_id": user.id})
 
 
 def access_token(request: Request, user: User) -> str:

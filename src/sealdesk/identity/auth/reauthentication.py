@@ -11,11 +11,10 @@ from sealdesk.errors import (
     invalid,
 )
 from sealdesk.identity.auth import login, session, tokens
-from sealdesk.identity.rules import Login, Token, User
+from sealdesk.identity.types import Login, Token, User
 from sealdesk.web import body
 from sealdesk.web.pages import forms
-from sealdesk.web.pages.i18n import gettext
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import gettext, translate
 from sealdesk.web.proof import Proof, Visitor
 from sealdesk.web.request import Request
 

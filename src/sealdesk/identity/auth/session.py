@@ -6,7 +6,7 @@ from sealdesk.errors import Unauthorized
 from sealdesk.identity import rules
 from sealdesk.identity.auth import tokens
 from sealdesk.identity.errors import SESSION_REQUIRED
-from sealdesk.identity.rules import Token, User
+from sealdesk.identity.types import ADMINISTRATORS, Token, User
 from sealdesk.web.proof import Visitor
 from sealdesk.web.request import Header, Request
 
@@ -54,7 +54,7 @@ def visitor(request: Request, user: User, token: Token, password_error: str = ""
     return Visitor(
         name=user.name,
         email=user.email,
-        is_administrator=user.role in rules.ADMINISTRATORS,
+        is_administrator=user.role in ADMINISTRATORS,
         form_token=form_token(request, token),
         has_recent_login=is_recent_login(request, token),
         password_error=password_error,

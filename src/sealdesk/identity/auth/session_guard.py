@@ -7,17 +7,11 @@ from typing import Literal
 import msgspec
 
 from sealdesk.caller import Actor, Caller
-from sealdesk.errors import (
-    ApiError,
-    Forbidden,
-    ProblemType,
-    ServiceUnavailable,
-    Unauthorized,
-)
+from sealdesk.errors import ApiError, Forbidden, ProblemType, ServiceUnavailable, Unauthorized
 from sealdesk.errors.general import TOO_MANY_BYTES
 from sealdesk.identity.auth import login, reauthentication, session
 from sealdesk.identity.errors import PAGE_NEEDS_ROLE
-from sealdesk.identity.rules import Token, User
+from sealdesk.identity.types import Token, User
 from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.rate_limits.limiter import Budget
 from sealdesk.web.client_address import networks_of
@@ -145,7 +139,7 @@ async def _wait_for_turn(request: Request) -> None:
     """Raises ServiceUnavailable when others of the same network wait too."""
     network = networks_of(request.address)[-1]
     budget = Budget(f"forms:{network}", _FORMS_PER_MINUTE, _FORMS_AT_ONCE_S)
-    limiter, time_s = request.state.limiter, asyncio.get_running_loop().time
+    limiter, time_s = request.state.limits.limiter, asyncio.get_running_loop().time
     give_up_at_s = time_s() + _MAX_WAIT_S
     # Again after each wait: a timer may end early, and another form may have taken the turn.
     while not (state := await limiter.take(budget)).accepted:

@@ -6,7 +6,7 @@ from typing import Any
 from sealdesk.errors import Unauthorized
 from sealdesk.identity import rules
 from sealdesk.identity.errors import FOREIGN_TOKEN, JWT_REQUIRED, NOT_A_BEARER_TOKEN, TOKEN_EXPIRED
-from sealdesk.identity.rules import Token, User
+from sealdesk.identity.types import Token, User
 from sealdesk.web.request import Request
 
 _ALGORITHM = "HS256"

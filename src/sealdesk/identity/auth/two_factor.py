@@ -9,8 +9,8 @@ from sealdesk.crypto.sealing import UnsealError
 from sealdesk.errors import Unauthorized
 from sealdesk.identity import store
 from sealdesk.identity.errors import INVALID_TWO_FACTOR_CODE, PENDING_LOG_IN_ENDED
-from sealdesk.identity.rules import User
 from sealdesk.identity.two_factor import actions, rules
+from sealdesk.identity.types import User
 from sealdesk.web.request import Request
 
 _LABEL = b"pending log-in"
@@ -69,12 +69,7 @@ async def use_code(request: Request, user: User, code: str) -> None:
     await database.write(lambda tx: actions.count_code(tx, user, now_us=now_us))
     is_right = await database.write(
         lambda tx: actions.use_code(
-            tx,
-            user,
-            code,
-            key_ring=request.state.key_ring,
-            address=request.address,
-            now_us=now_us,
+            tx, user, code, key_ring=request.state.key_ring, address=request.address, now_us=now_us
         ),
         user.tenant_id,
     )

@@ -6,14 +6,13 @@ from sealdesk.errors import ApiError, NotFound, TooManyRequests, Unauthorized, V
 from sealdesk.identity import rules, store
 from sealdesk.identity.auth import login, session
 from sealdesk.identity.people import actions
-from sealdesk.identity.rules import NameChange, PasswordChange, User
 from sealdesk.identity.store import Tenant
 from sealdesk.identity.two_factor import actions as two_factor
+from sealdesk.identity.types import NameChange, PasswordChange, User
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, i18n, language, render, return_paths
-from sealdesk.web.pages.i18n import gettext
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import gettext, translate
 from sealdesk.web.request import Request, Response
 
 
@@ -32,9 +31,7 @@ async def rename(request: Request) -> Response:
         change = body.convert({"name": typed}, NameChange)
     except ValidationFailed as error:
         return await _render_account(request, error, forms.faults_by_field(error), typed)
-    await request.write(
-        lambda tx: actions.rename(tx, request.caller, own_id, change.name, now_us=request.now_us)
-    )
+    await request.act(actions.rename, own_id, change.name, now_us=request.now_us)
     return render.redirect(request, f"{return_paths.ACCOUNT}?changed=name")
 
 
@@ -94,7 +91,9 @@ async def _render_account(
     if user is None or tenant is None:
         raise NotFound
     response = await render.page(
-        request, "identity/account.html", error.status if error else 200,
+        request,
+        "identity/account.html",
+        error.status if error else 200,
         user=user,
         has_two_factor=has_two_factor,
         typed=user.name if typed is None else typed,
@@ -102,7 +101,7 @@ async def _render_account(
         faults=faults or {},
         ends_at=clock.iso(rules.session_end(token.issued_at)),
         changed=forms.read_query(request).text("changed"),
-    )  # fmt: skip
+    )
     if error is not None:
         response.headers += [
             (name.encode(), value.encode())

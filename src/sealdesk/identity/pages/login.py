@@ -13,13 +13,12 @@ from sealdesk.errors import (
 from sealdesk.identity import store
 from sealdesk.identity.auth import login, session, tokens, two_factor
 from sealdesk.identity.errors import INVALID_CREDENTIALS, TWO_FACTOR_REQUIRED
-from sealdesk.identity.rules import Login, PasswordReset, User
+from sealdesk.identity.types import Login, PasswordReset, User
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import error_pages, forms, render, resubmission, return_paths
-from sealdesk.web.pages.i18n import gettext
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import gettext, translate
 from sealdesk.web.pages.resubmission import Resubmission
 from sealdesk.web.request import Header, Request, Response
 
@@ -123,9 +122,12 @@ async def _welcome(request: Request, invited: User, password: str) -> Response:
     )
     cookie = _begin_session(request, user)
     response = await render.page(
-        request, "identity/welcome.html",
-        name=user.name, desk=tenant.name if tenant else "", home=request.site.home,
-    )  # fmt: skip
+        request,
+        "identity/welcome.html",
+        name=user.name,
+        desk=tenant.name if tenant else "",
+        home=request.site.home,
+    )
     response.headers.append(cookie)
     return response
 

@@ -6,8 +6,8 @@ from sealdesk import clock
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, NotFound, ValidationFailed
 from sealdesk.identity import store
-from sealdesk.identity.rules import User
 from sealdesk.identity.two_factor import actions, rules
+from sealdesk.identity.types import User
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.request import Request, Response
@@ -99,11 +99,13 @@ async def _render_state(request: Request, error: ApiError | None = None) -> Resp
 
     factor = await request.read(load)
     return await render.page(
-        request, "identity/two_factor.html", error.status if error else 200,
+        request,
+        "identity/two_factor.html",
+        error.status if error else 200,
         factor=factor,
         confirmed_at=clock.iso(factor.confirmed_at or 0) if factor else "",
         codes_left=len(factor.recovery_hashes) if factor else 0,
-    )  # fmt: skip
+    )
 
 
 async def _show_setup_again(request: Request, error: ValidationFailed) -> Response:
@@ -124,12 +126,14 @@ async def _render_setup(
     code = segno.make(rules.otpauth_uri(secret, user.email), error="m", micro=False)
     groups = (secret[at : at + 4] for at in range(0, len(secret), 4))
     return await render.page(
-        request, "identity/two_factor_setup.html", error.status if error else 200,
+        request,
+        "identity/two_factor_setup.html",
+        error.status if error else 200,
         # Light in dark pages too: readers expect dark modules on a light ground.
         qr_code=Markup(code.svg_inline(scale=5, light="#fff", border=3)),  # noqa: S704 - made of numbers
         secret=" ".join(groups),
         faults=forms.faults_by_field(error) if error else {},
-    )  # fmt: skip
+    )
 
 
 async def _get_own_user(tx: Tx, request: Request) -> User:

@@ -17,11 +17,10 @@ from sealdesk.identity.errors import (
     USER_INACTIVE,
 )
 from sealdesk.identity.people import store
-from sealdesk.identity.people.rules import INVITATIONS_PER_HOUR, PENDING_INVITATIONS
-from sealdesk.identity.rules import ADMINISTRATORS, Invitation, Role, User
+from sealdesk.identity.rules import INVITATIONS_PER_HOUR, PENDING_INVITATIONS
 from sealdesk.identity.two_factor import actions as two_factor
+from sealdesk.identity.types import ADMINISTRATORS, Invitation, Role, User
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 
 
 async def get_user(tx: Tx, caller: Caller, user_id: str) -> User:
@@ -189,5 +188,4 @@ async def _make_link(tx: Tx, caller: Caller, user: User, *, now_us: int) -> str:
 async def _record(
     tx: Tx, caller: Caller, action: str, user: User, details: dict[str, Any], now_us: int
 ) -> None:
-    entry = AuditEntry(action, caller.actor, caller.address, user.id, details)
-    await audit.record(tx, user.tenant_id, entry, now_us)
+    await audit.record(tx, caller, action, user.id, details, now_us)

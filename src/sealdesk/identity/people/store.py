@@ -2,8 +2,8 @@
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.identity.people.rules import InvitationLimit
-from sealdesk.identity.rules import ADMINISTRATORS, MAX_CLOCK_SKEW_US, Role, User
+from sealdesk.identity.rules import MAX_CLOCK_SKEW_US
+from sealdesk.identity.types import ADMINISTRATORS, InvitationLimit, Role, User
 from sealdesk.resources import representation
 
 _SET_NAME = "UPDATE users SET name = :name WHERE tenant_id = :tenant_id AND id = :id"

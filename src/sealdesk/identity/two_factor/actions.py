@@ -11,11 +11,10 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, NotFound, TooManyRequests, gettext_noop, invalid
 from sealdesk.identity import store as identity_store
 from sealdesk.identity.errors import TOO_MANY_CODES
-from sealdesk.identity.rules import User
 from sealdesk.identity.two_factor import rules, store
 from sealdesk.identity.two_factor.rules import SecondFactor
+from sealdesk.identity.types import User
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 
 _WRONG_CODE = gettext_noop(
     "This is not the code that your app shows now. Check that the clock of your phone is right."
@@ -170,5 +169,4 @@ async def _lock(tx: Tx, user: User) -> None:
 
 
 async def _record(tx: Tx, action: str, user: User, caller: Caller, now_us: int) -> None:
-    entry = AuditEntry(action, caller.actor, caller.address, user.id, {"email": user.email})
-    await audit.record(tx, user.tenant_id, entry, now_us)
+    await audit.record(tx, caller, action, user.id, {"email": user.email}, now_us)

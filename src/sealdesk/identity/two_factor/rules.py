@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.hotp import HOTP
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
-from sealdesk.identity.rules import FailureLimit
+from sealdesk.identity.types import FailureLimit
 
 # What every authenticator app supports (RFC 6238, section 4): SHA-1, 6 digits, 30 seconds.
 _DIGITS = 6

@@ -8,7 +8,6 @@ from sealdesk.mail.blocks import store
 from sealdesk.mail.blocks.errors import TOO_MANY_BLOCKS
 from sealdesk.mail.blocks.types import Block, MailBlockResponse, NewMailBlock, normalise
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.resources.paging import PageRequest
 
 MAX_BLOCKS = 1000  # of a tenant
@@ -46,5 +45,4 @@ def to_response(block: Block) -> MailBlockResponse:
 
 
 async def _record_audit(tx: Tx, caller: Caller, action: str, pattern: str, now_us: int) -> None:
-    entry = AuditEntry(action, caller.actor, caller.address, None, {"pattern": pattern})
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, action, None, {"pattern": pattern}, now_us)

@@ -3,13 +3,16 @@
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.mail.blocks import actions, store
+from sealdesk.mail.blocks import actions, errors, labels, store
 from sealdesk.mail.blocks.errors import TOO_MANY_BLOCKS
 from sealdesk.mail.blocks.types import Block, MailBlockResponse, NewMailBlock
 from sealdesk.web import body, envelope, query
 from sealdesk.web.operation import operation
+from sealdesk.web.pages.site import Room
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Request, Response
+
+ROOM = Room("mail.blocks", errors, labels)
 
 _TAG = "Mailboxes"
 BLOCK = MailBlockResponse("@spam.test", "Ada Lovelace", "2026-03-01T08:30:00.000000Z")
@@ -46,9 +49,9 @@ async def add_block(request: Request) -> Response:
 
 
 @operation("Unblock a sender", tag=_TAG, status=204)
-async def remove_block(request: Request) -> Response:
+async def remove_block(request: Request, pattern: str) -> Response:
     """The pattern in the path is percent-encoded: `%40spam.test`."""
-    pattern = query.read_segment(request.params[0])
+    pattern = query.read_segment(pattern)
 
     async def work(tx: Tx) -> Response:
         await actions.remove_block(tx, request.caller, pattern, now_us=request.now_us)

@@ -1,5 +1,7 @@
 """The SQL of blocked senders."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from sealdesk.db.column_lists import column_list, parameter_list
@@ -32,13 +34,11 @@ async def find(tx: Tx, tenant_id: str, pattern: str) -> Block | None:
     return None if row is None else Block(*row)
 
 
-async def is_blocked(tx: Tx, tenant_id: str, address_identity: str) -> bool:
-    """Whether messages of this sender are blocked, by the address or by its domain."""
-    domain = "@" + address_identity.rpartition("@")[2]
-    for pattern in (address_identity, domain):
-        if await find(tx, tenant_id, pattern) is not None:
-            return True
-    return False
+async def find_first(tx: Tx, tenant_id: str, patterns: Sequence[str]) -> str | None:
+    """The first of these patterns that is blocked."""
+    many = [{"tenant_id": tenant_id, "pattern": each} for each in patterns]
+    found = await tx.fetch_for_each(_FIND, many)
+    return next((str(rows[0]["pattern"]) for rows in found if rows), None)
 
 
 async def add(tx: Tx, block: Block) -> None:

@@ -9,18 +9,17 @@ from sealdesk import ids
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, NotFound, ValidationFailed, gettext_noop, invalid
+from sealdesk.mail.blocks import store as blocks
 from sealdesk.mail.contact_form import rules, store
 from sealdesk.mail.contact_form.types import ContactForm, FormRequest, FormSettings, Submission
-from sealdesk.mail.mailboxes import store as mailboxes
+from sealdesk.mail.mailboxes.store import directory, mailboxes
 from sealdesk.mail.mailboxes.types import Mailbox
-from sealdesk.mail.receiving import rules as receiving_rules
-from sealdesk.mail.receiving import store as receiving
+from sealdesk.mail.receiving import rules as receiving
 from sealdesk.mail.sending import store as sending
 from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads import actions as threads
 from sealdesk.mail.threads.types import Participant
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.custom_fields import actions as custom_fields
@@ -52,8 +51,7 @@ async def save_form(tx: Tx, caller: Caller, wanted: FormSettings, *, now_us: int
     )
     await store.save_form(tx, form)
     details: dict[str, Any] = {name: getattr(form, name) for name in _AUDITED}
-    entry = AuditEntry("contact_form.updated", caller.actor, caller.address, None, details)
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, "contact_form.updated", None, details, now_us)
     return form
 
 
@@ -101,9 +99,7 @@ async def submit(
     return True
 
 
-async def confirm(
-    tx: Tx, form: ContactForm, submission_id: str, *, now_us: int
-) -> Participant:  # fmt: skip
+async def confirm(tx: Tx, form: ContactForm, submission_id: str, *, now_us: int) -> Participant:
     """Open the ticket of a submission; its sender. Raises NotFound, also the second time."""
     submission = await find_waiting(tx, form.tenant_id, submission_id, now_us)
     mailbox = await get_mailbox(tx, form)
@@ -153,10 +149,10 @@ async def _check(tx: Tx, tenant_id: str, wanted: FormSettings) -> None:
 
 async def _may_get_mail(tx: Tx, tenant_id: str, identity: str, now_us: int) -> bool:
     """Not an address of this installation, one that is blocked, or one that has got enough."""
-    patterns = receiving_rules.block_patterns(identity)
-    if await receiving.find_block(tx, tenant_id, patterns) is not None:
+    patterns = receiving.block_patterns(identity)
+    if await blocks.find_first(tx, tenant_id, patterns) is not None:
         return False
-    if await receiving.find_mailboxes(tx, [receiving_rules.mailbox_identity(identity)]):
+    if await directory.find_tenants(tx, [receiving.mailbox_identity(identity)]):
         return False
     since_us, most = now_us - rules.HOUR_US, rules.MAX_OF_ADDRESS
     return await store.count_of_address(tx, tenant_id, identity, since_us, most) < most
@@ -164,23 +160,15 @@ async def _may_get_mail(tx: Tx, tenant_id: str, identity: str, now_us: int) -> b
 
 def _message(submission: Submission, mailbox: Mailbox) -> OutgoingMessage:
     domain = mailbox.address.rpartition("@")[2]
-    return OutgoingMessage(
-        tenant_id=submission.tenant_id,
-        id=ids.mint(submission.created_at),
-        mailbox_id=mailbox.id,
+    return OutgoingMessage.queued(
+        mailbox,
         ticket_id="",
         about_id=submission.id,
         kind=CONFIRMATION,
         address=submission.address,
         # Random, so that nobody can report it as undelivered who has not got it.
         message_id=f"<{submission.id}.{secrets.token_hex(8)}@{domain}>",
-        state="queued",
-        reason=None,
-        attempt_count=0,
-        created_at=submission.created_at,
-        due_at=submission.created_at,
-        leased_until=None,
-        finished_at=None,
+        now_us=submission.created_at,
     )
 
 

@@ -58,7 +58,7 @@ async def refuse(request: Request) -> Response | None:
 
 async def refuse_over(request: Request, budget: Budget) -> Response | None:
     """The response when this budget is used up."""
-    state = await request.state.limiter.take(budget)
+    state = await request.state.limits.limiter.take(budget)
     if state.accepted:
         return None
     if not request.state.lifetime.is_draining:

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound, ValidationFailed
 from sealdesk.identity import store as identity
-from sealdesk.mail.contact_form import actions, guard, rules, ticket_links, tokens
+from sealdesk.mail.contact_form import actions, guard, labels, rules, tokens
 from sealdesk.mail.contact_form.types import MAX_DESCRIPTION, ContactForm, FormRequest
 from sealdesk.mail.mailboxes.types import Mailbox
+from sealdesk.mail.threads import links
 from sealdesk.rate_limits.limiter import Budget
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
@@ -16,7 +17,10 @@ from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, i18n, render
 from sealdesk.web.pages.i18n import gettext
+from sealdesk.web.pages.site import Room
 from sealdesk.web.request import Request, Response
+
+ROOM = Room("mail.contact_form", labels=labels)
 
 # Of one desk: the e-mails that confirm them leave most of a mailbox's rate to replies.
 _FORMS_PER_MINUTE = 20
@@ -34,9 +38,8 @@ class Desk(NamedTuple):
     fields: list[Field]
 
 
-async def find_desk(request: Request) -> Desk:
+async def find_desk(request: Request, path_name: str) -> Desk:
     """The desk of the path. Raises NotFound if it has no form."""
-    path_name = request.params[0]
     database = request.state.database
     form = await database.read(lambda tx: actions.find_open_form(tx, path_name))
 
@@ -51,19 +54,19 @@ async def find_desk(request: Request) -> Desk:
 
 
 @page
-async def show_form(request: Request) -> Response:
+async def show_form(request: Request, path_name: str) -> Response:
     """The empty form."""
     if refused := await guard.refuse(request):
         return refused
-    return await _show(request, await find_desk(request), _EMPTY)
+    return await _show(request, await find_desk(request, path_name), _EMPTY)
 
 
 @page
-async def submit(request: Request) -> Response:
+async def submit(request: Request, path_name: str) -> Response:
     """Store what was written until it is confirmed; the answer is the same for every address."""
     if refused := await guard.refuse(request):
         return refused
-    desk = await find_desk(request)
+    desk = await find_desk(request, path_name)
     budget = Budget(f"contact form:{desk.form.tenant_id}", _FORMS_PER_MINUTE)
     if refused := await guard.refuse_over(request, budget):
         return refused
@@ -87,41 +90,41 @@ async def submit(request: Request) -> Response:
 
 
 @page
-async def ask_confirmation(request: Request) -> Response:
+async def ask_confirmation(request: Request, path_name: str, token: str) -> Response:
     """The page of the link in the e-mail: a button, as programs open links too."""
     if refused := await guard.refuse(request):
         return refused
-    desk = await find_desk(request)
+    desk = await find_desk(request, path_name)
     try:
-        await _find_waiting(request, desk)
+        await _find_waiting(request, desk, token)
     except NotFound:
         return await _over(request, desk)
-    return await _respond(request, "confirm.html", desk)
+    return _unindexed(await _respond(request, "confirm.html", desk, token=token))
 
 
 @page
-async def confirm(request: Request) -> Response:
+async def confirm(request: Request, path_name: str, token: str) -> Response:
     """Open the ticket of a submitted form."""
     if refused := await guard.refuse(request):
         return refused
-    desk = await find_desk(request)
+    desk = await find_desk(request, path_name)
     try:
-        submission_id = await _find_waiting(request, desk)
+        submission_id = await _find_waiting(request, desk, token)
         sender = await request.state.database.write(
             lambda tx: actions.confirm(tx, desk.form, submission_id, now_us=request.now_us),
             desk.form.tenant_id,
         )
     except NotFound:
         return await _over(request, desk)
-    token = ticket_links.token_of(request.state.key_ring, sender)
-    path = f"ticket/{token}" if desk.form.has_ticket_pages else ""
-    return await _respond(request, "confirmed.html", desk, page_path=path)
+    ticket_token = links.token_of(request.state.key_ring, sender)
+    path = f"ticket/{ticket_token}" if desk.form.has_ticket_pages else ""
+    return _unindexed(await _respond(request, "confirmed.html", desk, page_path=path))
 
 
-async def _find_waiting(request: Request, desk: Desk) -> str:
+async def _find_waiting(request: Request, desk: Desk, token: str) -> str:
     """The id of the submission that the path names. Raises NotFound."""
     tenant_id, now_us = desk.form.tenant_id, request.now_us
-    submission_id = tokens.open_confirmation(request.state.key_ring, tenant_id, request.params[1])
+    submission_id = tokens.open_confirmation(request.state.key_ring, tenant_id, token)
     await request.state.database.read(
         lambda tx: actions.find_waiting(tx, tenant_id, submission_id, now_us), tenant_id
     )
@@ -175,11 +178,18 @@ async def _show(
     known = custom_values.show_values(desk.fields, {}).fields
     faults = custom_values.faults_by_name(error) | forms.faults_by_field(error) if error else {}
     return await _respond(
-        request, "form.html", desk, status or (422 if error or problem else 200),
-        typed=typed, custom=known, faults=faults, problem=problem, trap=_TRAP,
+        request,
+        "form.html",
+        desk,
+        status or (422 if error or problem else 200),
+        typed=typed,
+        custom=known,
+        faults=faults,
+        problem=problem,
+        trap=_TRAP,
         shown_at=tokens.time_token(request.state.key_ring, tenant_id, now_us),
         most=MAX_DESCRIPTION,
-    )  # fmt: skip
+    )
 
 
 async def _sent(request: Request, desk: Desk) -> Response:
@@ -187,18 +197,24 @@ async def _sent(request: Request, desk: Desk) -> Response:
 
 
 async def _over(request: Request, desk: Desk) -> Response:
-    return await _respond(request, "over.html", desk, 404)
+    return _unindexed(await _respond(request, "over.html", desk, 404))
 
 
 async def _respond(
     request: Request, template: str, desk: Desk, status: int = 200, **values: Any
 ) -> Response:
     at = f"{request.state.settings.path_prefix}/{desk.form.path_name}"
-    response = await render.page(
-        request, f"contact_form/{template}", status,
-        desk_name=desk.name, at=at, address=desk.mailbox.address, token=request.params[-1],
+    return await render.page(
+        request,
+        f"contact_form/{template}",
+        status,
+        desk_name=desk.name,
+        at=at,
+        address=desk.mailbox.address,
         **values,
-    )  # fmt: skip
-    if len(request.params) > 1:
-        response.headers.append(_NO_INDEX)
+    )
+
+
+def _unindexed(response: Response) -> Response:
+    response.headers.append(_NO_INDEX)
     return response

@@ -15,18 +15,15 @@ _MIN_NAME = 3
 _MAX_URL = 200
 # The first parts of our own paths, now or probably soon, and names that would mislead customers.
 RESERVED = frozenset(
-    {
-        "about", "account", "admin", "api", "assets", "attachments", "auth", "billing", "bulk",
-        "contact", "customer", "customers", "dashboard", "desk", "docs", "download", "email",
-        "events", "export", "favicon", "feed", "files", "form", "forms", "healthz", "help", "home",
-        "held-messages",
-        "import", "inbox", "language", "live", "log-in", "log-out", "login", "logout", "mail",
-        "metrics", "new", "notifications", "oauth", "openapi", "password", "public", "readyz",
-        "register", "reports", "reset", "robots", "root", "saml", "sealdesk", "search", "security",
-        "settings", "setup", "sign-in", "sign-up", "signin", "signup", "sitemap", "sso", "static",
-        "status", "system", "teams", "test", "tickets", "users", "webhooks", "well-known", "www",
-    }
-)  # fmt: skip
+    """
+    about account admin api assets attachments auth billing bulk contact customer customers
+    dashboard desk docs download email events export favicon feed files form forms healthz help
+    home held-messages import inbox language live log-in log-out login logout mail metrics new
+    notifications oauth openapi password public readyz register reports reset robots root saml
+    sealdesk search security settings setup sign-in sign-up signin signup sitemap sso static
+    status system teams test tickets users webhooks well-known www
+    """.split()
+)
 _NOT_A_NAME = gettext_noop(
     "Write 3 to 63 small letters, digits and hyphens, with a letter or digit at both ends."
 )

@@ -6,7 +6,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ValidationFailed
 from sealdesk.mail.contact_form import actions, store
 from sealdesk.mail.contact_form.types import ContactForm, FormSettings
-from sealdesk.mail.mailboxes import store as mailboxes
+from sealdesk.mail.mailboxes.store import mailboxes
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
@@ -93,8 +93,14 @@ async def _respond(
 ) -> Response:
     form = found.form
     return await render.page(
-        request, "contact_form/settings.html", error.status if error else 200,
-        typed=typed, chosen=typed["field_keys"], mailboxes=found.mailboxes, fields=found.fields,
+        request,
+        "contact_form/settings.html",
+        error.status if error else 200,
+        typed=typed,
+        chosen=typed["field_keys"],
+        mailboxes=found.mailboxes,
+        fields=found.fields,
         link=f"{form.base_url}/{form.path_name}/new" if form and form.is_on else "",
-        faults=forms.faults_by_field(error) if error else {}, is_saved=is_saved,
-    )  # fmt: skip
+        faults=forms.faults_by_field(error) if error else {},
+        is_saved=is_saved,
+    )

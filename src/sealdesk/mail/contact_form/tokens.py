@@ -1,17 +1,10 @@
-"""The tokens in links of e-mails and in the form itself; nothing about them is stored.
+"""The tokens of the form: in the link that confirms it, and in the form itself."""
 
-Each is sealed with the master key and belongs to one tenant and one purpose, so that nobody else
-can make one (decision 0075).
-"""
-
-import base64
-import binascii
 from uuid import UUID
 
-from sealdesk.crypto.sealing import KeyRing, UnsealError
-from sealdesk.errors import NotFound
+from sealdesk.crypto.sealing import KeyRing
+from sealdesk.mail.threads.links import open_sealed, seal
 
-_MAX_TOKEN_LENGTH = 200
 _TIME_BYTES = 8
 
 
@@ -33,20 +26,3 @@ def time_token(key_ring: KeyRing, tenant_id: str, now_us: int) -> str:
 def open_time(key_ring: KeyRing, tenant_id: str, token: str) -> int:
     """When the form was shown, in microseconds. Raises NotFound."""
     return int.from_bytes(open_sealed(key_ring, token, f"form time {tenant_id}"), "big")
-
-
-def seal(key_ring: KeyRing, plain: bytes, about: str) -> str:
-    """A token in letters and digits of one case, which no e-mail program takes apart."""
-    sealed = key_ring.seal_token(plain, about.encode())
-    return base64.b32encode(sealed).decode().rstrip("=").lower()
-
-
-def open_sealed(key_ring: KeyRing, token: str, about: str) -> bytes:
-    """What `seal` was given. Raises NotFound."""
-    try:
-        if len(token) > _MAX_TOKEN_LENGTH or not token.isascii():
-            raise UnsealError("not a token")
-        sealed = base64.b32decode(token.upper() + "=" * (-len(token) % 8))
-        return key_ring.open_token(sealed, about.encode())
-    except (UnsealError, binascii.Error) as error:
-        raise NotFound from error

@@ -5,13 +5,13 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from sealdesk.resources.representation import Email, Text255, check_not_blank
+from sealdesk.resources.representation import Email, Text255, check_visible
 from sealdesk.tickets.types import Subject
 
 # Longer requests come by e-mail; a form is what a stranger can fill in without end.
 MAX_DESCRIPTION = 20_000
 Description = Annotated[
-    str, Meta(min_length=1, max_length=MAX_DESCRIPTION, extra={"check": check_not_blank})
+    str, Meta(min_length=1, max_length=MAX_DESCRIPTION, extra={"check": check_visible})
 ]
 
 

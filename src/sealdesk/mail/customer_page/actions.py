@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sealdesk import ids
 from sealdesk.caller import Actor, Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.customers import actions as customers
@@ -14,22 +13,23 @@ from sealdesk.errors import NotFound
 from sealdesk.identity import store as identity
 from sealdesk.mail.contact_form import rules as form_rules
 from sealdesk.mail.contact_form import store as forms
-from sealdesk.mail.contact_form import ticket_links
 from sealdesk.mail.contact_form.types import ContactForm
 from sealdesk.mail.customer_page import rules
-from sealdesk.mail.mailboxes import store as mailboxes
+from sealdesk.mail.mailboxes.store import mailboxes
+from sealdesk.mail.receiving.effects import attachment_of
 from sealdesk.mail.receiving.types import File
+from sealdesk.mail.threads import links, redaction
 from sealdesk.mail.threads import store as threads
+from sealdesk.mail.threads.redaction import Secrets
 from sealdesk.mail.threads.types import Participant
 from sealdesk.resources.paging import PageRequest, take_page
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.attachments.types import Attachment
-from sealdesk.tickets.new_replies import NewReply
 from sealdesk.tickets.store import replies
 from sealdesk.tickets.store.tickets import TicketAndCustomer
-from sealdesk.tickets.types import Reply
+from sealdesk.tickets.types import NewReply, Reply
 
 _REPLIES = 50  # on one page
 _MAX_BYTES = 128 * 1024  # of their texts
@@ -38,16 +38,18 @@ _MAX_BYTES = 128 * 1024  # of their texts
 class Access(NamedTuple):
     """What a link gives access to.
 
-    address: of the mailbox that writes to the participant. own_id: of the participant as a
-    customer, "" if they are none yet.
+    token: of the link. address: of the mailbox that writes to the participant. own_id: of the
+    participant as a customer, "" if they are none yet. secrets: what no text may show.
     """
 
     form: ContactForm
+    token: str
     desk_name: str
     address: str
     stored: TicketAndCustomer
     participant: Participant
     own_id: str
+    secrets: Secrets
 
     def may_read(self, written_at: int) -> bool:
         """Whether the participant may read what was written then."""
@@ -82,20 +84,22 @@ async def find_form(tx: Tx, path_name: str) -> ContactForm:
 async def get_access(tx: Tx, form: ContactForm, token: str, key_ring: KeyRing) -> Access:
     """Raises NotFound."""
     tenant_id = form.tenant_id
-    opened = ticket_links.open_token(key_ring, tenant_id, token)
+    opened = links.open_token(key_ring, tenant_id, token)
     stored = await tickets.get_ticket(tx, tenant_id, opened.ticket_id)
     listed = await threads.list_participants(tx, tenant_id, opened.ticket_id)
-    participant = ticket_links.find_participant(opened, listed)
+    participant = links.find_participant(opened, listed)
     mailbox = await mailboxes.find(tx, tenant_id, participant.mailbox_id)
     tenant = await identity.find_tenant(tx, tenant_id)
     own = await customer_store.find_by_email(tx, tenant_id, participant.address)
     return Access(
         form,
+        token,
         tenant.name if tenant else "",
         mailbox.address if mailbox else "",
         stored,
         participant,
         own.id if own else "",
+        redaction.secrets_of(key_ring, listed),
     )
 
 
@@ -115,7 +119,7 @@ async def get_file(tx: Tx, access: Access, attachment_id: str) -> Attachment:
     """A file that the participant's page shows. Raises NotFound."""
     tenant_id, ticket = access.form.tenant_id, access.stored.ticket
     found = await attachments.get_attachment(tx, tenant_id, attachment_id)
-    if found.ticket_id != ticket.id or not rules.is_shown(found.content_type):
+    if found.ticket_id != ticket.id or not rules.is_shown(found.name, found.content_type):
         raise NotFound
     written_at = ticket.created_at
     if found.reply_id is not None:
@@ -136,7 +140,7 @@ async def add_reply(
     actor = await _actor(tx, access, now_us)
     if not files and await _is_sent_again(tx, access, body, actor):
         return
-    added = [_attachment(tenant_id, each, actor, now_us) for each in files]
+    added = [attachment_of(tenant_id, each, actor, now_us) for each in files]
     for each in added:
         await attachments.add(tx, each, quota_bytes=quota_bytes)
     new = NewReply(body=body, attachment_ids=[each.id for each in added])
@@ -146,34 +150,19 @@ async def add_reply(
 
 async def _actor(tx: Tx, access: Access, now_us: int) -> Actor:
     tenant_id, participant = access.form.tenant_id, access.participant
-    customer = await customer_store.find_by_email(tx, tenant_id, participant.address)
-    if customer is None:
-        new = NewCustomer(participant.address, participant.name)
-        customer = await customers.add_customer(tx, tenant_id, new, now_us=now_us)
+    new = NewCustomer(participant.address, participant.name)
+    customer = await customers.find_or_add(tx, tenant_id, new, now_us=now_us)
     return Actor("customer", customer.id, customer.name or "")
 
 
 async def _is_sent_again(tx: Tx, access: Access, body: str, actor: Actor) -> bool:
     """Whether the newest reply is the same, as after a form was sent twice."""
     newest = await replies.list_replies(
-        tx, access.form.tenant_id, access.stored.ticket.id, PageRequest(1, None),
-        is_internal=False, newest_first=True,
-    )  # fmt: skip
-    return bool(newest) and ticket_rules.is_same_reply(newest[0], NewReply(body=body), actor.id)
-
-
-def _attachment(tenant_id: str, file: File, actor: Actor, now_us: int) -> Attachment:
-    return Attachment(
-        tenant_id=tenant_id,
-        id=ids.mint(now_us),
-        name=file.name,
-        content_type=file.content_type,
-        image_type=file.image_type,
-        size_bytes=file.size_bytes,
-        sha256=file.sha256,
-        uploader_kind=actor.kind,
-        uploader_id=actor.id,
-        ticket_id=None,
-        reply_id=None,
-        created_at=now_us,
+        tx,
+        access.form.tenant_id,
+        access.stored.ticket.id,
+        PageRequest(1, None),
+        is_internal=False,
+        newest_first=True,
     )
+    return bool(newest) and ticket_rules.is_same_reply(newest[0], NewReply(body=body), actor.id)

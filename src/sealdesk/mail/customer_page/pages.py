@@ -7,13 +7,14 @@ from sealdesk import clock, ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import BadRequest, Conflict, NotFound
 from sealdesk.errors.requests import UNREADABLE_FORM
-from sealdesk.mail.contact_form import guard, ticket_links
+from sealdesk.mail.contact_form import guard
 from sealdesk.mail.customer_page import actions, form_data, rules
 from sealdesk.mail.customer_page.actions import Access
 from sealdesk.mail.customer_page.form_data import FormData, SentFile
 from sealdesk.mail.receiving import raw_messages
 from sealdesk.mail.receiving.rules import file_name
 from sealdesk.mail.receiving.types import File
+from sealdesk.mail.threads.redaction import redact
 from sealdesk.rate_limits.limiter import Budget
 from sealdesk.tickets.attachments import rules as attachment_rules
 from sealdesk.tickets.attachments import serving
@@ -23,9 +24,11 @@ from sealdesk.tickets.text.arrangement import Look
 from sealdesk.tickets.types import AttachmentRef, Author
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.i18n import gettext
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import gettext, translate
+from sealdesk.web.pages.site import Room
 from sealdesk.web.request import Request, Response
+
+ROOM = Room("mail.customer_page")
 
 _PAGES_PER_MINUTE = 30  # of one participant
 _REPLIES_PER_MINUTE = 6
@@ -44,11 +47,11 @@ class _Entry(NamedTuple):
 
 
 @page
-async def show(request: Request) -> Response:
+async def show(request: Request, path_name: str, token: str) -> Response:
     """The conversation, and the form for a reply."""
     if refused := await guard.refuse(request):
         return refused
-    access = await _get_access(request)
+    access = await _get_access(request, path_name, token)
     if refused := await guard.refuse_over(request, _budget("page", access, _PAGES_PER_MINUTE)):
         return refused
     if access.is_ended:
@@ -57,11 +60,11 @@ async def show(request: Request) -> Response:
 
 
 @page
-async def reply(request: Request) -> Response:
+async def reply(request: Request, path_name: str, token: str) -> Response:
     """Write a reply, with files."""
     if refused := await guard.refuse(request):
         return refused
-    access = await _get_access(request)
+    access = await _get_access(request, path_name, token)
     if access.is_ended:
         return await _ended(request, access)
     if refused := await guard.refuse_over(request, _budget("reply", access, _REPLIES_PER_MINUTE)):
@@ -74,18 +77,19 @@ async def reply(request: Request) -> Response:
     try:
         await _store(request, access, body, sent.files)
     except Conflict as error:
-        return await _show(request, await _get_access(request), body, translate(error))
-    at = f"/{access.form.path_name}/ticket/{request.params[1]}"
+        return await _show(
+            request, await _get_access(request, path_name, token), body, translate(error)
+        )
+    at = f"/{path_name}/ticket/{token}"
     return render.redirect(request, f"{at}?sent=yes#newest")
 
 
 @page
-async def show_file(request: Request) -> Response:
+async def show_file(request: Request, path_name: str, token: str, attachment_id: str) -> Response:
     """A file of a public message."""
     if refused := await guard.refuse(request):
         return refused
-    access = await _get_access(request)
-    attachment_id = request.params[2]
+    access = await _get_access(request, path_name, token)
     if access.is_ended or not ids.is_canonical(attachment_id):
         raise NotFound
     attachment = await request.state.database.read(
@@ -96,9 +100,8 @@ async def show_file(request: Request) -> Response:
     return response
 
 
-async def _get_access(request: Request) -> Access:
+async def _get_access(request: Request, path_name: str, token: str) -> Access:
     """What the link in the path gives access to. Raises NotFound."""
-    path_name, token, *_ = request.params
     database, key_ring = request.state.database, request.state.key_ring
     form = await database.read(lambda tx: actions.find_form(tx, path_name))
     return await database.read(
@@ -137,9 +140,7 @@ def _problem(request: Request, body: str, files: Sequence[SentFile]) -> str:
     return ""
 
 
-async def _store(
-    request: Request, access: Access, body: str, sent: Sequence[SentFile]
-) -> None:  # fmt: skip
+async def _store(request: Request, access: Access, body: str, sent: Sequence[SentFile]) -> None:
     settings, now_us, tenant_id = request.state.settings, request.now_us, access.form.tenant_id
     files: list[File] = [
         await raw_messages.keep_file(
@@ -150,7 +151,8 @@ async def _store(
     quota = settings.attachment_quota_bytes
 
     async def work(tx: Tx) -> None:
-        await actions.add_reply(tx, access, body, files, quota_bytes=quota, now_us=now_us)
+        shown = redact(body, access.secrets)
+        await actions.add_reply(tx, access, shown, files, quota_bytes=quota, now_us=now_us)
 
     await request.state.database.write(work, tenant_id)
 
@@ -168,7 +170,7 @@ async def _show(request: Request, access: Access, body: str = "", problem: str =
     texts = [(ticket.description, customer)]
     texts += [(each.body, each.author) for each in conversation.replies]
     shown = await folding.render_all(
-        ((ticket_links.without_links(text), author.type == "customer") for text, author in texts),
+        ((redact(text, access.secrets), author.type == "customer") for text, author in texts),
         Look(quote_label=gettext("Quoted text")),
     )
     begins = _entry(access, customer, ticket.created_at, shown[0], ticket.attachments)
@@ -178,13 +180,20 @@ async def _show(request: Request, access: Access, body: str = "", problem: str =
     ]
     has_first = not conversation.has_earlier and access.may_read(ticket.created_at)
     return await _respond(
-        request, "page.html", access, 422 if problem else 200,
+        request,
+        "page.html",
+        access,
+        422 if problem else 200,
         entries=[begins, *entries] if has_first else entries,
         earlier=conversation.replies[0].id if conversation.has_earlier else "",
-        body=body, problem=problem, is_sent=query.text("sent") == "yes", is_newest=not before,
-        most_files=rules.MAX_FILES, most_text=rules.MAX_TEXT,
+        body=body,
+        problem=problem,
+        is_sent=query.text("sent") == "yes",
+        is_newest=not before,
+        most_files=rules.MAX_FILES,
+        most_text=rules.MAX_TEXT,
         most_mib=rules.MAX_BODY_BYTES // 2**20,
-    )  # fmt: skip
+    )
 
 
 def _entry(
@@ -203,7 +212,7 @@ def _entry(
         who = gettext("You")
     else:
         who = author.name or gettext("Another participant")
-    shown = [each for each in files if rules.is_shown(each.content_type)]
+    shown = [each for each in files if rules.is_shown(each.name, each.content_type)]
     return _Entry(who, is_from_desk, clock.iso(written_at), text, shown)
 
 
@@ -217,10 +226,16 @@ async def _respond(
     form = access.form
     root = request.state.settings.path_prefix
     response = await render.page(
-        request, f"customer_page/{template}", status,
-        desk_name=access.desk_name, address=access.address, ticket=access.stored.ticket,
-        at=f"{root}/{form.path_name}/ticket/{request.params[1]}",
-        form_path=f"{root}/{form.path_name}/new" if form.is_on else "", **values,
-    )  # fmt: skip
+        request,
+        f"customer_page/{template}",
+        status,
+        desk_name=access.desk_name,
+        address=access.address,
+        ticket=access.stored.ticket,
+        subject=redact(access.stored.ticket.subject, access.secrets),
+        at=f"{root}/{form.path_name}/ticket/{access.token}",
+        form_path=f"{root}/{form.path_name}/new" if form.is_on else "",
+        **values,
+    )
     response.headers.append(_NO_INDEX)
     return response

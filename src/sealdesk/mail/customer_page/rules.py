@@ -4,7 +4,7 @@ MAX_FILES = 5  # of one reply
 MAX_BODY_BYTES = 10 * 1024 * 1024  # of its form, with all files
 MAX_TEXT = 20_000
 # Raw messages: they hold the addresses and the links of whoever has sent them.
-_UNSHOWN = "message/"
+_UNSHOWN_TYPE, _UNSHOWN_NAMES = "message/", (".eml", ".msg", ".mbox")
 
 
 def may_read(*, is_customer: bool, joined_at: int, written_at: int) -> bool:
@@ -12,6 +12,7 @@ def may_read(*, is_customer: bool, joined_at: int, written_at: int) -> bool:
     return is_customer or written_at >= joined_at
 
 
-def is_shown(content_type: str) -> bool:
-    """Whether a page shows a file of this type."""
-    return not content_type.startswith(_UNSHOWN)
+def is_shown(name: str, content_type: str) -> bool:
+    """Whether a page shows a file of this name and type."""
+    is_raw = content_type.startswith(_UNSHOWN_TYPE) or name.lower().endswith(_UNSHOWN_NAMES)
+    return not is_raw

@@ -4,8 +4,9 @@ import asyncio
 import io
 from collections.abc import AsyncIterator, Callable
 
-from sealdesk.mail.connections import MailFailed, Streams, failed, quote, read_line
+from sealdesk.mail.connections import Streams, failed, quote, read_line
 from sealdesk.mail.imap.responses import Response, count_after, literal_size
+from sealdesk.mail.servers import MailFailed
 
 SILENCE_S = 60.0  # within the responses to a command
 MAX_RESPONSES = 10_000  # to one command
@@ -85,9 +86,7 @@ class Commands:
                 return
         raise _too_much()
 
-    async def _read_response(
-        self, deadline: float, most_bytes: int, has_room: HasRoom
-    ) -> Response:  # fmt: skip
+    async def _read_response(self, deadline: float, most_bytes: int, has_room: HasRoom) -> Response:
         line = await read_line(self._streams.reader, _soon(deadline))
         self._notice(line)
         size = literal_size(line)

@@ -1,8 +1,9 @@
 """One connection to an IMAP server, one response at a time (RFC 9051)."""
 
 import asyncio
+import base64
 
-from sealdesk.mail.connections import MailFailed, quote, read_line, start_tls
+from sealdesk.mail.connections import quote, read_line, start_tls
 from sealdesk.mail.imap.commands import MAX_RESPONSES, Commands, HasRoom
 from sealdesk.mail.imap.folder_names import encode_folder
 from sealdesk.mail.imap.responses import (
@@ -15,7 +16,7 @@ from sealdesk.mail.imap.responses import (
     read_body,
     read_listed,
 )
-from sealdesk.mail.mailboxes.types import ProblemCode
+from sealdesk.mail.servers import LogIn, MailFailed, ProblemCode
 
 _FIELDS = b"BODY.PEEK[HEADER.FIELDS (DATE FROM SUBJECT MESSAGE-ID)]<0.8192>"
 _FULL = (b"OVERQUOTA",)
@@ -41,13 +42,28 @@ class ImapSession(Commands):
             raise MailFailed("starttls_missing", quote(answer))
         await start_tls(self._streams, host, deadline)
 
-    async def log_in(self, username: str, password: str, deadline: float) -> None:
+    async def log_in(self, log_in: LogIn, deadline: float) -> None:
         """Raises MailFailed."""
-        # As literals, which may hold every character.
-        values = [username.encode(), password.encode()]
-        answer, _ = await self._with_literals(b"LOGIN", values, deadline)
+        if log_in.is_token:
+            answer = await self._authenticate(log_in, deadline)
+        else:
+            # As literals, which may hold every character.
+            values = [log_in.username.encode(), log_in.secret.encode()]
+            answer, _ = await self._with_literals(b"LOGIN", values, deadline)
         if not is_ok(answer):
-            raise _refused(answer, "login_refused", password)
+            raise _refused(answer, "login_refused", log_in.secret)
+
+    async def _authenticate(self, log_in: LogIn, deadline: float) -> bytes:
+        # https://developers.google.com/workspace/gmail/imap/xoauth2-protocol; Microsoft's is equal.
+        tag = self._send(b"AUTHENTICATE XOAUTH2")
+        text = f"user={log_in.username}\x01auth=Bearer {log_in.secret}\x01\x01"
+        # The second time the server says why it refuses, and waits for an empty line.
+        for line in (base64.b64encode(text.encode()), b""):
+            answer = await self._read_until((b"+", tag), deadline)
+            if answer.startswith(tag):
+                return answer
+            self._streams.writer.write(line + b"\r\n")
+        return await self._read_until((tag,), deadline)
 
     async def select(self, folder: str, deadline: float) -> None:
         """Open a folder to change it. Raises MailFailed."""
@@ -90,7 +106,7 @@ class ImapSession(Commands):
 
     async def fetch(
         self, uid: int, most_bytes: int, deadline: float, has_room: HasRoom
-    ) -> bytes | None:  # fmt: skip
+    ) -> bytes | None:
         """The first bytes of a message, None if it is gone.
 
         has_room: whether so many bytes more may be held. Raises MailFailed, NoRoom.

@@ -1,5 +1,6 @@
 """What administrators and the mail tasks do with mailboxes; each is the work of one transaction."""
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -11,14 +12,25 @@ from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
 from sealdesk.event_log import events
-from sealdesk.mail.mailboxes import passwords, rules, store
-from sealdesk.mail.mailboxes.directory import store as directory
-from sealdesk.mail.mailboxes.directory.store import Place
-from sealdesk.mail.mailboxes.errors import MAILBOX_ADDRESS_TAKEN, TOO_MANY_MAILBOXES
-from sealdesk.mail.mailboxes.rules import Failure
-from sealdesk.mail.mailboxes.types import Mailbox, MailboxChange, NewMailbox, Side
+from sealdesk.mail.mailboxes import passwords, rules
+from sealdesk.mail.mailboxes.errors import (
+    CONSENT_OF_OTHER_ACCOUNT,
+    MAIL_DOMAIN_ASSIGNED,
+    MAILBOX_ADDRESS_TAKEN,
+    TOO_MANY_MAILBOXES,
+)
+from sealdesk.mail.mailboxes.store import directory, mailboxes
+from sealdesk.mail.mailboxes.store.directory import Domain, Place
+from sealdesk.mail.mailboxes.types import (
+    Consent,
+    Failure,
+    Mailbox,
+    MailboxChange,
+    NewMailbox,
+    Side,
+    address_identity,
+)
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.resources import representation
 from sealdesk.tickets.store import teams
 
@@ -27,7 +39,7 @@ _NO_TEAM = gettext_noop("There is no such team.")
 
 async def get_mailbox(tx: Tx, tenant_id: str, mailbox_id: str) -> Mailbox:
     """Raises NotFound."""
-    mailbox = await store.find(tx, tenant_id, mailbox_id)
+    mailbox = await mailboxes.find(tx, tenant_id, mailbox_id)
     if mailbox is None:
         raise NotFound
     return mailbox
@@ -38,15 +50,15 @@ async def create_mailbox(
 ) -> Mailbox:
     """Raises ValidationFailed, Conflict for a taken address and above MAX_MAILBOXES."""
     await _lock_mailboxes(tx, caller.tenant_id)
-    if len(await store.list_all(tx, caller.tenant_id)) >= rules.MAX_MAILBOXES:
+    if len(await mailboxes.list_all(tx, caller.tenant_id)) >= rules.MAX_MAILBOXES:
         raise Conflict(TOO_MANY_MAILBOXES, limit=rules.MAX_MAILBOXES)
     mailbox = rules.created(
         new, tenant_id=caller.tenant_id, mailbox_id=ids.mint(now_us), now_us=now_us
     )
     mailbox = _with_passwords(mailbox, new, key_ring)
     await _check(tx, mailbox, rules.find_faults(mailbox), None)
-    await _claim(tx, mailbox)
-    await store.add(tx, mailbox)
+    await _claim(tx, mailbox, mailbox.identities)
+    await mailboxes.add(tx, mailbox)
     await _record_audit(tx, caller, "mailbox.created", mailbox, now_us)
     return mailbox
 
@@ -70,35 +82,78 @@ async def change_mailbox(
     representation.check_match(if_match, rules.etag(before))
     after = rules.changed(before, change, now_us)
     faults = rules.find_password_faults(before, after, change)
-    after = _with_passwords(after, change, key_ring)
+    after = rules.without_unused_consent(before, _with_passwords(after, change, key_ring))
     if after == before:
         return before
     await _check(tx, after, faults or rules.find_faults(after), before)
-    await _move_address(tx, before, after)
-    after = msgspec.structs.replace(after, version=before.version + 1)
-    after = await _forget_problems(tx, before, after, now_us)
-    await store.replace(tx, after)
-    changes = rules.differences(before, after)
-    await _record_audit(tx, caller, "mailbox.updated", after, now_us, changes=changes)
-    return after
+    return await _replace(tx, caller, "mailbox.updated", before, after, now_us)
+
+
+async def connect_mailbox(
+    tx: Tx, caller: Caller, mailbox_id: str, consent: Consent, *, key_ring: KeyRing, now_us: int
+) -> Mailbox:
+    """The mailbox that logs in with OAuth at the servers of the provider.
+
+    Raises NotFound, Conflict if another account has consented.
+    """
+    await _lock_mailboxes(tx, caller.tenant_id)
+    before = await get_mailbox(tx, caller.tenant_id, mailbox_id)
+    if address_identity(consent.account) != before.address_identity:
+        raise Conflict(
+            CONSENT_OF_OTHER_ACCOUNT, account=consent.account or "?", address=before.address
+        )
+    after = rules.connected(before, consent, now_us)
+    after = passwords.seal(key_ring, after, "oauth", consent.refresh_token)
+    return await _replace(tx, caller, "mailbox.connected", before, after, now_us)
 
 
 async def delete_mailbox(tx: Tx, caller: Caller, mailbox_id: str, *, now_us: int) -> None:
-    """Free its address and delete its passwords. Raises NotFound, also the second time."""
+    """Retire its address and delete its passwords. Raises NotFound, also the second time."""
     await _lock_mailboxes(tx, caller.tenant_id)
     mailbox = await get_mailbox(tx, caller.tenant_id, mailbox_id)
-    await directory.release(tx, mailbox.address_identity, mailbox.id)
+    await _retire(tx, mailbox, mailbox.identities)
     deleted = msgspec.structs.replace(
         mailbox,
         address_identity=mailbox.id,
         sealed_imap_password=None,
         sealed_smtp_password=None,
+        oauth_provider=None,
+        sealed_refresh_token=None,
         problem=None,
         deleted_at=now_us,
         version=mailbox.version + 1,
     )
-    await store.replace(tx, deleted)
+    await mailboxes.replace(tx, deleted)
     await _record_audit(tx, caller, "mailbox.deleted", mailbox, now_us)
+
+
+async def free_address(tx: Tx, caller: Caller, address: str, *, now_us: int) -> None:
+    """Let other desks have an address that a mailbox had. Raises NotFound."""
+    if not await directory.free(tx, caller.tenant_id, address_identity(address)):
+        raise NotFound
+    await audit.record(tx, caller, "mailbox_address.freed", None, {"address": address}, now_us)
+
+
+async def assign_domain(tx: Tx, caller: Caller, domain: Domain, *, now_us: int) -> None:
+    """Give a domain to a tenant; mailboxes that others have in it stay.
+
+    Raises Conflict if it is assigned to another tenant.
+    """
+    if not await directory.assign_domain(tx, domain):
+        known = await directory.find_assigned(tx, domain.name)
+        if known == domain:
+            return
+        raise Conflict(MAIL_DOMAIN_ASSIGNED, domain=domain.name.removeprefix("@"))
+    details = {"domain": domain.name}
+    await audit.record(tx, caller, "mailbox_domain.assigned", None, details, now_us)
+
+
+async def release_domain(tx: Tx, caller: Caller, domain: Domain, *, now_us: int) -> None:
+    """Let every tenant have addresses of a domain. Raises NotFound."""
+    if not await directory.release_domain(tx, domain.name):
+        raise NotFound
+    details = {"domain": domain.name}
+    await audit.record(tx, caller, "mailbox_domain.released", None, details, now_us)
 
 
 async def set_problem(
@@ -109,17 +164,17 @@ async def set_problem(
     failure: None after a success. A mailbox that begins to fail, fails for another reason, or
     works again is told by an event.
     """
-    mailbox = await store.find(tx, tenant_id, mailbox_id)
+    mailbox = await mailboxes.find(tx, tenant_id, mailbox_id)
     if mailbox is None or _is_known(mailbox, side, failure, now_us):
         return False
     await _lock_mailboxes(tx, tenant_id)
-    mailbox = await store.find(tx, tenant_id, mailbox_id)
+    mailbox = await mailboxes.find(tx, tenant_id, mailbox_id)
     if mailbox is None or _is_known(mailbox, side, failure, now_us):
         return False
     found = rules.with_failure(mailbox.problems, side, failure, now_us)
     after = msgspec.structs.replace(mailbox, problem=rules.encode_problems(found))
     await _record_event(tx, mailbox, after, now_us)
-    await store.set_problem(tx, tenant_id, mailbox_id, after.problem)
+    await mailboxes.set_problem(tx, tenant_id, mailbox_id, after.problem)
     return True
 
 
@@ -129,23 +184,23 @@ async def record_test(tx: Tx, caller: Caller, mailbox: Mailbox, *, now_us: int) 
 
 
 async def reseal_mailbox(tx: Tx, tenant_id: str, mailbox_id: str, *, key_ring: KeyRing) -> bool:
-    """Seal a mailbox's passwords with the first master key of the ring; whether any changed."""
+    """Seal a mailbox's secrets with the first master key of the ring; whether any changed."""
     await _lock_mailboxes(tx, tenant_id)
-    mailbox = await store.find(tx, tenant_id, mailbox_id)
+    mailbox = await mailboxes.find(tx, tenant_id, mailbox_id)
     if mailbox is None:
         return False
     resealed = mailbox
-    for protocol in rules.PROTOCOLS:
-        resealed = passwords.reseal(key_ring, resealed, protocol)
+    for name in rules.SEALED:
+        resealed = passwords.reseal(key_ring, resealed, name)
     if resealed is mailbox:
         return False
-    await store.store_passwords(tx, resealed)
+    await mailboxes.store_passwords(tx, resealed)
     return True
 
 
 def _with_passwords(
     mailbox: Mailbox, given: NewMailbox | MailboxChange, key_ring: KeyRing
-) -> Mailbox:  # fmt: skip
+) -> Mailbox:
     for protocol in rules.PROTOCOLS:
         password = getattr(given, f"{protocol}_password")
         has_server = getattr(mailbox, f"{protocol}_host") is not None
@@ -167,19 +222,41 @@ async def _check(tx: Tx, mailbox: Mailbox, faults: list[Fault], before: Mailbox 
         raise invalid(faults)
 
 
-async def _claim(tx: Tx, mailbox: Mailbox) -> None:
+async def _claim(tx: Tx, mailbox: Mailbox, identities: Collection[str]) -> None:
+    """In the order of the addresses, so that concurrent claims wait for each other in turn."""
     place = Place(mailbox.tenant_id, mailbox.id)
-    if not await directory.claim(tx, mailbox.address_identity, place, rules.listed_as(mailbox)):
-        raise Conflict(MAILBOX_ADDRESS_TAKEN)
+    for identity, listed_as in rules.entries(mailbox).items():
+        if identity not in identities:
+            continue
+        domain = await directory.find_assigned(tx, identity)
+        if domain is not None and domain.tenant_id != mailbox.tenant_id:
+            raise Conflict(MAIL_DOMAIN_ASSIGNED, domain=domain.name.removeprefix("@"))
+        if not await directory.claim(tx, identity, place, listed_as):
+            raise Conflict(MAILBOX_ADDRESS_TAKEN, address=identity)
 
 
-async def _move_address(tx: Tx, before: Mailbox, after: Mailbox) -> None:
-    if before.address_identity != after.address_identity:
-        await directory.release(tx, before.address_identity, before.id)
-        await _claim(tx, after)
-    else:
-        receives = rules.listed_as(after)
-        await directory.set_receives(tx, after.address_identity, after.id, receives)
+async def _retire(tx: Tx, mailbox: Mailbox, identities: Collection[str]) -> None:
+    for identity in sorted(identities):
+        await directory.retire(tx, identity, mailbox.id)
+
+
+async def _move_addresses(tx: Tx, before: Mailbox, after: Mailbox) -> None:
+    await _retire(tx, before, before.identities - after.identities)
+    await _claim(tx, after, after.identities - before.identities)
+    for identity in {before.address_identity, after.address_identity} & after.identities:
+        await directory.set_receives(tx, identity, after.id, rules.entries(after)[identity])
+
+
+async def _replace(
+    tx: Tx, caller: Caller, action: str, before: Mailbox, after: Mailbox, now_us: int
+) -> Mailbox:
+    await _move_addresses(tx, before, after)
+    after = msgspec.structs.replace(after, version=before.version + 1)
+    after = await _forget_problems(tx, before, after, now_us)
+    await mailboxes.replace(tx, after)
+    changes = rules.differences(before, after)
+    await _record_audit(tx, caller, action, after, now_us, changes=changes)
+    return after
 
 
 async def _forget_problems(tx: Tx, before: Mailbox, after: Mailbox, now_us: int) -> Mailbox:
@@ -187,6 +264,7 @@ async def _forget_problems(tx: Tx, before: Mailbox, after: Mailbox, now_us: int)
     found = before.problems
     for protocol, side in rules.SIDES.items():
         names = [name for name in before.__struct_fields__ if f"{protocol}_" in name]
+        names.append(rules.SEALED["oauth"])
         if any(getattr(before, name) != getattr(after, name) for name in names):
             found = rules.with_failure(found, side, None, now_us)
     after = msgspec.structs.replace(after, problem=rules.encode_problems(found))
@@ -229,5 +307,4 @@ async def _record_audit(
     tx: Tx, caller: Caller, action: str, mailbox: Mailbox, now_us: int, **details: Any
 ) -> None:
     named = {"address": mailbox.address, **details}
-    entry = AuditEntry(action, caller.actor, caller.address, mailbox.id, named)
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, action, mailbox.id, named, now_us)

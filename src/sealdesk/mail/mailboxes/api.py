@@ -3,14 +3,22 @@
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.mail.mailboxes import actions, examples, mailbox_service, rules, store
+from sealdesk.mail.mailboxes import actions, examples, mailbox_service, rules
 from sealdesk.mail.mailboxes.errors import (
+    MAIL_DOMAIN_ASSIGNED,
     MAILBOX_ADDRESS_TAKEN,
     TOO_MANY_MAILBOX_TESTS,
     TOO_MANY_MAILBOXES,
 )
-from sealdesk.mail.mailboxes.types import Mailbox, MailboxChange, NewMailbox
-from sealdesk.web import body, conditional, envelope
+from sealdesk.mail.mailboxes.store import directory, mailboxes
+from sealdesk.mail.mailboxes.types import (
+    FormerAddress,
+    Mailbox,
+    MailboxChange,
+    MailboxResponse,
+    NewMailbox,
+)
+from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Header, Request, Response
@@ -24,7 +32,9 @@ async def list_mailboxes(request: Request) -> Response:
     """Newest first. Never shows a password."""
     list_request = read_list(request, ())
     tenant_id = request.caller.tenant_id
-    found = await request.read(lambda tx: store.list_mailboxes(tx, tenant_id, list_request.page))
+    found = await request.read(
+        lambda tx: mailboxes.list_mailboxes(tx, tenant_id, list_request.page)
+    )
     return page(request, list_request, found, show=_encode, position=lambda mailbox: [mailbox.id])
 
 
@@ -35,7 +45,7 @@ async def list_mailboxes(request: Request) -> Response:
     gives=examples.MAILBOX,
     status=201,
     response_headers=("location", "etag"),
-    fails=(TOO_MANY_MAILBOXES, MAILBOX_ADDRESS_TAKEN),
+    fails=(TOO_MANY_MAILBOXES, MAILBOX_ADDRESS_TAKEN, MAIL_DOMAIN_ASSIGNED),
     example=examples.NEW_MAILBOX,
 )
 async def create_mailbox(request: Request) -> Response:
@@ -58,10 +68,9 @@ async def create_mailbox(request: Request) -> Response:
     gives=examples.MAILBOX,
     response_headers=("etag",),
 )
-async def get_mailbox(request: Request) -> Response:
+async def get_mailbox(request: Request, mailbox_id: str) -> Response:
     """One mailbox with what is wrong with it, without its passwords. The ETag is that of the
     settings."""
-    (mailbox_id,) = request.params
     mailbox = await request.read(
         lambda tx: actions.get_mailbox(tx, request.caller.tenant_id, mailbox_id)
     )
@@ -75,14 +84,13 @@ async def get_mailbox(request: Request) -> Response:
     gives=examples.MAILBOX,
     headers=("if-match",),
     response_headers=("etag",),
-    fails=(MAILBOX_ADDRESS_TAKEN,),
+    fails=(MAILBOX_ADDRESS_TAKEN, MAIL_DOMAIN_ASSIGNED),
     example=examples.MAILBOX_CHANGE,
 )
-async def change_mailbox(request: Request) -> Response:
+async def change_mailbox(request: Request, mailbox_id: str) -> Response:
     """A JSON Merge Patch. A new host, port or security needs the password again. `is_paused: true`
     stops receiving and sending; nothing is lost meanwhile."""
-    (mailbox_id,) = request.params
-    change = body.read(request, MailboxChange)
+    change = await body.read_change(request, MailboxChange, lambda: _show(request, mailbox_id))
     if_match = conditional.if_match(request)
 
     async def work(tx: Tx) -> Response:
@@ -101,9 +109,9 @@ async def change_mailbox(request: Request) -> Response:
 
 
 @operation("Delete a mailbox", tag=_TAG, status=204)
-async def delete_mailbox(request: Request) -> Response:
-    """Deletes its passwords. Another mailbox may then have its address."""
-    (mailbox_id,) = request.params
+async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
+    """Deletes its passwords. Another mailbox of this desk may then have its address; other desks
+    when it is freed."""
 
     async def work(tx: Tx) -> Response:
         await actions.delete_mailbox(tx, request.caller, mailbox_id, now_us=request.now_us)
@@ -112,18 +120,49 @@ async def delete_mailbox(request: Request) -> Response:
     return await request.write(work)
 
 
+@operation(
+    "List former addresses", tag=_TAG, gives=examples.FORMER_ADDRESS, is_list=True, params=PAGING
+)
+async def list_former_addresses(request: Request) -> Response:
+    """Addresses that mailboxes of this desk had, by address. No other desk gets them until they are
+    freed."""
+    list_request, tenant_id = read_list(request, ()), request.caller.tenant_id
+    found = await request.read(lambda tx: directory.list_former(tx, tenant_id, list_request.page))
+    return page(request, list_request, found, show=_encode_former, position=lambda each: [each])
+
+
+@operation("Free a former address", tag=_TAG, status=204)
+async def free_address(request: Request, address: str) -> Response:
+    """Another desk may then have it, and get what is still sent to it. The address in the path is
+    percent-encoded: `sales%40acme.test`."""
+    address = query.read_segment(address)
+
+    async def work(tx: Tx) -> Response:
+        await actions.free_address(tx, request.caller, address, now_us=request.now_us)
+        return envelope.nothing()
+
+    return await request.write(work)
+
+
 @operation("Test a mailbox", tag=_TAG, gives=examples.TEST, fails=(TOO_MANY_MAILBOX_TESTS,))
-async def test_mailbox(request: Request) -> Response:
+async def test_mailbox(request: Request, mailbox_id: str) -> Response:
     """Connects, logs in, opens the folder, sends a message to the mailbox itself and waits up to
     30 seconds until it arrives. Each other step takes 10 seconds at most, so allow two minutes.
     The status is 200 even if a step failed; see `is_working`."""
-    (mailbox_id,) = request.params
     return envelope.one(await mailbox_service.test_connection(request, mailbox_id))
+
+
+async def _show(request: Request, mailbox_id: str) -> MailboxResponse:
+    return rules.to_response(await request.fetch(actions.get_mailbox, mailbox_id))
 
 
 def _respond(mailbox: Mailbox, status: int, *headers: Header) -> Response:
     etag = (b"etag", rules.etag(mailbox).encode())
     return envelope.one(rules.to_response(mailbox), status, [*headers, etag])
+
+
+def _encode_former(address: str) -> bytes:
+    return msgspec.json.encode(FormerAddress(address))
 
 
 def _encode(mailbox: Mailbox) -> bytes:

@@ -4,15 +4,15 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
 from email.message import EmailMessage
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import aiosmtplib
 
 from sealdesk.http_client.resolver import Resolver
 from sealdesk.mail import connections, smtp
-from sealdesk.mail.connections import MailFailed, Server
 from sealdesk.mail.imap.session import ImapSession
 from sealdesk.mail.mailboxes.types import Mailbox, Protocol, Step, StepResult
+from sealdesk.mail.servers import LogIn, MailFailed, Server
 
 T = TypeVar("T")
 STEP_S = 10.0
@@ -24,15 +24,11 @@ _OF_IMAP: tuple[Step, ...] = ("name", "connection", "tls", "log_in", "folder", "
 TEST_MESSAGE = "sealdesk-test."
 
 
-class Passwords:
-    """The opened passwords of a mailbox, None where there is none."""
+class LogIns(NamedTuple):
+    """What a mailbox logs in with at its servers, None where there is no log-in."""
 
-    def __init__(self, imap: str | None, smtp: str | None) -> None:
-        self.imap = imap
-        self.smtp = smtp
-
-    def __repr__(self) -> str:
-        return "Passwords(***)"
+    imap: LogIn | None
+    smtp: LogIn | None
 
 
 class _Ended(Exception):
@@ -76,32 +72,29 @@ class _Steps:
         self.results.append(failed)
 
 
-async def run_test(
-    mailbox: Mailbox, passwords: Passwords, resolver: Resolver
-) -> list[StepResult]:  # fmt: skip
+async def run_test(mailbox: Mailbox, log_ins: LogIns, resolver: Resolver) -> list[StepResult]:
     """The steps of the servers that the mailbox has; each takes 10 s at most, arrival 30 s."""
     message_id = f"{TEST_MESSAGE}{secrets.token_hex(16)}@{mailbox.address.rpartition('@')[2]}"
     results: list[StepResult] = []
     if mailbox.smtp_host is not None:
-        results += await _test_sending(mailbox, passwords.smtp, resolver, message_id)
+        results += await _test_sending(mailbox, log_ins.smtp, resolver, message_id)
     is_sent = bool(results) and results[-1].outcome == "done"
     if mailbox.imap_host is not None:
         arriving = message_id if is_sent else None
-        results += await _test_receiving(mailbox, passwords.imap, resolver, arriving)
+        results += await _test_receiving(mailbox, log_ins.imap, resolver, arriving)
     return results
 
 
 async def _test_sending(
-    mailbox: Mailbox, password: str | None, resolver: Resolver, message_id: str
+    mailbox: Mailbox, log_in: LogIn | None, resolver: Resolver, message_id: str
 ) -> list[StepResult]:
     steps, session = _Steps("smtp", _OF_SMTP), None
     try:
         session = await _open_smtp(steps, mailbox, resolver)
-        if password is None:
+        if log_in is None:
             steps.skip("log_in")
         else:
-            username = mailbox.smtp_username or ""
-            await steps.run("log_in", lambda _: smtp.log_in(session, username, password))
+            await steps.run("log_in", lambda _: smtp.log_in(session, log_in))
         message = _message(mailbox, message_id)
         await steps.run("sending", lambda _: _send(session, mailbox.address, message))
     except _Ended:
@@ -137,13 +130,13 @@ async def _send(session: aiosmtplib.SMTP, address: str, message: EmailMessage) -
 
 
 async def _test_receiving(
-    mailbox: Mailbox, password: str | None, resolver: Resolver, message_id: str | None
+    mailbox: Mailbox, log_in: LogIn | None, resolver: Resolver, message_id: str | None
 ) -> list[StepResult]:
     steps, session = _Steps("imap", _OF_IMAP), None
-    username, folder = mailbox.imap_username or "", mailbox.imap_folder or "INBOX"
+    given, folder = log_in or LogIn("", ""), mailbox.imap_folder or "INBOX"
     try:
         session = await _open_imap(steps, mailbox, resolver)
-        await steps.run("log_in", lambda end: session.log_in(username, password or "", end))
+        await steps.run("log_in", lambda end: session.log_in(given, end))
         await steps.run("folder", lambda end: session.select(folder, end))
         if message_id is not None:
             await steps.run("arrival", lambda end: _arrival(session, message_id, end), ARRIVAL_S)

@@ -17,10 +17,56 @@ TOO_MANY_MAILBOXES = ProblemType(
 MAILBOX_ADDRESS_TAKEN = ProblemType(
     code="mailbox_address_taken",
     status=409,
-    title="The address belongs to a mailbox",
-    message=gettext_noop("A mailbox of this installation has this address already."),
-    meaning="An address belongs to one mailbox of the whole installation, whatever its case.",
-    remedy="Change or delete the mailbox that has the address, or choose another address.",
+    title="The address is taken",
+    message=gettext_noop(
+        "A mailbox of this installation has or had %(address)s, or a form of it with a +."
+    ),
+    meaning="An address belongs to one mailbox of the whole installation, whatever its case. With"
+    " all its forms with a + it belongs to one desk, also after its mailbox was deleted.",
+    remedy="Choose another address. The desk that had the address can free it under Settings →"
+    " E-mail.",
+    example={"address": "sales@acme.test"},
+)
+CONSENT_UNKNOWN = ProblemType(
+    code="consent_unknown",
+    status=409,
+    title="The consent was not asked for by this browser",
+    message=gettext_noop(
+        "This answer of a provider belongs to no mailbox that this browser connects, or it came"
+        " after 10 minutes. Begin again on the page of the mailbox."
+    ),
+    meaning="A consent is taken in the session that asked for it, within 10 minutes, and once.",
+    remedy="Connect the mailbox again, in one browser.",
+)
+CONSENT_NOT_GIVEN = ProblemType(
+    code="consent_not_given",
+    status=409,
+    title="The provider gave no log-in for the mailbox",
+    message=gettext_noop("%(provider)s gave no log-in: %(reason)s. Nothing was changed."),
+    meaning="Somebody refused the consent, or the provider refuses the client of Sealdesk.",
+    remedy="Connect the mailbox again and consent; an administrator of the account may have to.",
+    example={"provider": "Google", "reason": "access_denied"},
+)
+CONSENT_OF_OTHER_ACCOUNT = ProblemType(
+    code="consent_of_other_account",
+    status=409,
+    title="Another account has consented",
+    message=gettext_noop(
+        "%(account)s has consented, but the mailbox is %(address)s. Nothing was changed. Log in as"
+        " %(address)s at the provider."
+    ),
+    meaning="The account that consents must be that of the mailbox.",
+    remedy="Connect the mailbox again, and log in at the provider with its address.",
+    example={"account": "eve@acme.test", "address": "support@acme.test"},
+)
+MAIL_DOMAIN_ASSIGNED = ProblemType(
+    code="mail_domain_assigned",
+    status=409,
+    title="The domain is assigned",
+    message=gettext_noop("The domain %(domain)s is assigned to another desk of this installation."),
+    meaning="The operator has assigned the domain of the address to another desk.",
+    remedy="Choose an address in another domain, or ask the operator to assign or release it.",
+    example={"domain": "acme.test"},
 )
 TOO_MANY_MAILBOX_TESTS = ProblemType(
     code="too_many_mailbox_tests",

@@ -2,8 +2,9 @@
 
 import msgspec
 
-from sealdesk.mail.mailboxes import problems
+from sealdesk.mail.mailboxes import domain_check, problems
 from sealdesk.mail.mailboxes.types import (
+    FormerAddress,
     MailboxProblemResponse,
     MailboxResponse,
     MailboxTestResponse,
@@ -13,6 +14,7 @@ from sealdesk.mail.mailboxes.types import (
 MAILBOX = MailboxResponse(
     id="0199b0d1-1f20-7a41-8b62-7c8d9e0f1a2b",
     address="support@acme.test",
+    aliases=("help@acme.test",),
     display_name="Acme Support",
     signature="Acme Ltd, 1 High Street",
     receives="imap",
@@ -32,10 +34,12 @@ MAILBOX = MailboxResponse(
     is_paused=False,
     has_imap_password=True,
     has_smtp_password=True,
+    oauth_provider=None,
     receiving_problem=None,
     sending_problem=None,
     created_at="2026-03-01T08:25:00.000000Z",
 )
+FORMER_ADDRESS = FormerAddress("sales@acme.test")
 _PROBLEM = MailboxProblemResponse(
     "login_refused",
     problems.MESSAGES["login_refused"],
@@ -75,4 +79,5 @@ TEST = MailboxTestResponse(
         ),
         MailboxTestStepResponse("smtp", "sending", "skipped", None, None, "", None),
     ),
+    domain=(domain_check.MESSAGES["dmarc_missing"],),
 )

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from sealdesk.crypto.reply_codes import find_reply_code
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.http_client.errors import RequestFailed
 from sealdesk.http_client.urls import parse_host
@@ -16,6 +17,10 @@ _TOO_LONG = gettext_noop("This must be at most %(limit)s bytes.")
 _LOCAL_TOO_LONG = gettext_noop(
     "This must have at most %(limit)s characters before the @: replies are sent to it with a code."
 )
+_REPLY_ADDRESS = gettext_noop(
+    "This has the form of an address that replies are sent to: choose one without a code behind"
+    " the +."
+)
 _CONTROL = gettext_noop("This must not have line breaks or other control characters.")
 _NOT_A_HOST = gettext_noop("This must be the name of a server, as in mail.example.com.")
 
@@ -24,6 +29,8 @@ def _check_address(address: str) -> list[Fault]:
     faults = check_email(address)
     if not faults and len(address.rpartition("@")[0].encode()) > MAX_LOCAL_BYTES:
         faults = [Fault("", "too_long", _LOCAL_TOO_LONG, {"limit": MAX_LOCAL_BYTES})]
+    if not faults and find_reply_code(address) is not None:
+        faults = [Fault("", "reply_address", _REPLY_ADDRESS)]
     return faults
 
 
@@ -49,6 +56,7 @@ def _check_host(text: str) -> list[Fault]:
 Address = Annotated[
     str, Meta(extra={"check": _check_address}, extra_json_schema={"format": "email"})
 ]
+Aliases = Annotated[list[Address], Meta(max_length=20)]
 LongText = Annotated[str, Meta(max_length=MAX_TEXT_BYTES, extra={"check": _check_text})]
 DisplayName = Annotated[str, Meta(max_length=100, extra={"check": _check_line})]
 Host = Annotated[str, Meta(min_length=1, max_length=253, extra={"check": _check_host})]

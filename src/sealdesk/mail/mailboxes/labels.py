@@ -5,11 +5,16 @@ from sealdesk.web.pages.i18n import gettext_noop
 ACTION_LABELS = {
     "mailbox.created": gettext_noop("Mailbox added"),
     "mailbox.updated": gettext_noop("Mailbox changed"),
+    "mailbox.connected": gettext_noop("Mailbox connected"),
     "mailbox.deleted": gettext_noop("Mailbox deleted"),
     "mailbox.tested": gettext_noop("Mailbox tested"),
+    "mailbox_domain.assigned": gettext_noop("Domain assigned"),
+    "mailbox_domain.released": gettext_noop("Domain released"),
+    "mailbox_address.freed": gettext_noop("Former address freed"),
 }
 FIELD_LABELS = {
     "address": gettext_noop("Address"),
+    "aliases": gettext_noop("Aliases"),
     "display_name": gettext_noop("Display name"),
     "receives": gettext_noop("How messages come in"),
     "imap_host": gettext_noop("IMAP server"),
@@ -21,6 +26,7 @@ FIELD_LABELS = {
     "smtp_port": gettext_noop("Port of SMTP"),
     "smtp_security": gettext_noop("Security of SMTP"),
     "smtp_username": gettext_noop("User name of SMTP"),
+    "oauth_provider": gettext_noop("Provider of the log-in"),
     "per_minute": gettext_noop("Messages a minute"),
     "language": gettext_noop("Language of automatic messages"),
     "signature": gettext_noop("Signature"),

@@ -4,9 +4,9 @@ import math
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import TooManyRequests
-from sealdesk.mail.connections import MailFailed
-from sealdesk.mail.mailboxes import actions, passwords, problems, rules
-from sealdesk.mail.mailboxes.connection_test import Passwords, run_test
+from sealdesk.mail.mailboxes import actions, domain_check, log_ins, problems, rules
+from sealdesk.mail.mailboxes.connection_test import LogIns, run_test
+from sealdesk.mail.mailboxes.domain_check import Fault
 from sealdesk.mail.mailboxes.errors import TOO_MANY_MAILBOX_TESTS
 from sealdesk.mail.mailboxes.types import (
     Mailbox,
@@ -14,6 +14,7 @@ from sealdesk.mail.mailboxes.types import (
     MailboxTestStepResponse,
     StepResult,
 )
+from sealdesk.mail.servers import MailFailed
 from sealdesk.rate_limits.limiter import Budget
 from sealdesk.web.request import Request
 
@@ -34,11 +35,14 @@ async def test_connection(request: Request, mailbox_id: str) -> MailboxTestRespo
     )
     steps = await _run(request, mailbox)
     await request.write_more(lambda tx: _heal(tx, mailbox, steps, request.state.clock.now_us()))
-    return to_response(steps)
+    faults = await domain_check.check_domain(mailbox.address, domain_check.look_up)
+    return to_response(mailbox, steps, faults)
 
 
-def to_response(steps: list[StepResult]) -> MailboxTestResponse:
-    """The steps with their texts in English."""
+def to_response(
+    mailbox: Mailbox, steps: list[StepResult], faults: tuple[Fault, ...]
+) -> MailboxTestResponse:
+    """The steps, and the faults of the domain, with their texts in English."""
     return MailboxTestResponse(
         is_working=all(step.outcome != "failed" for step in steps),
         steps=tuple(
@@ -49,36 +53,41 @@ def to_response(steps: list[StepResult]) -> MailboxTestResponse:
                 step.code,
                 problems.MESSAGES[step.code] if step.code else None,
                 step.detail,
-                problems.REMEDIES[step.code] if step.code else None,
+                problems.remedy(step.code, rules.host_of(mailbox, step.protocol))
+                if step.code
+                else None,
             )
             for step in steps
         ),
+        domain=tuple(domain_check.MESSAGES[each] for each in faults),
     )
 
 
 async def _charge(request: Request) -> None:
     budget = Budget(f"mailbox tests {request.caller.tenant_id}", _PER_MINUTE)
-    state = await request.state.limiter.take(budget)
+    state = await request.state.limits.limiter.take(budget)
     if not state.accepted:
         raise TooManyRequests(TOO_MANY_MAILBOX_TESTS, wait_s=math.ceil(state.retry_after_s))
 
 
 async def _run(request: Request, mailbox: Mailbox) -> list[StepResult]:
-    key_ring = request.state.key_ring
+    state = request.state
     try:
-        opened = Passwords(
-            passwords.open_password(key_ring, mailbox, "imap"),
-            passwords.open_password(key_ring, mailbox, "smtp"),
+        opened = LogIns(
+            await log_ins.open_log_in(state, mailbox, "imap"),
+            await log_ins.open_log_in(state, mailbox, "smtp"),
         )
     except MailFailed as error:
         return [StepResult("smtp", "log_in", "failed", error.code, error.detail)]
-    return await run_test(mailbox, opened, request.state.mail_resolver)
+    steps = await run_test(mailbox, opened, state.mail_resolver)
+    for step in steps:
+        if step.code is not None:
+            log_ins.note_refusal(state.access_tokens, mailbox, MailFailed(step.code, step.detail))
+    return steps
 
 
 async def _heal(tx: Tx, mailbox: Mailbox, steps: list[StepResult], now_us: int) -> None:
     for protocol, side in rules.SIDES.items():
         outcomes = {step.outcome for step in steps if step.protocol == protocol}
         if "done" in outcomes and "failed" not in outcomes:
-            await actions.set_problem(
-                tx, mailbox.tenant_id, mailbox.id, side, None, now_us=now_us
-            )  # fmt: skip
+            await actions.set_problem(tx, mailbox.tenant_id, mailbox.id, side, None, now_us=now_us)

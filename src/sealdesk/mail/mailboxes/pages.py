@@ -3,12 +3,14 @@
 from typing import Any
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, TooManyRequests, ValidationFailed
+from sealdesk.errors import ApiError, Conflict, NotFound, TooManyRequests, ValidationFailed
 from sealdesk.mail.blocks import actions as block_actions
 from sealdesk.mail.blocks import store as block_store
 from sealdesk.mail.blocks.types import Block, NewMailBlock
-from sealdesk.mail.mailboxes import actions, mailbox_service, rules, store
+from sealdesk.mail.mailboxes import actions, consents, errors, labels, mailbox_service, rules
+from sealdesk.mail.mailboxes.store import directory, mailboxes
 from sealdesk.mail.mailboxes.types import LANGUAGES, Mailbox, MailboxChange, NewMailbox
+from sealdesk.oauth.providers import PROVIDERS
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store import teams
 from sealdesk.tickets.store.teams import TeamOption
@@ -17,22 +19,24 @@ from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.i18n import LANGUAGES as LANGUAGE_NAMES
-from sealdesk.web.pages.i18n import gettext_noop
-from sealdesk.web.pages.messages import translate
-from sealdesk.web.pages.site import NavItem
+from sealdesk.web.pages.i18n import gettext_noop, translate
+from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = render.EMAIL_PATH
 NAV_ITEM = NavItem(_PATH, gettext_noop("E-mail"))
+ROOM = Room("mail.mailboxes", errors, labels, NAV_ITEM, object_type="mailbox")
 _PASSWORDS = ("imap_password", "smtp_password")
 _TEXTS = ("address", "display_name", "signature", "receives")
 _OPTIONAL = (
-    "team_id", "language", "imap_host", "imap_security", "imap_username", "imap_folder",
-    "smtp_host", "smtp_security", "smtp_username", "acknowledgement",
-)  # fmt: skip
+    *("team_id", "language", "acknowledgement"),
+    *("imap_host", "imap_security", "imap_username", "imap_folder"),
+    *("smtp_host", "smtp_security", "smtp_username"),
+)
 _NUMBERS = ("imap_port", "smtp_port", "per_minute")
+_MAX_FORMER = 200  # of a page; the API lists more
 _NEW = {
-    **dict.fromkeys((*_TEXTS, *_OPTIONAL, *_NUMBERS), ""),
+    **dict.fromkeys((*_TEXTS, *_OPTIONAL, *_NUMBERS, "aliases"), ""),
     "receives": "imap",
     "per_minute": "60",
 }
@@ -47,20 +51,25 @@ async def list_mailboxes(request: Request) -> Response:
 async def _list(request: Request, pattern: str = "", error: ApiError | None = None) -> Response:
     tenant_id = request.caller.tenant_id
 
-    async def work(tx: Tx) -> tuple[list[Mailbox], list[Block]]:
+    async def work(tx: Tx) -> tuple[list[Mailbox], list[Block], list[str]]:
         blocks = await block_store.list_blocks(
             tx, tenant_id, PageRequest(block_actions.MAX_BLOCKS, None)
         )
-        return await store.list_all(tx, tenant_id), blocks
+        former = await directory.list_former(tx, tenant_id, PageRequest(_MAX_FORMER, None))
+        return await mailboxes.list_all(tx, tenant_id), blocks, former
 
-    mailboxes, blocks = await request.read(work)
+    listed, blocks, former = await request.read(work)
     return await render.page(
-        request, "mailboxes/mailboxes.html", error.status if error else 200,
-        rows=[(mailbox, rules.to_response(mailbox)) for mailbox in mailboxes],
-        most=rules.MAX_MAILBOXES, blocks=blocks, pattern=pattern,
-        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
-        wrong=translate(error) if isinstance(error, Conflict) else "",
-    )  # fmt: skip
+        request,
+        "mailboxes/mailboxes.html",
+        error.status if error else 200,
+        rows=[(mailbox, rules.to_response(mailbox)) for mailbox in listed],
+        most=rules.MAX_MAILBOXES,
+        blocks=blocks,
+        former=former[:_MAX_FORMER],
+        pattern=pattern,
+        **forms.messages(error),
+    )
 
 
 @page
@@ -86,18 +95,26 @@ async def create_mailbox(request: Request) -> Response:
 
 
 @page
-async def show_mailbox(request: Request) -> Response:
+async def show_mailbox(request: Request, mailbox_id: str) -> Response:
     """One mailbox with what is wrong with it."""
-    return await _show(request)
+    return await _show(request, mailbox_id)
 
 
-async def _show(request: Request, error: ApiError | None = None, **values: Any) -> Response:
-    mailbox = await _get_mailbox(request)
+async def _show(
+    request: Request, mailbox_id: str, error: ApiError | None = None, **values: Any
+) -> Response:
+    mailbox = await _get_mailbox(request, mailbox_id)
     return await render.page(
-        request, "mailboxes/mailbox.html", error.status if error else 200,
-        mailbox=rules.to_response(mailbox), wrong=translate(error) if error else "",
-        lacks_receiver=_lacks_receiver(request, mailbox), **values,
-    )  # fmt: skip
+        request,
+        "mailboxes/mailbox.html",
+        error.status if error else 200,
+        mailbox=rules.to_response(mailbox),
+        wrong=translate(error) if error else "",
+        lacks_receiver=_lacks_receiver(request, mailbox),
+        titles={name: provider.title for name, provider in PROVIDERS.items()},
+        connectable=list(request.state.settings.mail.oauth_clients),
+        **values,
+    )
 
 
 def _lacks_receiver(request: Request, mailbox: Mailbox) -> bool:
@@ -108,66 +125,129 @@ def _lacks_receiver(request: Request, mailbox: Mailbox) -> bool:
 
 
 @page
-async def test_mailbox(request: Request) -> Response:
+async def test_mailbox(request: Request, mailbox_id: str) -> Response:
     """Test the connection, and show each step."""
-    (mailbox_id,) = request.params
     try:
         result = await mailbox_service.test_connection(request, mailbox_id)
     except TooManyRequests as error:
-        return await _show(request, error)
-    return await _show(request, result=result)
+        return await _show(request, mailbox_id, error)
+    return await _show(request, mailbox_id, result=result)
 
 
 @page
-async def edit_mailbox(request: Request) -> Response:
+async def connect_mailbox(request: Request, mailbox_id: str) -> Response:
+    """Lead to the provider, which asks for consent. Raises NotFound for one without a client."""
+    if request.proof.pending_refusal is not None:
+        return await _show(request, mailbox_id, request.proof.pending_refusal)
+    chosen = forms.read(request).text("provider")
+    name = next((n for n in request.state.settings.mail.oauth_clients if n == chosen), None)
+    if name is None:
+        raise NotFound
+    mailbox = await _get_mailbox(request, mailbox_id)
+    began = consents.begin(request, mailbox, name)
+    # A link, because the policy of pages lets no form lead to another site.
+    response = await render.page(
+        request,
+        "mailboxes/connect.html",
+        mailbox=mailbox,
+        title=PROVIDERS[name].title,
+        url=began.url,
+    )
+    response.headers.append(began.cookie)
+    return response
+
+
+@page
+async def take_consent(request: Request) -> Response:
+    """Connect the mailbox for which a provider sends the browser back.
+
+    Raises NotFound, Conflict for an answer that this browser has not asked for.
+    """
+    answer = forms.read_query(request)
+    mailbox_id = consents.asked_mailbox(request, answer)
+    try:
+        consent = await consents.take(request, answer)
+        await request.write(
+            lambda tx: actions.connect_mailbox(
+                tx,
+                request.caller,
+                mailbox_id,
+                consent,
+                key_ring=request.state.key_ring,
+                now_us=request.now_us,
+            )
+        )
+        response = render.redirect(request, f"{_PATH}/{mailbox_id}")
+    except Conflict as error:
+        response = await _show(request, mailbox_id, error)
+    response.headers.append(consents.end(request))
+    return response
+
+
+@page
+async def edit_mailbox(request: Request, mailbox_id: str) -> Response:
     """The form to edit a mailbox."""
-    mailbox = await _get_mailbox(request)
+    mailbox = await _get_mailbox(request, mailbox_id)
     return await _form(request, _typed_of(mailbox), mailbox=mailbox)
 
 
 @page
-async def change_mailbox(request: Request) -> Response:
+async def change_mailbox(request: Request, mailbox_id: str) -> Response:
     """Change a mailbox."""
-    mailbox, typed = await _get_mailbox(request), _read_fields(forms.read(request))
+    mailbox, typed = await _get_mailbox(request, mailbox_id), _read_fields(forms.read(request))
     try:
-        await _change(request, body.convert(_wanted(typed, mailbox), MailboxChange))
+        await _change(request, mailbox_id, body.convert(_wanted(typed, mailbox), MailboxChange))
     except (ValidationFailed, Conflict) as error:
         return await _form(request, typed, error, mailbox)
     return render.redirect(request, f"{_PATH}/{mailbox.id}")
 
 
 @page
-async def pause_mailbox(request: Request) -> Response:
+async def pause_mailbox(request: Request, mailbox_id: str) -> Response:
     """Stop receiving and sending."""
-    mailbox = await _change(request, MailboxChange(is_paused=True))
+    mailbox = await _change(request, mailbox_id, MailboxChange(is_paused=True))
     return render.redirect(request, f"{_PATH}/{mailbox.id}")
 
 
 @page
-async def resume_mailbox(request: Request) -> Response:
+async def resume_mailbox(request: Request, mailbox_id: str) -> Response:
     """Receive and send again."""
-    mailbox = await _change(request, MailboxChange(is_paused=False))
+    mailbox = await _change(request, mailbox_id, MailboxChange(is_paused=False))
     return render.redirect(request, f"{_PATH}/{mailbox.id}")
 
 
 @page
-async def confirm_deletion(request: Request) -> Response:
+async def confirm_deletion(request: Request, mailbox_id: str) -> Response:
     """The confirmation of a deletion."""
-    return await render.page(request, "mailboxes/delete.html", mailbox=await _get_mailbox(request))
+    return await render.page(
+        request, "mailboxes/delete.html", mailbox=await _get_mailbox(request, mailbox_id)
+    )
 
 
 @page
-async def delete_mailbox(request: Request) -> Response:
+async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
     """Delete a mailbox."""
-    (mailbox_id,) = request.params
     try:
         await request.write(
             lambda tx: actions.delete_mailbox(tx, request.caller, mailbox_id, now_us=request.now_us)
         )
     except ValidationFailed as error:
-        mailbox = await _get_mailbox(request)
+        mailbox = await _get_mailbox(request, mailbox_id)
         return await render.page(request, "mailboxes/delete.html", error.status, mailbox=mailbox)
     return render.redirect(request, _PATH)
+
+
+@page
+async def free_address(request: Request) -> Response:
+    """Let other desks have a former address."""
+    address = forms.read(request).text("address")
+    try:
+        await request.write(
+            lambda tx: actions.free_address(tx, request.caller, address, now_us=request.now_us)
+        )
+    except ValidationFailed as error:
+        return await _list(request, error=error)
+    return render.redirect(request, f"{_PATH}#former")
 
 
 @page
@@ -196,18 +276,16 @@ async def remove_block(request: Request) -> Response:
 
 async def count_failing(request: Request) -> int:
     """How many mailboxes of the desk do not work; shown on the pages of administrators."""
-    return await request.read(lambda tx: store.count_failing(tx, request.caller.tenant_id))
+    return await request.read(lambda tx: mailboxes.count_failing(tx, request.caller.tenant_id))
 
 
-async def _get_mailbox(request: Request) -> Mailbox:
-    (mailbox_id,) = request.params
+async def _get_mailbox(request: Request, mailbox_id: str) -> Mailbox:
     return await request.read(
         lambda tx: actions.get_mailbox(tx, request.caller.tenant_id, mailbox_id)
     )
 
 
-async def _change(request: Request, change: MailboxChange) -> Mailbox:
-    (mailbox_id,) = request.params
+async def _change(request: Request, mailbox_id: str, change: MailboxChange) -> Mailbox:
     return await request.write(
         lambda tx: actions.change_mailbox(
             tx,
@@ -225,6 +303,7 @@ def _typed_of(mailbox: Mailbox) -> dict[str, str]:
     """The fields of the form; a password is never among them."""
     names = (*_TEXTS, *_OPTIONAL, *_NUMBERS)
     typed = {name: "" if (it := getattr(mailbox, name)) is None else str(it) for name in names}
+    typed["aliases"] = "\n".join(mailbox.aliases)
     for protocol, usual in rules.USUAL_PORTS.items():
         # Left out, so that a choice of another security brings its own port.
         if typed[f"{protocol}_port"] == str(usual.get(typed[f"{protocol}_security"])):
@@ -235,13 +314,14 @@ def _typed_of(mailbox: Mailbox) -> dict[str, str]:
 def _read_fields(form: Form) -> dict[str, str]:
     """The fields as they were typed."""
     typed = {name: form.text(name).strip() for name in (*_TEXTS, *_OPTIONAL, *_NUMBERS)}
-    return {**typed, **{name: form.text(name) for name in _PASSWORDS}}
+    return typed | {name: form.text(name) for name in ("aliases", *_PASSWORDS)}
 
 
 def _wanted(typed: dict[str, str], mailbox: Mailbox | None) -> dict[str, Any]:
     """The same as the body of an API request. An empty password keeps the stored one."""
     wanted: dict[str, Any] = {name: typed[name] for name in _TEXTS}
     wanted |= {name: typed[name] or None for name in _OPTIONAL}
+    wanted["aliases"] = typed["aliases"].split()
     for name in _NUMBERS:
         text = typed[name]
         wanted[name] = int(text) if text.isascii() and text.isdigit() else text or None
@@ -266,9 +346,12 @@ async def _form(
 
     options = await request.read(work)
     return await render.page(
-        request, "mailboxes/form.html", error.status if error else 200,
-        mailbox=mailbox, typed=typed, teams=options,
+        request,
+        "mailboxes/form.html",
+        error.status if error else 200,
+        mailbox=mailbox,
+        typed=typed,
+        teams=options,
         mail_languages=[(code, LANGUAGE_NAMES[code]) for code in LANGUAGES],
-        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
-        wrong=translate(error) if isinstance(error, Conflict) else "",
-    )  # fmt: skip
+        **forms.messages(error),
+    )

@@ -1,7 +1,7 @@
 """What can be wrong with the servers of a mailbox, in words, and what to do about it."""
 
 from sealdesk.errors import gettext_noop
-from sealdesk.mail.mailboxes.types import ProblemCode
+from sealdesk.mail.servers import ProblemCode
 
 MESSAGES: dict[ProblemCode, str] = {
     "name_not_found": gettext_noop("The server's name has no address."),
@@ -14,6 +14,8 @@ MESSAGES: dict[ProblemCode, str] = {
     "starttls_missing": gettext_noop("The server does not offer STARTTLS."),
     "login_refused": gettext_noop("The server refuses the log-in."),
     "password_unreadable": gettext_noop("The stored password cannot be opened."),
+    "consent_withdrawn": gettext_noop("The provider no longer lets Sealdesk log in."),
+    "oauth_client_refused": gettext_noop("The provider refuses this installation of Sealdesk."),
     "folder_missing": gettext_noop("The folder cannot be opened."),
     "message_refused": gettext_noop("The server refuses the message."),
     "quota_full": gettext_noop("The account on the server is full."),
@@ -55,6 +57,14 @@ REMEDIES: dict[ProblemCode, str] = {
         "Enter the password again. If other passwords cannot be opened either, the operator of"
         " Sealdesk should check SEALDESK_MASTER_KEY."
     ),
+    "consent_withdrawn": gettext_noop(
+        "The consent was withdrawn or has ended, or the account's password was changed. Press"
+        " Connect on the page of the mailbox, and consent again."
+    ),
+    "oauth_client_refused": gettext_noop(
+        "The operator of Sealdesk should check the id and the secret of the OAuth client in the"
+        " settings SEALDESK_MAIL_GOOGLE_… or SEALDESK_MAIL_MICROSOFT_…"
+    ),
     "folder_missing": gettext_noop("Choose another folder, or create this one on the server."),
     "message_refused": gettext_noop(
         "Check that this account may send from the address, and what the server says."
@@ -68,3 +78,44 @@ REMEDIES: dict[ProblemCode, str] = {
         "Check that the port is one of IMAP or SMTP, and not of another service."
     ),
 }
+_APP_PASSWORD = gettext_noop(
+    "This provider refuses the password of the account. Make an app password in the security"
+    " settings of the account, and enter it here."
+)
+_GOOGLE = gettext_noop(
+    "Google refuses the password of the account. Press Connect on the page of the mailbox, or turn"
+    " on 2-step verification in the account, make an app password and enter it here."
+)
+_MICROSOFT = gettext_noop(
+    "Microsoft refuses passwords. Press Connect on the page of the mailbox; for sending, the"
+    " administrator of Microsoft 365 must allow authenticated SMTP for the account."
+)
+_TURN_ON = gettext_noop(
+    "This provider admits programs only once IMAP and SMTP are turned on in the settings of the"
+    " account, under POP3/IMAP. With two-factor authentication it needs an app password."
+)
+# What a provider wants in place of the account's password, by the end of its servers' names.
+_LOGIN_REMEDIES = {
+    "gmail.com": _GOOGLE,
+    "googlemail.com": _GOOGLE,
+    "office365.com": _MICROSOFT,
+    "outlook.com": _MICROSOFT,
+    "yahoo.com": _APP_PASSWORD,
+    "aol.com": _APP_PASSWORD,
+    "mail.me.com": _APP_PASSWORD,
+    "fastmail.com": _APP_PASSWORD,
+    "zoho.com": _APP_PASSWORD,
+    "zoho.eu": _APP_PASSWORD,
+    "gmx.net": _TURN_ON,
+    "gmx.com": _TURN_ON,
+    "web.de": _TURN_ON,
+}
+
+
+def remedy(code: ProblemCode, host: str | None) -> str:
+    """What an administrator can do about a problem with a server."""
+    if code == "login_refused" and host is not None:
+        for end, found in _LOGIN_REMEDIES.items():
+            if f".{host}".endswith(f".{end}"):
+                return found
+    return REMEDIES[code]

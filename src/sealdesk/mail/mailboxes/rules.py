@@ -1,6 +1,6 @@
 """How mailboxes are completed, changed and shown; no IO."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -11,6 +11,9 @@ from sealdesk.event_log.events import Changes
 from sealdesk.http_client.urls import parse_host
 from sealdesk.mail.mailboxes import problems
 from sealdesk.mail.mailboxes.types import (
+    Consent,
+    Failure,
+    ListedAs,
     Mailbox,
     MailboxChange,
     MailboxFields,
@@ -18,18 +21,24 @@ from sealdesk.mail.mailboxes.types import (
     MailboxResponse,
     NewMailbox,
     Problem,
-    ProblemCode,
     Problems,
     Protocol,
     Receives,
+    SecretName,
     Side,
     address_identity,
 )
+from sealdesk.oauth.providers import PROVIDERS, Provider
 from sealdesk.resources import merge_patch, representation
 
 MAX_MAILBOXES = 20  # of a tenant
 DEFAULT_PER_MINUTE = 60
 PROTOCOLS: tuple[Protocol, ...] = ("imap", "smtp")
+SEALED: dict[SecretName, str] = {
+    "imap": "sealed_imap_password",
+    "smtp": "sealed_smtp_password",
+    "oauth": "sealed_refresh_token",
+}
 SIDES: dict[Protocol, Side] = {"imap": "receiving", "smtp": "sending"}
 FIELDS = tuple(name for name in MailboxFields.__struct_fields__ if name != "id")
 _TEXTS = ("signature", "acknowledgement")
@@ -50,16 +59,9 @@ _NO_LOGIN = gettext_noop(
 _BOTH = gettext_noop("A log-in needs a user name and a password.")
 
 
-class Failure(NamedTuple):
-    """Why receiving or sending fails. detail: one sentence."""
-
-    code: ProblemCode
-    detail: str
-
-
-def seal_context(mailbox: Mailbox, protocol: Protocol) -> str:
-    """The associated data of a sealed password, which opens in no other row or column."""
-    return f"mailbox_password {mailbox.tenant_id} {mailbox.id} {protocol}"
+def seal_context(mailbox: Mailbox, name: SecretName) -> str:
+    """The associated data of a sealed secret, which opens in no other row or column."""
+    return f"mailbox_password {mailbox.tenant_id} {mailbox.id} {name}"
 
 
 def created(new: NewMailbox, *, tenant_id: str, mailbox_id: str, now_us: int) -> Mailbox:
@@ -72,6 +74,8 @@ def created(new: NewMailbox, *, tenant_id: str, mailbox_id: str, now_us: int) ->
             address_identity=address_identity(new.address),
             sealed_imap_password=None,
             sealed_smtp_password=None,
+            oauth_provider=None,
+            sealed_refresh_token=None,
             problem=None,
             uid_validity=None,
             last_uid=None,
@@ -94,6 +98,42 @@ def changed(mailbox: Mailbox, change: MailboxChange, now_us: int) -> Mailbox:
     return msgspec.structs.replace(after, address_identity=address_identity(after.address))
 
 
+def connected(mailbox: Mailbox, consent: Consent, now_us: int) -> Mailbox:
+    """The mailbox with the servers of the provider, and still without the refresh token."""
+    provider = PROVIDERS[consent.provider]
+    fields: dict[str, Any] = {"receives": "smtp" if mailbox.receives == "smtp" else "imap"}
+    for protocol, server in (("imap", provider.imap), ("smtp", provider.smtp)):
+        given = {**msgspec.structs.asdict(server), "username": mailbox.address}
+        fields |= {f"{protocol}_{name}": value for name, value in given.items()}
+    after = changed(mailbox, MailboxChange(**fields), now_us)
+    return msgspec.structs.replace(
+        after,
+        oauth_provider=consent.provider,
+        sealed_imap_password=None,
+        sealed_smtp_password=None,
+    )
+
+
+def uses_oauth(mailbox: Mailbox, protocol: Protocol) -> bool:
+    """Whether the log-in at a server is by OAuth: never at one that the tenant has chosen."""
+    provider = provider_of(mailbox)
+    at = [getattr(mailbox, f"{protocol}_{part}") for part in _PLACE]
+    return provider is not None and sealed_secret(mailbox, protocol) is None and provider.has(*at)
+
+
+def provider_of(mailbox: Mailbox) -> Provider | None:
+    """The provider whose refresh token the mailbox has."""
+    return PROVIDERS[mailbox.oauth_provider] if mailbox.oauth_provider else None
+
+
+def without_unused_consent(before: Mailbox, after: Mailbox) -> Mailbox:
+    """The mailbox after a change, without a consent of another account, or for no server."""
+    is_same = before.address_identity == after.address_identity
+    if is_same and any(uses_oauth(after, protocol) for protocol in PROTOCOLS):
+        return after
+    return msgspec.structs.replace(after, oauth_provider=None, sealed_refresh_token=None)
+
+
 def is_moved(before: Mailbox, after: Mailbox, protocol: Protocol) -> bool:
     """Whether the password would go to another server, or go there with less protection."""
     names = [f"{protocol}_{part}" for part in _PLACE]
@@ -107,7 +147,7 @@ def find_faults(mailbox: Mailbox) -> list[Fault]:
         needed = {
             "imap_host": mailbox.imap_host,
             "imap_username": mailbox.imap_username,
-            "imap_password": mailbox.sealed_imap_password,
+            "imap_password": mailbox.sealed_imap_password or uses_oauth(mailbox, "imap"),
         }
         faults += [
             Fault(f"/{name}", "required", _REQUIRED) for name, it in needed.items() if not it
@@ -115,7 +155,7 @@ def find_faults(mailbox: Mailbox) -> list[Fault]:
     has_password = mailbox.sealed_smtp_password is not None
     if mailbox.smtp_security == "none" and (mailbox.smtp_username or has_password):
         faults.append(Fault("/smtp_security", "login_without_tls", _NO_LOGIN))
-    elif (mailbox.smtp_username is not None) != has_password:
+    elif (mailbox.smtp_username is not None) != has_password and not uses_oauth(mailbox, "smtp"):
         name = "smtp_username" if has_password else "smtp_password"
         faults.append(Fault(f"/{name}", "required", _BOTH))
     return faults
@@ -126,14 +166,19 @@ def find_password_faults(before: Mailbox, after: Mailbox, change: MailboxChange)
     return [
         Fault(f"/{protocol}_password", "password_required", _PASSWORD_AGAIN)
         for protocol in PROTOCOLS
-        if sealed_password(after, protocol) is not None
+        if sealed_secret(after, protocol) is not None
         and is_moved(before, after, protocol)
         and getattr(change, f"{protocol}_password") is UNSET
     ]
 
 
-def sealed_password(mailbox: Mailbox, protocol: Protocol) -> bytes | None:
-    return mailbox.sealed_imap_password if protocol == "imap" else mailbox.sealed_smtp_password
+def sealed_secret(mailbox: Mailbox, name: SecretName) -> bytes | None:
+    sealed: bytes | None = getattr(mailbox, SEALED[name])
+    return sealed
+
+
+def host_of(mailbox: Mailbox, protocol: Protocol) -> str | None:
+    return mailbox.imap_host if protocol == "imap" else mailbox.smtp_host
 
 
 def differences(before: Mailbox, after: Mailbox) -> Changes:
@@ -143,9 +188,11 @@ def differences(before: Mailbox, after: Mailbox) -> Changes:
         if name in changes:
             changes[name] = (_length(getattr(before, name)), _length(getattr(after, name)))
     for protocol in PROTOCOLS:
-        old, new = sealed_password(before, protocol), sealed_password(after, protocol)
+        old, new = sealed_secret(before, protocol), sealed_secret(after, protocol)
         if old != new:
             changes[f"{protocol}_password"] = (_presence(old), _presence(new))
+    if before.oauth_provider != after.oauth_provider:
+        changes["oauth_provider"] = (before.oauth_provider, after.oauth_provider)
     return changes
 
 
@@ -154,9 +201,13 @@ def listed_as(mailbox: Mailbox) -> Receives:
     return "no" if mailbox.is_paused else mailbox.receives
 
 
-def with_failure(
-    problems_: Problems, side: Side, failure: Failure | None, now_us: int
-) -> Problems:  # fmt: skip
+def entries(mailbox: Mailbox) -> dict[str, ListedAs]:
+    """How the directory lists each address of a mailbox, in the order of the addresses."""
+    found: dict[str, ListedAs] = dict.fromkeys(mailbox.identities, "alias")
+    return dict(sorted({**found, mailbox.address_identity: listed_as(mailbox)}.items()))
+
+
+def with_failure(problems_: Problems, side: Side, failure: Failure | None, now_us: int) -> Problems:
     """The problems after an attempt; the same object if nothing has changed.
 
     A problem that becomes another one keeps the time since when something is wrong.
@@ -182,8 +233,9 @@ def to_response(mailbox: Mailbox) -> MailboxResponse:
         **{name: getattr(mailbox, name) for name in ("id", *FIELDS)},
         has_imap_password=mailbox.sealed_imap_password is not None,
         has_smtp_password=mailbox.sealed_smtp_password is not None,
-        receiving_problem=_problem_response(found.receiving),
-        sending_problem=_problem_response(found.sending),
+        oauth_provider=mailbox.oauth_provider,
+        receiving_problem=_problem_response(found.receiving, mailbox.imap_host),
+        sending_problem=_problem_response(found.sending, mailbox.smtp_host),
         created_at=clock.iso(mailbox.created_at),
     )
 
@@ -194,8 +246,8 @@ def etag(mailbox: Mailbox) -> str:
 
 
 def _complete(mailbox: Mailbox) -> Mailbox:
-    """With the default ports, and without what belongs to a server that is not used."""
-    values: dict[str, Any] = {}
+    """With the default ports and each alias once, without what belongs to a server not used."""
+    values: dict[str, Any] = {"aliases": _distinct_aliases(mailbox)}
     for protocol in PROTOCOLS:
         host = getattr(mailbox, f"{protocol}_host")
         names = [each for each in FIELDS if each.startswith(f"{protocol}_")]
@@ -211,18 +263,24 @@ def _complete(mailbox: Mailbox) -> Mailbox:
     return msgspec.structs.replace(mailbox, **values)
 
 
+def _distinct_aliases(mailbox: Mailbox) -> tuple[str, ...]:
+    by_identity = {address_identity(each): each for each in reversed(mailbox.aliases)}
+    by_identity.pop(address_identity(mailbox.address), None)
+    return tuple(reversed(by_identity.values()))
+
+
 def _folder(mailbox: Mailbox) -> tuple[str | None, str | None]:
     return mailbox.imap_username, mailbox.imap_folder
 
 
-def _problem_response(problem: Problem | None) -> MailboxProblemResponse | None:
+def _problem_response(problem: Problem | None, host: str | None) -> MailboxProblemResponse | None:
     if problem is None:
         return None
     return MailboxProblemResponse(
         problem.code,
         problems.MESSAGES[problem.code],
         problem.detail,
-        problems.REMEDIES[problem.code],
+        problems.remedy(problem.code, host),
         clock.iso(problem.since),
     )
 

@@ -1,6 +1,6 @@
 """The structs of mailboxes: as requested, as stored, and as shown."""
 
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -9,6 +9,7 @@ from sealdesk.clock import Iso
 from sealdesk.ids import Id
 from sealdesk.mail.mailboxes.fields import (
     Address,
+    Aliases,
     DisplayName,
     Folder,
     Host,
@@ -18,41 +19,31 @@ from sealdesk.mail.mailboxes.fields import (
     Port,
     Username,
 )
+from sealdesk.mail.servers import ProblemCode, Security
+from sealdesk.oauth.providers import ProviderName
 from sealdesk.resources.representation import email_identity
 
 Receives = Literal["imap", "smtp", "no"]
-Security = Literal["tls", "starttls", "none"]
+# How the directory lists an address: as its mailbox receives, as an alias of it, or as an address
+# that it had once; or @ and a domain that is assigned to a tenant.
+ListedAs = Literal["imap", "smtp", "no", "alias", "former", "domain"]
 ImapSecurity = Literal["tls", "starttls"]
 Language = Literal["de", "en"]
 Protocol = Literal["imap", "smtp"]
 Side = Literal["receiving", "sending"]
-ProblemCode = Literal[
-    "name_not_found",
-    "address_not_allowed",
-    "not_reachable",
-    "timed_out",
-    "closed",
-    "certificate_invalid",
-    "tls_failed",
-    "starttls_missing",
-    "login_refused",
-    "password_unreadable",
-    "folder_missing",
-    "message_refused",
-    "quota_full",
-    "not_arrived",
-    "unexpected_answer",
-]
-RECEIVES: tuple[Receives, ...] = get_args(Receives)
+# What is sealed in a mailbox: the passwords, and the refresh token of OAuth.
+SecretName = Literal["imap", "smtp", "oauth"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
-PROBLEM_CODES: tuple[ProblemCode, ...] = get_args(ProblemCode)
-_READ_ONLY = frozenset({"id", "has_imap_password", "has_smtp_password", "created_at"})
+_READ_ONLY = frozenset(
+    {"id", "has_imap_password", "has_smtp_password", "oauth_provider", "created_at"}
+)
 
 
 class NewMailbox(msgspec.Struct, frozen=True):
     """The body of a request that creates a mailbox.
 
     address: of one mailbox of the installation, with at most 37 characters before the @.
+    aliases: other addresses whose mail comes in here, at most 20; nothing is sent from them.
     display_name: the name beside the address in what is sent; by default the name of the desk.
     signature: below each reply, at most 4 KiB.
     receives: `imap` reads a folder, `smtp` accepts from a mail server in front; `no` only sends.
@@ -71,6 +62,7 @@ class NewMailbox(msgspec.Struct, frozen=True):
     IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
 
     address: Address
+    aliases: Aliases = []
     display_name: DisplayName = ""
     signature: LongText = ""
     receives: Receives = "no"
@@ -104,6 +96,7 @@ class MailboxChange(msgspec.Struct, frozen=True):
     IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
 
     address: Address | UnsetType = UNSET
+    aliases: Aliases | UnsetType = UNSET
     display_name: DisplayName | UnsetType = UNSET
     signature: LongText | UnsetType = UNSET
     receives: Receives | UnsetType = UNSET
@@ -131,6 +124,7 @@ class MailboxChange(msgspec.Struct, frozen=True):
 class MailboxFields(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a mailbox that the API shows as they are stored.
 
+    aliases: other addresses whose mail comes in here.
     display_name: "" for the name of the desk.
     receives: `imap`, `smtp` or `no`.
     team_id: which gets the new tickets.
@@ -142,6 +136,7 @@ class MailboxFields(msgspec.Struct, frozen=True, kw_only=True):
 
     id: Id
     address: str
+    aliases: tuple[str, ...]
     display_name: str
     signature: str
     receives: Receives
@@ -159,6 +154,13 @@ class MailboxFields(msgspec.Struct, frozen=True, kw_only=True):
     acknowledgement: str | None
     per_minute: int
     is_paused: bool
+
+
+class Failure(NamedTuple):
+    """Why receiving or sending fails. detail: one sentence."""
+
+    code: ProblemCode
+    detail: str
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -188,6 +190,8 @@ class Mailbox(MailboxFields, frozen=True, kw_only=True):
     address_identity: str
     sealed_imap_password: bytes | None
     sealed_smtp_password: bytes | None
+    oauth_provider: ProviderName | None
+    sealed_refresh_token: bytes | None
     problem: str | None
     uid_validity: int | None
     last_uid: int | None
@@ -200,12 +204,23 @@ class Mailbox(MailboxFields, frozen=True, kw_only=True):
         return f"Mailbox({self.id!r}, …)"
 
     @property
+    def identities(self) -> frozenset[str]:
+        """Its addresses, as addresses are compared."""
+        return frozenset({self.address_identity, *map(address_identity, self.aliases)})
+
+    @property
     def sends(self) -> bool:
         return self.smtp_host is not None
 
     @property
     def problems(self) -> Problems:
         return Problems() if self.problem is None else _decode_problems(self.problem)
+
+
+class FormerAddress(msgspec.Struct, frozen=True):
+    """An address that a mailbox of this desk had: no other desk gets it until it is freed."""
+
+    address: str
 
 
 class MailboxProblemResponse(msgspec.Struct, frozen=True):
@@ -228,14 +243,27 @@ class MailboxResponse(MailboxFields, frozen=True, kw_only=True):
     """A mailbox as the API shows it.
 
     has_imap_password, has_smtp_password: whether a password is stored; none is ever shown.
+    oauth_provider: `google` or `microsoft` if the mailbox is connected with OAuth.
     receiving_problem, sending_problem: what is wrong since when; null if nothing is.
     """
 
     has_imap_password: bool
     has_smtp_password: bool
+    oauth_provider: ProviderName | None
     receiving_problem: MailboxProblemResponse | None
     sending_problem: MailboxProblemResponse | None
     created_at: Iso
+
+
+class Consent(NamedTuple):
+    """What somebody has consented to at a provider. account: the address of who consented."""
+
+    provider: ProviderName
+    account: str
+    refresh_token: str
+
+    def __repr__(self) -> str:
+        return f"Consent({self.provider!r}, {self.account!r}, ***)"
 
 
 Step = Literal["name", "connection", "tls", "log_in", "folder", "sending", "arrival"]
@@ -275,11 +303,21 @@ class MailboxTestResponse(msgspec.Struct, frozen=True):
 
     is_working: whether no step failed.
     steps: in their order.
+    domain: what the DNS records of the address's domain lack, one line each; `is_working` does not
+    depend on it.
     """
 
     is_working: bool
     steps: tuple[MailboxTestStepResponse, ...]
+    domain: tuple[str, ...]
 
 
 _decode_problems = msgspec.json.Decoder(Problems).decode
 address_identity = email_identity
+
+
+def base_address(identity: str) -> str:
+    """An address without what follows a + before the @ (RFC 5233)."""
+    local, _, domain = identity.rpartition("@")
+    base = local.partition("+")[0]
+    return f"{base}@{domain}" if base else identity

@@ -17,6 +17,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ADDRESS = re.compile(r'(?:"[^\r\n<>]*"|[^\s<>():;,"@\\]+)@[^\s<>():;,"@\\]+')
+_MAILTO = re.compile("mailto:", re.IGNORECASE)
 _BACKSLASH = re.compile(r"\\(.)", re.DOTALL)
 # Marks that change the direction of text, which a name could use to look like another one.
 _DIRECTIONS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -57,6 +58,7 @@ class _Reader:
     def _append(self, written: str, name: str) -> None:
         address = clean_line(written)
         address = address if address.startswith('"') else "".join(address.split())
+        address = _MAILTO.sub("", address)
         is_valid = len(address) <= _MAX_ADDRESS_LENGTH and _ADDRESS.fullmatch(address)
         if address and not is_valid:
             self.faults.add(Fault.ADDRESS)

@@ -19,21 +19,49 @@ _CODE = re.compile(r"\b([245]\.[0-9]{1,3}\.[0-9]{1,3})\b")
 _REPLY_CODE = re.compile(r"(?<![0-9.])([45])[0-9]{2}(?![0-9.])")
 _MESSAGE_ID = re.compile(r"^[ \t>]{0,10}Message-ID:\s{0,10}(<[^<>\s]{1,998}>)", re.I | re.M)
 _RECIPIENT = re.compile(r"([^\s<>()\[\]:;,\"@]{1,64}@[^\s<>()\[\]:;,\"@]{1,255})")
-# How reports begin that are only text: qmail, Exim, sendmail, Exchange, and those that follow them.
-_BEGINNINGS = re.compile(
-    r"qmail-send program|undeliver|returned mail|delivery (?:status notification|has failed|failed)"
-    r"|could not be delivered|couldn.t be delivered|did not reach|permanent fatal errors"
-    r"|mail delivery (?:failed|failure)|failure notice|nicht zugestellt|unzustellbar",
+# What reports say that are only text: qmail, Exim, sendmail, Exchange, and those that follow them.
+_SAYS_UNDELIVERED = re.compile(
+    r"qmail-send program|undeliver|returned (?:mail|message|to sender)|returning (?:to sender|mess)"
+    r"|failure notice|(?:mail|failed|failure|permanent) (?:delivery|failed|failure)"
+    r"|delivery (?:status|failure|notification|has failed|failed|errors?)|unable to deliver"
+    r"|(?:could not|couldn.t|cannot|can.t|was not|wasn.t) (?:be )?(?:delivered|sent)"
+    r"|did not reach|could not send (?:mail|message)|permanent(?:ly)? (?:fatal )?(?:error|fail)"
+    r"|(?:error|trouble) (?:sending|delivering) your|errors? from|failed addresses"
+    r"|nicht zugestellt|unzustellbar|non remis|pas pu être (?:remis|distribué)|échec de la remise"
+    r"|no se (?:ha podido|pudo) entregar|no entregado|mancat[oa] (?:recapito|consegna)"
+    r"|non recapitat|falha na entrega|não (?:foi )?entregue|onbestelbaar|niet (?:af|be)geleverd"
+    r"|inte levereras|ikke leveres|niedostarcz|nie (?:może|mogła) zostać dostarcz|не ?доставлен"
+    r"|не (?:может быть|удалось) достав|退信|无法投递|投递失败|寄送失敗|エラー通知"
+    r"|(?:配信|送信)できません",
+    re.IGNORECASE,
+)
+# Words decide whether a server goes on trying; its code only says why the last attempt failed.
+_GAVE_UP = re.compile(
+    r"giv(?:en|e|ing) up|gave up|not going to try|too long|time-?out exceeded|expired"
+    r"|permanent(?:ly)? (?:fatal )?(?:error|fail)|returned to sender|undeliverable",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"delay|will (?:keep|continue|be|try|retry|attempt)|still (?:being )?(?:try|retr)"
+    r"|could not send (?:mail|message) for|warning|not yet|no action (?:is )?(?:required|needed)"
+    r"|need to resend|verzögert|noch nicht",
     re.IGNORECASE,
 )
 _COPY = re.compile(
-    r"below this line is a copy|this is a copy of|original message|original headers", re.IGNORECASE
+    r"below this line is a copy|this is a copy of|original message (?:headers? )?follow"
+    r"|message headers? follow|^[-= |]*original (?:message|headers)(?: headers)?[-=: |]*$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _BEGINNING_LENGTH = 2_000
 
 
-def read_report(raw: bytes, reports: list[Node], top: Node, faults: set[Fault]) -> DeliveryStatus:
-    """What became of the message that a report of RFC 3464 is about."""
+def read_report(
+    raw: bytes, reports: list[Node], top: Node, words: str, faults: set[Fault]
+) -> DeliveryStatus:
+    """What became of the message that a report of RFC 3464 is about.
+
+    words: its subject and text, which decide where a recipient has no action.
+    """
     found: list[DeliveryStatus] = []
     message_id = _original_id(raw, top)
     for report in reports:
@@ -41,7 +69,7 @@ def read_report(raw: bytes, reports: list[Node], top: Node, faults: set[Fault]) 
         own_id = next((group.first("original-message-id") for group in groups), "")
         ids = read_message_ids(own_id) or ((message_id,) if message_id else ())
         found += [
-            _of_recipient(group, ids[0] if ids else None)
+            _of_recipient(group, ids[0] if ids else None, words)
             for group in groups
             if group.first("action") or group.first("status")
         ]
@@ -68,12 +96,12 @@ def _groups(raw: bytes, report: Node) -> list[Headers]:
     return groups
 
 
-def _of_recipient(group: Headers, message_id: str | None) -> DeliveryStatus:
+def _of_recipient(group: Headers, message_id: str | None, words: str) -> DeliveryStatus:
     status = _CODE.search(group.first("status"))
     action = clean_line(group.first("action")).partition(" ")[0].lower()
     if action not in _ACTIONS:
-        kind = status[1][0] if status else ""
-        action = {"2": "delivered", "4": "delayed"}.get(kind, "failed")
+        is_delivered = status is not None and status[1].startswith("2")
+        action = "delivered" if is_delivered else _action(words)
     named = group.first("original-recipient") or group.first("final-recipient")
     recipient = _RECIPIENT.search(clean_line(named.rpartition(";")[2]))
     diagnostic = decode_words(group.first("diagnostic-code"), set())
@@ -97,29 +125,40 @@ def _original_id(raw: bytes, node: Node) -> str | None:
     return next((found for part in node.parts if (found := _original_id(raw, part))), None)
 
 
-def read_bounce_text(headers: Headers, subject: str, text: str) -> DeliveryStatus | None:
+def _action(words: str) -> str:
+    """Whether a server gave up or goes on trying."""
+    return "failed" if _GAVE_UP.search(words) or not _GOES_ON.search(words) else "delayed"
+
+
+def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> DeliveryStatus | None:
     """What a report says that is only text, None for a text that is none.
 
     The caller has checked that a mail system sent it.
     """
     beginning = text[:_BEGINNING_LENGTH]
-    failed = headers.first("x-failed-recipients")
-    if not failed and not _BEGINNINGS.search(f"{subject}\n{beginning}"):
+    failed = top.headers.first("x-failed-recipients")
+    if not failed and not _SAYS_UNDELIVERED.search(f"{subject}\n{beginning}"):
         return None
     copy = _COPY.search(text)
     own = text[: copy.start()] if copy else beginning
     recipient = _RECIPIENT.search(clean_line(failed)) or _RECIPIENT.search(own)
-    message_id = _MESSAGE_ID.search(text)
     status = _CODE.search(own)
     reply = _REPLY_CODE.search(own)
-    code = status[1] if status else f"{reply[1]}.0.0" if reply else ""
     return DeliveryStatus(
-        read_message_ids(message_id[1])[0] if message_id else None,
+        _original_id(raw, top) or _id_in_text(raw, top, text),
         recipient[1] if recipient else None,
-        "delayed" if code.startswith("4") else "failed",
-        code,
+        _action(f"{subject}\n{own}"),
+        status[1] if status else f"{reply[1]}.0.0" if reply else "",
         clean_text(own).strip()[:_MAX_TEXT_LENGTH],
     )
+
+
+def _id_in_text(raw: bytes, top: Node, text: str) -> str | None:
+    """The Message-ID in a copy that is text, or a part whose type does not say what it is."""
+    body = raw[top.start : top.start + _MAX_REPORT_BYTES].decode("latin-1")
+    found = _MESSAGE_ID.search(text) or _MESSAGE_ID.search(body)
+    ids = read_message_ids(found[1]) if found else ()
+    return ids[0] if ids else None
 
 
 def original_text(raw: bytes, reports: list[Node]) -> str:

@@ -4,19 +4,21 @@ import codecs
 import re
 from typing import NamedTuple
 
+from sealdesk.mail.parsing.iso2022_jp import iso2022_jp_as_cp932
+
 # The codecs that may decode a message, under their own names. Names of a message are never given to
 # `codecs.lookup`, which remembers each unknown one for ever, and knows codecs that are no charsets.
-_CODECS = (
-    "ascii", "utf-8", "utf-7", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le",
-    "utf-32-be", "cp1252", "iso8859-2", "iso8859-3", "iso8859-4", "iso8859-5", "iso8859-6",
-    "iso8859-7", "iso8859-8", "iso8859-10", "iso8859-13", "iso8859-14", "iso8859-15",
-    "iso8859-16", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257",
-    "cp1258", "cp874", "koi8-r", "koi8-u", "koi8-t", "kz1048", "cp437", "cp720", "cp737",
-    "cp775", "cp850", "cp852", "cp855", "cp857", "cp858", "cp860", "cp861", "cp862", "cp863",
-    "cp864", "cp865", "cp866", "cp869", "mac-roman", "mac-cyrillic", "mac-greek", "mac-latin2",
-    "mac-turkish", "gb18030", "hz", "big5hkscs", "cp950", "cp932", "euc_jis_2004",
-    "shift_jis_2004", "iso2022_jp_ext", "iso2022_kr", "cp949", "johab", "ptcp154",
-)  # fmt: skip
+_CODECS = tuple(
+    """
+    ascii utf-8 utf-7 utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be cp1252 iso8859-2
+    iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 iso8859-13 iso8859-14
+    iso8859-15 iso8859-16 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp874 koi8-r
+    koi8-u koi8-t kz1048 cp437 cp720 cp737 cp775 cp850 cp852 cp855 cp857 cp858 cp860 cp861 cp862
+    cp863 cp864 cp865 cp866 cp869 mac-roman mac-cyrillic mac-greek mac-latin2 mac-turkish gb18030
+    hz big5hkscs cp950 cp932 euc_jis_2004 shift_jis_2004 iso2022_jp_ext iso2022_kr cp949 johab
+    ptcp154
+    """.split()
+)
 # What mailers call them. A name that a larger charset contains is decoded as that one, as browsers
 # do (WHATWG Encoding, 4.2): what calls itself ISO-8859-1 uses the quotes of Windows.
 _ALIASES = {
@@ -85,7 +87,14 @@ _BOMS = (
 # Mailers declare these for whatever they send, so bytes that are UTF-8 are taken for it.
 _CARELESS = {"ascii", "cp1252", "iso8859-15"}
 _STATEFUL = {"utf-7", "iso2022_jp_ext", "iso2022_kr", "hz"}
-_WIDER = {"cp950": ("big5hkscs",), "cp932": ("shift_jis_2004",), "big5hkscs": ("cp950",)}
+# ISO-2022-JP with the characters of NEC and IBM, as Outlook writes it; Python has no such codec.
+_CP50220 = "cp50220"
+_WIDER = {
+    "cp950": ("big5hkscs",),
+    "cp932": ("shift_jis_2004",),
+    "big5hkscs": ("cp950",),
+    "iso2022_jp_ext": (_CP50220,),
+}
 # By chance a short text in another charset of single bytes is UTF-8 as well, but not one with four
 # characters that are not ASCII.
 _CERTAIN_COUNT = 4
@@ -107,21 +116,38 @@ def codec_of(charset: str) -> str | None:
     return _KNOWN.get(_plain(charset[:64]))
 
 
-def decode(data: bytes, charset: str = "", likely: str | None = None) -> Decoded:
-    """The text of bytes, which may end within a character.
+def decode(
+    data: bytes, charset: str = "", likely: str | None = None, *, is_cut: bool = False
+) -> Decoded:
+    """The text of bytes.
 
-    charset: as declared, "" if it is not. likely: a codec for bytes that declare none.
+    charset: as declared, "" if it is not. likely: a codec for bytes that declare none, or one that
+    they are not in. is_cut: whether the bytes may end within a character.
     """
     for mark, codec in _BOMS:
         if data.startswith(mark):
             return Decoded(_replacing(data[len(mark) :], codec), codec, is_certain=True)
     declared = codec_of(charset)
     for codec in _candidates(data, declared):
-        text = _strictly(data, codec)
+        text = _strictly(data, codec, is_cut=is_cut)
         if text is not None:
             return Decoded(text, codec, is_certain=True)
-    likely = (declared if declared != "ascii" else None) or likely or "cp1252"
-    return Decoded(_replacing(data, likely), likely, is_certain=False)
+    fallback = _fallback(data, declared, likely)
+    return Decoded(_replacing(data, fallback), fallback, is_certain=False)
+
+
+def _fallback(data: bytes, declared: str | None, likely: str | None) -> str:
+    """The codec of bytes that none fits."""
+    if declared == "utf-8" and not _is_mostly_utf8(data):
+        declared = None
+    return (declared if declared != "ascii" else None) or likely or "cp1252"
+
+
+def _is_mostly_utf8(data: bytes) -> bool:
+    """Whether at least as many characters are right as broken, as in UTF-8 that was damaged."""
+    text = _replacing(data, "utf-8")
+    broken_count = text.count("\ufffd")
+    return sum(not each.isascii() for each in text) >= max(2 * broken_count, 1)
 
 
 def _candidates(data: bytes, declared: str | None) -> list[str]:
@@ -130,7 +156,7 @@ def _candidates(data: bytes, declared: str | None) -> list[str]:
         # Japanese without a declaration; no other text contains these escapes.
         is_escaped = b"\x1b$" in data or b"\x1b(" in data
         wide = declared if _is_wide(declared) and b"\0" in data else None
-        return ["iso2022_jp_ext" if is_escaped else wide or "ascii"]
+        return ["iso2022_jp_ext", _CP50220] if is_escaped else [wide or "ascii"]
     if declared in (None, *_CARELESS) or (_is_narrow(declared) and _is_certainly_utf8(data)):
         return ["utf-8", *((declared,) if declared else ())]
     return [declared or "", *_WIDER.get(declared or "", ()), "utf-8"]
@@ -151,16 +177,23 @@ def _is_certainly_utf8(data: bytes) -> bool:
     return sum(map(str.isascii, text)) <= len(text) - _CERTAIN_COUNT
 
 
-def _strictly(data: bytes, codec: str) -> str | None:
+def _strictly(data: bytes, codec: str, *, is_cut: bool = True) -> str | None:
+    data, codec = _plain_bytes(data, codec)
     decoder = codecs.getincrementaldecoder(codec)("strict")
     try:
-        return decoder.decode(data)
+        return decoder.decode(data, final=not is_cut)
     except UnicodeError:
         return None
 
 
 def _replacing(data: bytes, codec: str) -> str:
+    data, codec = _plain_bytes(data, codec)
     return data.decode(codec, "replace")
+
+
+def _plain_bytes(data: bytes, codec: str) -> tuple[bytes, str]:
+    """The bytes and a codec of Python that has their characters."""
+    return (iso2022_jp_as_cp932(data), "cp932") if codec == _CP50220 else (data, codec)
 
 
 def clean_text(text: str) -> str:

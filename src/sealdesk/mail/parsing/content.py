@@ -9,7 +9,8 @@ from sealdesk.mail.parsing.flowed import join_flowed
 from sealdesk.mail.parsing.html_text import html_to_text
 from sealdesk.mail.parsing.names import file_name
 from sealdesk.mail.parsing.parameters import Value, read_value
-from sealdesk.mail.parsing.structure import Node
+from sealdesk.mail.parsing.signed_data import signed_content
+from sealdesk.mail.parsing.structure import UNCLEAR, Node, Structure
 from sealdesk.mail.parsing.transfer import decode, decode_text, take_uuencoded
 from sealdesk.mail.parsing.types import Encoded, Fault, Part
 from sealdesk.tickets.attachments.rules import media_type
@@ -24,7 +25,12 @@ _INLINE_DATA = re.compile(rb";base64,[A-Za-z0-9+/=\s]{100,}+")
 _META_CHARSET = re.compile(rb"charset\s*+=\s*+[\"']?([A-Za-z0-9_-]{2,40})", re.IGNORECASE)
 _META_BYTES = 2_048
 _MAX_CONTENT_ID_LENGTH = 255
-_BODY_TYPES = ("text/plain", "text/html", "text/enriched", "text/richtext")
+_BODY_TYPES = ("text/plain", "text/html", "text/enriched", "text/richtext", UNCLEAR)
+_HTML_BEGINNING = re.compile(
+    rb"\s*+(?:\xef\xbb\xbf)?<(?:!doctype html|html|head|body|div|p|table|meta)[\s>]", re.IGNORECASE
+)
+_SMIME_TYPES = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+_MAX_SIGNED = 2  # signatures within each other
 _TNEF_TYPES = ("application/ms-tnef", "application/vnd.ms-tnef")
 # What a mailer writes instead of the text that only the HTML has.
 _POOR = re.compile(
@@ -47,6 +53,7 @@ class Content:
         self.events: list[str] = []  # of calendars
         self.files: list[Part] = []
         self.is_truncated = False
+        self._signed_count = 0
         self.reports: list[Node] = []  # of message/delivery-status
 
     @property
@@ -84,12 +91,16 @@ class Content:
     def _take_leaf(self, node: Node, within: str, *, wants_text: bool) -> None:
         disposition = read_value(node.headers.first("content-disposition"), self.faults)
         name = _declared_name(node, disposition)
-        if self._is_text(node, disposition, name):
+        if self._is_text(node, disposition, name, is_whole=not within):
             if wants_text:
                 self._take_text(node)
             return
         if node.kind == "message/delivery-status" and len(self.reports) < MAX_FILES:
             self.reports.append(node)
+            return
+        signed = self._signed_content(node)
+        if signed is not None:
+            self._take_signed(signed, wants_text=wants_text)
             return
         self._note_type(node)
         if node.kind == "text/calendar":
@@ -98,32 +109,54 @@ class Content:
         is_inline = disposition.value == "inline" or within == "multipart/related"
         self._add_file(node, name, content_id, is_inline=is_inline and content_id is not None)
 
-    def _is_text(self, node: Node, disposition: Value, name: str) -> bool:
+    def _is_text(self, node: Node, disposition: Value, name: str, *, is_whole: bool) -> bool:
         if node.kind.startswith("multipart/"):
             return Fault.DEPTH not in self.faults
-        if node.kind not in _BODY_TYPES or disposition.value == "attachment":
+        # A kind of text that nobody knows is text, if it is all that there is (RFC 2046, 4.1.4).
+        is_unknown = is_whole and node.kind.startswith("text/") and node.kind != "text/calendar"
+        if not (is_unknown or node.kind in _BODY_TYPES) or disposition.value == "attachment":
             return False
         # Some mailers name the text of a message, but a second text with a name is a file.
         return not name or not (self.texts or self.files)
+
+    def _signed_content(self, node: Node) -> bytes | None:
+        """The message within an opaque signature, which is not checked."""
+        if node.kind not in _SMIME_TYPES or self._signed_count >= _MAX_SIGNED:
+            return None
+        return signed_content(b"".join(decode(self._encoded(node), set())))
+
+    def _take_signed(self, raw: bytes, *, wants_text: bool) -> None:
+        structure = Structure(raw)
+        outer, self.raw = self.raw, raw
+        self._signed_count += 1
+        self.take(structure.read(), wants_text=wants_text)
+        self.faults |= structure.faults
+        self.raw = outer
 
     def _note_type(self, node: Node) -> None:
         if node.kind in _TNEF_TYPES:
             self.faults.add(Fault.TNEF)
         elif node.kind == "message/external-body":
             self.faults.add(Fault.EXTERNAL)
-        elif node.kind in ("application/pkcs7-mime", "application/x-pkcs7-mime"):
+        elif node.kind in _SMIME_TYPES:
             self.faults.add(Fault.ENCRYPTED)
 
     def _take_text(self, node: Node) -> None:
         if sum(map(len, self.texts)) > MAX_TEXT_LENGTH:
             self.is_truncated = True
-        elif node.kind == "text/html":
-            source = self._decoded(node, _MAX_HTML_BYTES)
+        elif self._is_html(node):
+            source = self._decoded(node, _MAX_HTML_BYTES, is_html=True)
             text, is_whole = html_to_text(source, MAX_TEXT_LENGTH)
             self.is_truncated = self.is_truncated or not is_whole
             self.texts.append(text)
         else:
             self.texts.append(self._plain_text(node))
+
+    def _is_html(self, node: Node) -> bool:
+        if node.kind in _BODY_TYPES and node.kind != UNCLEAR:
+            return node.kind == "text/html"
+        beginning = decode_text(self._encoded(node), set(), _META_BYTES)
+        return _HTML_BEGINNING.match(beginning) is not None
 
     def _plain_text(self, node: Node) -> str:
         text = self._decoded(node, _MAX_PLAIN_BYTES)
@@ -137,17 +170,17 @@ class Content:
             text = join_flowed(text, deletes_space=is_deleted)
         return text.rstrip().lstrip("\n")
 
-    def _decoded(self, node: Node, limit: int) -> str:
+    def _decoded(self, node: Node, limit: int, *, is_html: bool = False) -> str:
         self.is_truncated = self.is_truncated or node.end - node.start > limit
         data = decode_text(self._encoded(node), self.faults, limit)
         charset = node.content_type.parameters.get("charset", "")
-        if node.kind == "text/html":
+        if is_html:
             data = _INLINE_DATA.sub(b"", data)
             self.is_truncated = self.is_truncated or len(data) > _MAX_HTML_LENGTH
             data = data[:_MAX_HTML_LENGTH]
             found = None if charset else _META_CHARSET.search(data[:_META_BYTES])
             charset = charset if found is None else found[1].decode()
-        decoded = charsets.decode(data, charset, self.likely)
+        decoded = charsets.decode(data, charset, self.likely, is_cut=self.is_truncated)
         if not decoded.is_certain:
             self.faults.add(Fault.CHARSET)
         return clean_text(decoded.text)
@@ -156,7 +189,8 @@ class Content:
         if len(self.files) >= MAX_FILES:
             self._leave_out()
             return
-        self._append(name, node.kind, self._encoded(node), content_id, is_inline=is_inline)
+        kind = "text/plain" if node.kind == UNCLEAR else node.kind
+        self._append(name, kind, self._encoded(node), content_id, is_inline=is_inline)
 
     def _encoded(self, node: Node) -> Encoded:
         encoding = node.headers.first("content-transfer-encoding")

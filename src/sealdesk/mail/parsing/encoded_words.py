@@ -2,6 +2,8 @@
 
 import binascii
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from sealdesk.mail.parsing.charsets import clean_line, codec_of, decode
@@ -11,6 +13,8 @@ from sealdesk.mail.parsing.types import Fault
 _WORD = re.compile(
     r"=\?([^?\s]{1,60})\?([bq])\?([^?]*(?:(?<!=)\?(?!=)[^?]*){0,4})\?=", re.IGNORECASE
 )
+# A word at the end of a field whose last characters were cut off.
+_CUT_WORD = re.compile(r"=\?([^?\s]{1,60})\?([bq])\?([^?\s]*)\??\s*$", re.IGNORECASE)
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]+")
 _MAX_WORDS = 2_000
 
@@ -27,9 +31,7 @@ def decode_words(value: str, faults: set[Fault]) -> str:
     texts: list[str] = []
     words: list[_Word] = []
     end = 0
-    for count, found in enumerate(_WORD.finditer(value)):
-        if count >= _MAX_WORDS:
-            break
+    for found in islice(_words(value), _MAX_WORDS):
         between = value[end : found.start()]
         # White space between two encoded words is not part of the text (RFC 2047, 6.2).
         if not words or between.strip():
@@ -41,6 +43,16 @@ def decode_words(value: str, faults: set[Fault]) -> str:
     if "=?" in rest and "?=" in rest:
         faults.add(Fault.ENCODED_WORD)
     return clean_line("".join((*texts, *_decoded(words, faults), rest)))
+
+
+def _words(value: str) -> Iterator[re.Match[str]]:
+    end = 0
+    for found in _WORD.finditer(value):
+        yield found
+        end = found.end()
+    cut = _CUT_WORD.search(value, end)
+    if cut is not None:
+        yield cut
 
 
 def charset_of_words(value: str) -> str | None:

@@ -10,11 +10,12 @@ _MAX_TOKENS = 200_000
 _MAX_DEPTH = 5  # of quotes and lists that are shown
 _MAX_URL_LENGTH = 2_000
 _PARAGRAPHS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "blockquote"}
-_LINES = {
-    "div", "tr", "li", "dt", "dd", "section", "article", "header", "footer", "main", "nav", "aside",
-    "address", "center", "form", "fieldset", "figure", "figcaption", "caption", "pre", "tbody",
-    "thead", "option", "body", "html",
-}  # fmt: skip
+_LINES = set(
+    """
+    div tr li dt dd section article header footer main nav aside address center form fieldset
+    figure figcaption caption pre tbody thead option body html
+    """.split()
+)
 _LISTS = {"ul", "ol"}
 _WITHIN_LINKS = {"div", "p", "h1", "h2", "h3", "h4", "h5", "h6", "center", "br"}
 _MAX_LINK_LENGTH = 500
@@ -24,6 +25,9 @@ _MAY_HIDE = {"div", "span", "p", "td", "table", "tr"}
 _INVISIBLE = re.compile("[\u00ad\u034f\u200b\u2060\ufeff]+")
 _SHOWN_SCHEMES = ("http://", "https://", "mailto:", "tel:")
 _LOOKS_LIKE_URL = re.compile(r"https?://|www\.", re.IGNORECASE)
+# What Outlook writes above the header of the message that is answered, in plain text; in HTML that
+# header has an id instead.
+_RULE = "_" * 32
 _TINY = ("0", "1", "2", "0px", "1px", "2px")
 
 
@@ -61,6 +65,20 @@ class _Text:
         self.length += len(text)
 
 
+class _Link:
+    """A link that is being read."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.texts: list[str] = []
+        self.length = 0
+
+    def add(self, text: str) -> None:
+        if text:
+            self.texts.append(text)
+            self.length += len(text)
+
+
 class _Converter:
     def __init__(self, *, shows_hidden: bool) -> None:
         self.text = _Text()
@@ -69,7 +87,7 @@ class _Converter:
         self.hidden_depth = 0
         self.pre_depth = 0
         self.lists: list[int] = []  # the next number of each list, 0 for one without numbers
-        self.link: tuple[str, list[str]] | None = None
+        self.link: _Link | None = None
 
     def take(self, token: Tag | str) -> None:
         if self.hidden_by:
@@ -90,8 +108,8 @@ class _Converter:
     def _take_text(self, written: str) -> None:
         text = _INVISIBLE.sub("", clean_text(written))
         if self.link is not None:
-            self.link[1].append(text)
-            if sum(map(len, self.link[1])) > _MAX_LINK_LENGTH:
+            self.link.add(text)
+            if self.link.length > _MAX_LINK_LENGTH:
                 self.end_link()
         elif self.pre_depth:
             self._take_lines(text)
@@ -115,6 +133,10 @@ class _Converter:
             self.hidden_by, self.hidden_depth = tag.name, 1
             return
         self._break(tag.name)
+        if tag.name == "div" and _is_above_reply(tag):
+            self.text.break_line(2)
+            self.text.add(_RULE)
+            self.text.break_line(1)
         match tag.name:
             case "br" if self.link is None:
                 self.text.new_lines = min(self.text.new_lines + 1, 2)
@@ -135,7 +157,7 @@ class _Converter:
             case "a":
                 self.end_link()
                 href = tag.attribute("href")
-                self.link = (href, []) if href else None
+                self.link = _Link(href) if href else None
             case "img":
                 self._add_image(tag)
 
@@ -157,7 +179,7 @@ class _Converter:
 
     def _break(self, name: str) -> None:
         if self.link is not None and name in _WITHIN_LINKS:
-            self.link[1].append(" ")
+            self.link.add(" ")
         elif name in _PARAGRAPHS or name in _LINES:
             self.end_link()
             # A list within a list begins on the next line.
@@ -176,7 +198,7 @@ class _Converter:
         name = clean_line(tag.attribute("alt"))
         source = tag.attribute("src")
         if self.link is not None:
-            self.link[1].append(name)
+            self.link.add(name)
         elif source.lower().startswith("cid:"):
             self.text.space = self.text.space or " "
             self.text.add(f"[{_plain(name) or 'image'}]")
@@ -187,15 +209,20 @@ class _Converter:
     def end_link(self) -> None:
         if self.link is None:
             return
-        url, texts = self.link
+        url, written = self.link.url, "".join(self.link.texts)
         self.link = None
-        written = "".join(texts)
         name = clean_line(written)
         if not name:
             return
         self.text.space = self.text.space or (" " if written[0].isspace() else "")
         self.text.add(_link(url, name))
         self.text.space = " " if written[-1].isspace() else ""
+
+
+def _is_above_reply(tag: Tag) -> bool:
+    if "divrplyfwdmsg" not in (tag.attributes or "").lower():
+        return False
+    return tag.attribute("id").lower().removeprefix("x_") == "divrplyfwdmsg"
 
 
 def _link(url: str, name: str) -> str:

@@ -1,21 +1,30 @@
 """A message from its raw bytes: no I/O, no clock, and no error whatever the bytes are."""
 
+import hashlib
+
 from sealdesk.mail.parsing.addresses import MAX_ADDRESSES, read_addresses
-from sealdesk.mail.parsing.automatic import is_spam, why_automatic
+from sealdesk.mail.parsing.automatic import (
+    is_by_program,
+    is_from_mail_system,
+    is_of_list,
+    is_spam,
+    why_automatic,
+)
 from sealdesk.mail.parsing.bounces import original_text, read_bounce_text, read_report
-from sealdesk.mail.parsing.charsets import clean_line, clean_text, decode
+from sealdesk.mail.parsing.charsets import clean_line, clean_text, codec_of, decode
 from sealdesk.mail.parsing.content import MAX_TEXT_LENGTH, Content
 from sealdesk.mail.parsing.encoded_words import charset_of_words, decode_words
 from sealdesk.mail.parsing.headers import Headers
 from sealdesk.mail.parsing.message_ids import read_message_ids
 from sealdesk.mail.parsing.structure import Node, Structure
-from sealdesk.mail.parsing.types import Address, DeliveryStatus, Fault, ParsedMessage
+from sealdesk.mail.parsing.types import Address, DeliveryStatus, Fault, ParsedMessage, Part
 
 MAX_SUBJECT_LENGTH = 255  # of a ticket
 _MAX_ADDRESS_FIELDS = 20
 _MAX_RESULTS = 20
+_MAX_DATE = 60
+_HASH_LENGTH = 32  # 128 bits
 _MAX_RESULT_LENGTH = 4_096
-_FROM_MAIL_SYSTEMS = ("empty sender", "mail system", "auto-submitted", "report")
 _WITH_WORDS = ("subject", "from", "to")
 
 
@@ -29,19 +38,30 @@ def parse(raw: bytes) -> ParsedMessage:
         return ParsedMessage(text=text, is_truncated=True, faults=(Fault.UNEXPECTED,))
 
 
+def with_line_ends(raw: bytes) -> bytes:
+    """The bytes of a message whose lines end as those of old Macintoshes, with LF."""
+    return raw.replace(b"\r", b"\n") if b"\n" not in raw and b"\r" in raw else raw
+
+
 def parse_strictly(raw: bytes) -> ParsedMessage:
     """As `parse`, but a mistake of this package raises, so that tests see it."""
-    if b"\n" not in raw and b"\r" in raw:
-        raw = raw.replace(b"\r", b"\n")
+    raw = with_line_ends(raw)
     structure = Structure(raw)
     top = structure.read()
     headers, faults = top.headers, structure.faults
+    charset = _charset_of_text(top)
+    if charset is not None:
+        headers.decode_again(charset)
     content = Content(raw, _likely_charset(headers), faults)
     content.take(top)
     sender = _sender(headers, faults)
     subject = decode_words(headers.first("subject"), faults)[:MAX_SUBJECT_LENGTH].strip()
-    automatic = why_automatic(headers, top.kind, sender.address if sender else None)
+    address = sender.address if sender else None
+    automatic = why_automatic(headers, top.kind, address)
     text = content.text or original_text(raw, content.reports)
+    status = None
+    if is_from_mail_system(headers, top.kind, address):
+        status = _delivery_status(raw, top, content, subject, text, faults)
     message_ids = read_message_ids(headers.first("message-id"))
     return ParsedMessage(
         message_id=message_ids[0] if message_ids else None,
@@ -56,7 +76,12 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
         is_truncated=content.is_truncated,
         attachments=tuple(content.files),
         automatic=automatic,
-        delivery_status=_delivery_status(raw, top, content, automatic, subject, text, faults),
+        is_by_program=is_by_program(headers, top.kind, address, subject),
+        is_of_list=is_of_list(headers),
+        original_from=_original_from(headers, faults),
+        date=clean_line(headers.first("date"))[:_MAX_DATE],
+        content_hash=_hash_of_content(subject, text, content.files),
+        delivery_status=status,
         is_spam=is_spam(headers),
         authentication_results=_results(headers),
         faults=tuple(sorted(faults)),
@@ -67,6 +92,14 @@ def _likely_charset(headers: Headers) -> str | None:
     """The charset of encoded words, for texts that declare none."""
     found = (charset_of_words(headers.first(name)) for name in _WITH_WORDS)
     return next((codec for codec in found if codec not in (None, "ascii", "utf-8")), None)
+
+
+def _charset_of_text(node: Node) -> str | None:
+    """The charset that the first text declares, for fields that are in no other."""
+    if node.parts:
+        return next((found for part in node.parts if (found := _charset_of_text(part))), None)
+    declared = node.content_type.parameters.get("charset", "")
+    return codec_of(declared) if node.kind.startswith("text/") else None
 
 
 def _sender(headers: Headers, faults: set[Fault]) -> Address | None:
@@ -93,6 +126,21 @@ def _addresses(headers: Headers, name: str, faults: set[Fault]) -> tuple[Address
     return tuple(known.values())[:MAX_ADDRESSES]
 
 
+def _original_from(headers: Headers, faults: set[Fault]) -> tuple[Address, ...]:
+    named = ("x-original-from", "x-original-sender")
+    return tuple(each for name in named for each in _addresses(headers, name, faults))
+
+
+def _hash_of_content(subject: str, text: str, files: list[Part]) -> str:
+    """What tells messages apart whose program gives all of them one Message-ID."""
+    digest = hashlib.sha256(f"{subject}\0{text}".encode("utf-8", "replace"))
+    for file in files:
+        raw, start, end, _ = file.encoded
+        digest.update(f"\0{file.name}\0".encode("utf-8", "replace"))
+        digest.update(memoryview(raw)[start:end])
+    return digest.hexdigest()[:_HASH_LENGTH]
+
+
 def _results(headers: Headers) -> tuple[str, ...]:
     results = headers.all("authentication-results")[:_MAX_RESULTS]
     return tuple(clean_line(each)[:_MAX_RESULT_LENGTH] for each in results)
@@ -102,13 +150,10 @@ def _delivery_status(
     raw: bytes,
     top: Node,
     content: Content,
-    automatic: str | None,
     subject: str,
     text: str,
     faults: set[Fault],
 ) -> DeliveryStatus | None:
-    if content.reports and top.kind == "multipart/report":
-        return read_report(raw, content.reports, top, faults)
-    if automatic in _FROM_MAIL_SYSTEMS and top.kind != "multipart/report":
-        return read_bounce_text(top.headers, subject, text)
-    return None
+    if content.reports:
+        return read_report(raw, content.reports, top, f"{subject}\n{text}", faults)
+    return read_bounce_text(raw, top, subject, text)

@@ -12,13 +12,18 @@ from sealdesk.mail.parsing.headers import Headers, read_headers
 from sealdesk.mail.parsing.parameters import Value, read_value
 from sealdesk.mail.parsing.types import Fault
 
-_BLANK_LINES = re.compile(rb"[\r\n]*+")
+_BEFORE_HEADER = re.compile(rb"(?:\xef\xbb\xbf|[\r\n])*+")  # some programs write a mark first
 MAX_PARTS = 1_000
 MAX_DEPTH = 20
 _MAX_SEARCHED = 100_000
 _MAX_BOUNDARY_BYTES = 1_000  # RFC 2046, 5.1.1, allows 70
 _MAX_SEARCHED_BYTES = 64 * 1024  # for a boundary that is not declared
 _DEFAULT = "text/plain"  # RFC 2045, 5.2
+UNCLEAR = "text/x-unclear"  # text whose Content-Type is broken, so that it may also be HTML
+_TYPE = re.compile(
+    r"[\"']?([a-z0-9!#$&^_.+-]{1,100})\s{0,9}/\s{0,9}([a-z0-9!#$&^_.+-]{1,100})(?=[\"'\s;,]|$)",
+    re.IGNORECASE,
+)
 _IN_DIGEST = "message/rfc822"  # RFC 2046, 5.1.5
 
 
@@ -47,12 +52,12 @@ class Structure:
 
     def read(self) -> Node:
         """The message with its parts."""
-        blank = _BLANK_LINES.match(self.raw)
-        start = blank.end() if blank else 0
+        before = _BEFORE_HEADER.match(self.raw)
+        start = before.end() if before else 0
         return self._node(start, len(self.raw), _DEFAULT, depth=0)
 
     def _node(self, start: int, end: int, default: str, depth: int) -> Node:
-        headers, body = read_headers(self.raw, start, end)
+        headers, body = read_headers(self.raw, start, end, skips_junk=depth == 0)
         self._count += 1
         self.faults |= headers.faults
         content_type = _content_type(headers, default, self.faults)
@@ -124,7 +129,7 @@ class Structure:
         for line in self.raw[at:limit].split(b"\n"):
             at += len(line)
             marker = line.rstrip()
-            is_long = 4 < len(marker) <= _MAX_BOUNDARY_BYTES
+            is_long = 2 < len(marker) <= _MAX_BOUNDARY_BYTES
             if is_long and marker.startswith(b"--") and marker.strip(b"-"):
                 is_ended = self.raw.find(b"\n" + marker + b"--", at, node.end) >= 0
                 return marker if is_ended else b""
@@ -139,10 +144,14 @@ class _Boundary(NamedTuple):
 
 
 def _content_type(headers: Headers, default: str, faults: set[Fault]) -> Value:
-    found = read_value(headers.first("content-type"), faults)
-    value = "".join(found.value.split())
-    main, slash, sub = value.partition("/")
-    if value == "text":  # RFC 1049, as some old programs write it
-        return found._replace(value=_DEFAULT)
-    # What is no type is text (RFC 2045, 5.2).
-    return found._replace(value=value if main and slash and sub else default)
+    field = headers.first("content-type")
+    if not field.strip():
+        return Value(UNCLEAR if default == _DEFAULT else default, {})
+    found = _TYPE.match(field)
+    if found is None:
+        # What is no type is text (RFC 2045, 5.2); RFC 1049 has `text` alone.
+        return read_value(field, faults)._replace(value=UNCLEAR if default == _DEFAULT else default)
+    # A name in quotes, and parameters that no semicolon separates, occur.
+    rest = field[found.end() :].lstrip("\"' \t")
+    value = read_value(rest if rest.startswith(";") else f";{rest}", faults)
+    return value._replace(value=f"{found[1]}/{found[2]}".lower())

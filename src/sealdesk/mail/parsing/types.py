@@ -77,7 +77,10 @@ class ParsedMessage(msgspec.Struct, frozen=True):
 
     message_id, in_reply_to, references: without angle brackets. text: what becomes the text of the
     ticket, "" if there is none. is_truncated: whether something was left out of the text or of the
-    attachments. automatic: the reason why no automatic answer may be sent.
+    attachments. automatic: the reason why no automatic answer may be sent. is_by_program: whether
+    a program has written it, as an absence or a report, and not a person. is_of_list: whether a
+    list has passed it on. original_from: the From that the list says it has replaced. date: the
+    field as it stands. content_hash: of its words and files, in hex.
     """
 
     message_id: str | None = None
@@ -92,6 +95,11 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     is_truncated: bool = False
     attachments: tuple[Part, ...] = ()
     automatic: str | None = None
+    is_by_program: bool = False
+    is_of_list: bool = False
+    original_from: tuple[Address, ...] = ()
+    date: str = ""
+    content_hash: str = ""
     delivery_status: DeliveryStatus | None = None
     is_spam: bool = False
     authentication_results: tuple[str, ...] = ()

@@ -6,15 +6,16 @@ import logging
 import msgspec
 
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.mail.connections import MailFailed
 from sealdesk.mail.imap.responses import Folder, Listed
 from sealdesk.mail.imap.session import ImapSession
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.reading import rules, store
-from sealdesk.mail.reading.rules import Position
-from sealdesk.mail.receiving import taking
-from sealdesk.mail.receiving.taking import Arrival
+from sealdesk.mail.reading.types import Position
+from sealdesk.mail.receiving import arrivals
+from sealdesk.mail.receiving.types import Arrival, WaitingFull
+from sealdesk.mail.servers import MailFailed
 from sealdesk.rate_limits.byte_budget import ByteBudget, Holding
+from sealdesk.sandbox.pool import Exceeded
 from sealdesk.state import AppState
 
 COMMAND_S = 300.0
@@ -24,6 +25,7 @@ _MOST = 500  # messages that are listed at once
 _MOST_WITH_HEADERS = 200
 _MAX_MESSAGES = 1_000_000  # of a folder that is read from its beginning
 _HEADER_BYTES = 64 * 1024
+_BEGIN_BYTES = 64 * 1024  # of a message that is too large; most have their text before their files
 _STORE_EVERY = 20  # messages; after a kill, so many may be fetched again
 
 log = logging.getLogger("sealdesk.mail")
@@ -115,7 +117,7 @@ class FolderReader:
             holding.release()
 
     async def _fetch(self, listed: Listed, holding: Holding) -> bytes | None:
-        """The message, or if it is too large one that says so; None if it is gone."""
+        """The message, or if it is too large its first words; None if it is gone."""
         most, size_bytes = self._state.settings.mail.max_bytes, listed.size_bytes
         if size_bytes <= most:
             end = asyncio.get_running_loop().time() + _FETCH_S
@@ -123,8 +125,19 @@ class FolderReader:
             if raw is None or len(raw) <= most:
                 return raw
             size_bytes = len(raw)  # the server said less
-        text = rules.too_large_text(self._mailbox, size_bytes, most)
+        words = await self._first_words(listed, holding)
+        text = rules.too_large_text(self._mailbox, size_bytes, most, words)
         return await self._stand_in(listed, text)
+
+    async def _first_words(self, listed: Listed, holding: Holding) -> str:
+        """What the beginning of a message says, as far as it can be read."""
+        begin = await self._session.fetch(listed.uid, _BEGIN_BYTES, _end(), holding.try_add)
+        if begin is None:
+            return ""
+        try:
+            return (await arrivals.parse_off_loop(self._state, begin)).text
+        except Exceeded:
+            return ""
 
     async def _stand_in(self, listed: Listed, text: str) -> bytes | None:
         header = await self._session.fetch_header(listed.uid, _HEADER_BYTES, _end())
@@ -132,22 +145,28 @@ class FolderReader:
 
     async def _take_raw(self, listed: Listed, raw: bytes) -> None:
         try:
-            await self._finish(raw)
+            await self._finish(Arrival(raw))
         except ServiceUnavailable:
             raise
+        except WaitingFull:
+            log.warning("a message stays in its folder", extra={"mailbox": self._mailbox.id})
+            await self._take_stand_in(listed, rules.waiting_full_text(self._mailbox))
         except Exception:
             # A message that cannot be taken must not keep back those behind it.
             log.exception("a message could not be taken", extra={"mailbox": self._mailbox.id})
-            stand_in = await self._stand_in(listed, rules.unreadable_text(self._mailbox))
-            if stand_in is not None:
-                await self._finish(stand_in)
+            await self._take_stand_in(listed, rules.unreadable_text(self._mailbox))
 
-    async def _finish(self, raw: bytes) -> None:
-        taken = asyncio.create_task(taking.take(self._state, self._mailbox, Arrival(raw)))
+    async def _take_stand_in(self, listed: Listed, text: str) -> None:
+        stand_in = await self._stand_in(listed, text)
+        if stand_in is not None:
+            await self._finish(Arrival(stand_in, is_stand_in=True))
+
+    async def _finish(self, arrival: Arrival) -> None:
+        received = asyncio.create_task(arrivals.receive(self._state, self._mailbox, arrival))
         try:
-            await asyncio.shield(taken)
+            await asyncio.shield(received)
         except asyncio.CancelledError:
-            await asyncio.wait([taken], timeout=_FINISH_S)
+            await asyncio.wait([received], timeout=_FINISH_S)
             raise
 
     async def _store(self, position: Position) -> None:

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.mail.mailboxes.directory import store as directory
-from sealdesk.mail.mailboxes.directory.store import Lease, Place, Readable
+from sealdesk.mail.mailboxes.store import directory
+from sealdesk.mail.mailboxes.store.directory import Lease, Place, Readable
 from sealdesk.mail.reading.connections import Connections
 from sealdesk.mail.reading.reader import Limits, MailboxReader
 from sealdesk.rate_limits.byte_budget import ByteBudget

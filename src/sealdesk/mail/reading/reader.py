@@ -7,18 +7,17 @@ from typing import NamedTuple
 
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.mail import connections
-from sealdesk.mail.connections import MailFailed, Server
 from sealdesk.mail.imap.commands import NoRoom
 from sealdesk.mail.imap.session import ImapSession
 from sealdesk.mail.mailboxes import actions as mailboxes
-from sealdesk.mail.mailboxes import passwords
-from sealdesk.mail.mailboxes import store as mailbox_store
-from sealdesk.mail.mailboxes.directory.store import Place
-from sealdesk.mail.mailboxes.rules import Failure
-from sealdesk.mail.mailboxes.types import Mailbox
+from sealdesk.mail.mailboxes import log_ins
+from sealdesk.mail.mailboxes.store import mailboxes as mailbox_store
+from sealdesk.mail.mailboxes.store.directory import Place
+from sealdesk.mail.mailboxes.types import Failure, Mailbox
 from sealdesk.mail.reading import rules
 from sealdesk.mail.reading.connections import Connections
 from sealdesk.mail.reading.folder import COMMAND_S, FolderReader, SettingsChanged
+from sealdesk.mail.servers import LogIn, MailFailed, Server
 from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.state import AppState
 
@@ -126,7 +125,7 @@ class MailboxReader:
 
 async def connect(state: AppState, mailbox: Mailbox) -> ImapSession:
     """Connect to the mailbox's server, and log in. Raises MailFailed."""
-    password = passwords.open_password(state.key_ring, mailbox, "imap")
+    log_in = await log_ins.open_log_in(state, mailbox, "imap") or LogIn("", "")
     host, port = mailbox.imap_host or "", mailbox.imap_port or 0
     server = Server(host, port, mailbox.imap_security or "tls")
     end = asyncio.get_running_loop().time() + _CONNECT_S
@@ -135,7 +134,11 @@ async def connect(state: AppState, mailbox: Mailbox) -> ImapSession:
         await session.greet(end)
         if server.security == "starttls":
             await session.start_tls(host, end)
-        await session.log_in(mailbox.imap_username or "", password or "", end)
+        await session.log_in(log_in, end)
+    except MailFailed as error:
+        session.close()
+        log_ins.note_refusal(state.access_tokens, mailbox, error)
+        raise
     except BaseException:
         session.close()
         raise

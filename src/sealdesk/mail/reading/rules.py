@@ -2,13 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import NamedTuple
 
 from sealdesk.mail.imap.responses import Folder, Listed
-from sealdesk.mail.mailboxes.types import Mailbox, ProblemCode
+from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.parsing import parse
 from sealdesk.mail.parsing.headers import read_headers
+from sealdesk.mail.reading.types import Known, Position
 from sealdesk.mail.receiving import rules as receiving
+from sealdesk.mail.servers import ProblemCode
 
 _SECOND_US = 1_000_000
 # The clocks of mail servers differ. What is looked at again is recognised by its Message-ID.
@@ -25,6 +26,8 @@ _LASTING: frozenset[ProblemCode] = frozenset(
         "starttls_missing",
         "login_refused",
         "password_unreadable",
+        "consent_withdrawn",
+        "oauth_client_refused",
         "folder_missing",
         "quota_full",
     }
@@ -40,22 +43,6 @@ _HEADER_END = (
     b"MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"
     b"Content-Transfer-Encoding: 8bit\r\n\r\n"
 )
-
-
-class Position(NamedTuple):
-    """How far a folder has been read. read_at: when it was read to its end."""
-
-    uid_validity: int
-    last_uid: int
-    read_at: int
-
-
-class Known(NamedTuple):
-    """What a message is recognised by: see `receiving.rules.key_of` and `is_same`."""
-
-    message_key: str
-    from_identity: str
-    subject: str
 
 
 def position_of(mailbox: Mailbox, folder: Folder) -> Position | None:
@@ -93,7 +80,6 @@ def known_of(header: bytes) -> Known | None:
         return None
     return Known(
         receiving.key_of(message, ""),
-        receiving.sender_of(message).identity,
         receiving.subject_of(message),
     )
 
@@ -111,13 +97,14 @@ def next_delay_s(code: ProblemCode, failures: int, jitter: float) -> float:
     return delay_s * (0.5 + jitter / 2)
 
 
-def too_large_text(mailbox: Mailbox, size_bytes: int, max_bytes: int) -> str:
-    """The text of a message that is not fetched."""
-    return (
+def too_large_text(mailbox: Mailbox, size_bytes: int, max_bytes: int, words: str) -> str:
+    """The text of a message that is not fetched whole. words: what its beginning says."""
+    notice = (
         f"This message has {size_bytes / _MIB:.1f} MiB. More than {max_bytes // _MIB} MiB are not"
-        f" fetched, so its text and files are missing here. It stays in the folder"
-        f" {mailbox.imap_folder} of {mailbox.address}: read it there with another program."
+        f" fetched, so its files and perhaps a part of its text are missing here. It stays in the"
+        f" folder {mailbox.imap_folder} of {mailbox.address}: read it there with another program."
     )
+    return f"{notice}\n\n{receiving.clean(words)}"
 
 
 def unreadable_text(mailbox: Mailbox) -> str:
@@ -125,6 +112,14 @@ def unreadable_text(mailbox: Mailbox) -> str:
     return (
         "This message could not be taken, so its text and files are missing here. It stays in the"
         f" folder {mailbox.imap_folder} of {mailbox.address}: read it there with another program."
+    )
+
+
+def waiting_full_text(mailbox: Mailbox) -> str:
+    """The text of a message for which no room is left among those that wait for a person."""
+    return (
+        "So many held messages wait already that this one was not taken. It stays in the folder"
+        f" {mailbox.imap_folder} of {mailbox.address}: read it there with another program."
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sealdesk.db.engine import Tx
 from sealdesk.mail.mailboxes.types import Mailbox
-from sealdesk.mail.reading.rules import Known, Position
+from sealdesk.mail.reading.types import Known, Position
 
 # Of the settings with which the folder was read: others may be of another folder.
 _SET_POSITION = """
@@ -12,7 +12,7 @@ UPDATE mailboxes SET uid_validity = :uid_validity, last_uid = :last_uid, read_at
 WHERE tenant_id = :tenant_id AND id = :id AND version = :version AND deleted_at IS NULL
 """
 _FIND_KNOWN = """
-SELECT message_key, from_identity, subject FROM received_messages
+SELECT message_key, subject FROM received_messages
 WHERE tenant_id = :tenant_id AND mailbox_id = :mailbox_id AND message_key = :message_key
 LIMIT :limit
 """

@@ -3,10 +3,11 @@
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Gone, NotFound
-from sealdesk.mail.mailboxes import store as mailboxes
+from sealdesk.mail.mailboxes.store import mailboxes
 from sealdesk.mail.received_messages.types import StoredMessage
 from sealdesk.mail.receiving import actions as receiving
 from sealdesk.mail.receiving import effects, rules, store, texts
+from sealdesk.mail.receiving.cases import read_case, read_origin
 from sealdesk.mail.receiving.errors import (
     CANNOT_ADD,
     MESSAGE_EXPIRED,
@@ -15,10 +16,10 @@ from sealdesk.mail.receiving.errors import (
 )
 from sealdesk.mail.receiving.types import WAITING, Effect, Incoming, ReceivedMessage
 from sealdesk.mail.threads import actions as threads
-from sealdesk.mail.threads import merged
 from sealdesk.mail.threads.types import MAX_PARTICIPANTS, NewParticipant
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
+
+DELETED = "deleted by a person"
 
 
 async def get_message(tx: Tx, tenant_id: str, message_id: str) -> StoredMessage:
@@ -57,11 +58,21 @@ async def release(
     before = (await get_waiting(tx, caller.tenant_id, message_id, now_us)).message
     released = await receiving.release(tx, incoming, message_id, now_us)
     details = {"was": before.outcome, "ticket_id": released.ticket_id}
-    entry = AuditEntry(
-        "received_message.released", caller.actor, caller.address, message_id, details
-    )
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, "received_message.released", message_id, details, now_us)
     return released
+
+
+async def delete_held(tx: Tx, caller: Caller, message_id: str, *, now_us: int) -> None:
+    """Delete the raw message of one that waits, which can be neither read nor released then.
+
+    Raises NotFound, Conflict, Gone.
+    """
+    message = (await get_waiting(tx, caller.tenant_id, message_id, now_us)).message
+    await receiving.finish(tx, message, Effect("ignored", DELETED))
+    # Its bytes belong to nothing from now on, and are deleted with the next such files.
+    await store.forget_raw(tx, [message])
+    details = {"was": message.outcome}
+    await audit.record(tx, caller, "received_message.deleted", message_id, details, now_us)
 
 
 async def get_undecided(tx: Tx, tenant_id: str, message_id: str) -> StoredMessage:
@@ -70,7 +81,7 @@ async def get_undecided(tx: Tx, tenant_id: str, message_id: str) -> StoredMessag
     Raises NotFound, Conflict.
     """
     found = await get_message(tx, tenant_id, message_id)
-    if found.message.outcome != "note" or found.message.reason != effects.STRANGER:
+    if found.message.reason_code != "stranger":
         raise Conflict(NOT_UNDECIDED)
     return found
 
@@ -82,7 +93,7 @@ async def add_sender(tx: Tx, caller: Caller, message_id: str, *, now_us: int) ->
     """
     tenant_id = caller.tenant_id
     message = (await get_undecided(tx, tenant_id, message_id)).message
-    ticket_id = (await merged.find_ticket(tx, tenant_id, message.ticket_id or "")).ticket.id
+    ticket_id = (await threads.get_ongoing_ticket(tx, tenant_id, message.ticket_id or "")).ticket.id
     known = await threads.get_participants(tx, tenant_id, ticket_id)
     wanted = [NewParticipant(each.address, each.name) for each in known]
     if message.from_identity not in {each.address_identity for each in known}:
@@ -90,7 +101,9 @@ async def add_sender(tx: Tx, caller: Caller, message_id: str, *, now_us: int) ->
             raise Conflict(CANNOT_ADD, limit=MAX_PARTICIPANTS)
         wanted.append(NewParticipant(message.from_identity))
     await threads.set_participants(tx, caller, ticket_id, wanted, now_us=now_us)
-    effect = Effect("note", effects.ADDED, message.ticket_id, message.reply_id)
+    effect = Effect(
+        "note", effects.ADDED, message.ticket_id, message.reply_id, reason_code="stranger_added"
+    )
     return await receiving.finish(tx, message, effect)
 
 
@@ -102,11 +115,14 @@ async def open_ticket(
     Raises NotFound, Conflict.
     """
     message = (await get_undecided(tx, caller.tenant_id, message_id)).message
-    opened = await effects.open_ticket(tx, incoming, now_us)
-    stored = await merged.find_ticket(tx, caller.tenant_id, opened.ticket_id or "")
+    opened = await effects.open_ticket(
+        tx, await read_case(tx, incoming, await read_origin(tx, incoming), now_us), now_us
+    )
+    stored = await threads.get_ongoing_ticket(tx, caller.tenant_id, opened.ticket_id or "")
     text = texts.moved(stored.ticket.number)
     await effects.add_note(tx, caller.tenant_id, message.ticket_id or "", text, now_us)
-    return await receiving.finish(tx, message, opened._replace(reason=effects.MOVED))
+    effect = opened._replace(reason=effects.MOVED, reason_code="stranger_moved")
+    return await receiving.finish(tx, message, effect)
 
 
 def is_kept(message: ReceivedMessage, now_us: int) -> bool:

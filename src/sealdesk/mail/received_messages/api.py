@@ -48,9 +48,8 @@ async def list_messages(request: Request) -> Response:
 
 
 @operation("Get a received message", tag=_TAG, gives=examples.HELD)
-async def get_message(request: Request) -> Response:
+async def get_message(request: Request, message_id: str) -> Response:
     """What was made of one message. It is kept for 30 days and can be downloaded meanwhile."""
-    (message_id,) = request.params
     tenant_id = request.caller.tenant_id
     found = await request.read(lambda tx: actions.get_message(tx, tenant_id, message_id))
     return envelope.one(to_response(found.message))
@@ -62,11 +61,22 @@ async def get_message(request: Request) -> Response:
     gives=examples.RELEASED,
     fails=(NOT_HELD, MESSAGE_EXPIRED, NOT_PROCESSED),
 )
-async def release_message(request: Request) -> Response:
+async def release_message(request: Request, message_id: str) -> Response:
     """A message that is `held`, `spam` or `blocked` becomes a ticket or a reply, as if it had just
     arrived, but gets no automatic answer."""
-    (message_id,) = request.params
     return envelope.one(to_response(await release_service.release(request, message_id)))
+
+
+@operation("Delete a held message", tag=_TAG, status=204, fails=(NOT_HELD, MESSAGE_EXPIRED))
+async def delete_message(request: Request, message_id: str) -> Response:
+    """The raw message of one that is `held`, `spam` or `blocked` is deleted for good, and the
+    message waits no longer: its outcome is `ignored`."""
+
+    async def work(tx: Tx) -> Response:
+        await actions.delete_held(tx, request.caller, message_id, now_us=request.now_us)
+        return envelope.nothing()
+
+    return await request.write(work)
 
 
 @operation(
@@ -75,11 +85,10 @@ async def release_message(request: Request) -> Response:
     gives=examples.ADDED,
     fails=(NOT_UNDECIDED, CANNOT_ADD, NO_MAILBOX),
 )
-async def add_sender(request: Request) -> Response:
+async def add_sender(request: Request, message_id: str) -> Response:
     """For a message by somebody who is no participant of the ticket, which is an internal note
     there, with the reason `no participant`. The sender becomes a participant: further messages are
     public replies. The note stays internal."""
-    (message_id,) = request.params
 
     async def work(tx: Tx) -> Response:
         added = await actions.add_sender(tx, request.caller, message_id, now_us=request.now_us)
@@ -94,10 +103,9 @@ async def add_sender(request: Request) -> Response:
     gives=examples.MOVED,
     fails=(NOT_UNDECIDED, MESSAGE_EXPIRED, NOT_PROCESSED),
 )
-async def open_ticket(request: Request) -> Response:
+async def open_ticket(request: Request, message_id: str) -> Response:
     """For a message by somebody who is no participant of the ticket: it opens a new ticket of its
     sender. The note stays in the other ticket."""
-    (message_id,) = request.params
     return envelope.one(to_response(await release_service.open_ticket(request, message_id)))
 
 
@@ -108,10 +116,10 @@ async def open_ticket(request: Request) -> Response:
     response_headers=("content-disposition",),
     fails=(MESSAGE_EXPIRED,),
 )
-async def download_message(request: Request) -> Response:
+async def download_message(request: Request, message_id: str) -> Response:
     """The raw message, byte for byte as it arrived. It may contain anything: do not show it as
     HTML."""
-    return await release_service.download(request)
+    return await release_service.download(request, message_id)
 
 
 def _encode(message: ReceivedMessage) -> bytes:

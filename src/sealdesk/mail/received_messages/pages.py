@@ -7,8 +7,8 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, Gone, ServiceUnavailable, ValidationFailed
 from sealdesk.mail.blocks import actions as blocks
 from sealdesk.mail.blocks.types import NewMailBlock
-from sealdesk.mail.mailboxes import store as mailboxes
-from sealdesk.mail.received_messages import actions, release_service, store
+from sealdesk.mail.mailboxes.store import mailboxes
+from sealdesk.mail.received_messages import actions, labels, release_service, store
 from sealdesk.mail.received_messages.types import Filter, Preview
 from sealdesk.mail.receiving import rules
 from sealdesk.mail.receiving.types import WAITING, Outcome, ReceivedMessage
@@ -17,10 +17,12 @@ from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import translate
+from sealdesk.web.pages.site import Room
 from sealdesk.web.request import Request, Response
 
 PATH = "/held-messages"
+ROOM = Room("mail.received_messages", labels=labels, path=PATH, object_type="received_message")
 _PER_PAGE = 50
 
 
@@ -50,34 +52,43 @@ async def list_held(request: Request) -> Response:
     listed = await request.read(work)
     has_more = len(listed.messages) > _PER_PAGE
     return await render.page(
-        request, "received_messages/held.html",
+        request,
+        "received_messages/held.html",
         messages=[release_service.to_response(each) for each in listed.messages[:_PER_PAGE]],
-        addresses=listed.addresses, shown=shown,
+        addresses=listed.addresses,
+        shown=shown,
         older=cursor_trail.older(trail, listed.messages[_PER_PAGE - 1].id) if has_more else None,
         newer=cursor_trail.newer(trail),
-    )  # fmt: skip
+    )
 
 
 @page
-async def show_held(request: Request) -> Response:
+async def show_held(request: Request, message_id: str) -> Response:
     """One message with what it says."""
-    return await _show(request)
+    return await _show(request, message_id)
 
 
-async def _show(request: Request, error: ApiError | None = None, done: str = "") -> Response:
-    (message_id,) = request.params
+async def _show(
+    request: Request, message_id: str, error: ApiError | None = None, done: str = ""
+) -> Response:
     tenant_id = request.caller.tenant_id
     found = await request.read(lambda tx: actions.get_message(tx, tenant_id, message_id))
     message = found.message
     is_kept = actions.is_kept(message, request.now_us)
     return await render.page(
-        request, "received_messages/message.html", error.status if error else 200,
-        message=release_service.to_response(message), mailbox=found.mailbox,
-        preview=await _preview(request, message) if is_kept else None, is_kept=is_kept,
-        is_waiting=message.outcome in WAITING, patterns=rules.block_patterns(message.from_identity),
+        request,
+        "received_messages/message.html",
+        error.status if error else 200,
+        message=release_service.to_response(message),
+        mailbox=found.mailbox,
+        preview=await _preview(request, message) if is_kept else None,
+        is_kept=is_kept,
+        is_waiting=message.outcome in WAITING,
+        patterns=rules.block_patterns(message.from_identity),
         can_block=rules.can_block(message.from_identity),
-        wrong=translate(error) if error else "", done=done,
-    )  # fmt: skip
+        wrong=translate(error) if error else "",
+        done=done,
+    )
 
 
 async def _preview(request: Request, message: ReceivedMessage) -> Preview | None:
@@ -88,45 +99,53 @@ async def _preview(request: Request, message: ReceivedMessage) -> Preview | None
 
 
 @page
-async def release_held(request: Request) -> Response:
+async def release_held(request: Request, message_id: str) -> Response:
     """Make a ticket or a reply of a message."""
-    (message_id,) = request.params
     try:
         released = await release_service.release(request, message_id)
     except (Conflict, Gone, ServiceUnavailable) as error:
-        return await _show(request, error)
+        return await _show(request, message_id, error)
     path = f"/tickets/{released.ticket_id}" if released.ticket_id else PATH
     return render.redirect(request, path)
 
 
 @page
-async def add_sender(request: Request) -> Response:
+async def delete_held(request: Request, message_id: str) -> Response:
+    """Delete a message that waits."""
+    try:
+        await request.write(
+            lambda tx: actions.delete_held(tx, request.caller, message_id, now_us=request.now_us)
+        )
+    except (Conflict, Gone) as error:
+        return await _show(request, message_id, error)
+    return render.redirect(request, PATH)
+
+
+@page
+async def add_sender(request: Request, message_id: str) -> Response:
     """Make the sender of a note a participant of its ticket."""
-    (message_id,) = request.params
     try:
         added = await request.write(
             lambda tx: actions.add_sender(tx, request.caller, message_id, now_us=request.now_us)
         )
     except (Conflict, ValidationFailed) as error:
-        return await _show(request, error)
+        return await _show(request, message_id, error)
     return render.redirect(request, f"/tickets/{added.ticket_id}#reply-{added.reply_id}")
 
 
 @page
-async def open_ticket(request: Request) -> Response:
+async def open_ticket(request: Request, message_id: str) -> Response:
     """Open a new ticket of the message of a note."""
-    (message_id,) = request.params
     try:
         opened = await release_service.open_ticket(request, message_id)
     except (Conflict, Gone, ServiceUnavailable) as error:
-        return await _show(request, error)
+        return await _show(request, message_id, error)
     return render.redirect(request, f"/tickets/{opened.ticket_id}")
 
 
 @page
-async def block_sender(request: Request) -> Response:
+async def block_sender(request: Request, message_id: str) -> Response:
     """Block the sender of a message, or everybody at the domain."""
-    (message_id,) = request.params
     wants_domain = forms.read(request).text("what") == "domain"
     tenant_id = request.caller.tenant_id
 
@@ -139,14 +158,14 @@ async def block_sender(request: Request) -> Response:
     try:
         pattern = await request.write(work)
     except (Conflict, ValidationFailed) as error:
-        return await _show(request, error)
-    return await _show(request, done=pattern)
+        return await _show(request, message_id, error)
+    return await _show(request, message_id, done=pattern)
 
 
 @page
-async def download_held(request: Request) -> Response:
+async def download_held(request: Request, message_id: str) -> Response:
     """The raw message as a file."""
-    return await release_service.download(request)
+    return await release_service.download(request, message_id)
 
 
 def _read_outcome(query: Form) -> Outcome | None:

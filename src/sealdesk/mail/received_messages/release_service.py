@@ -16,9 +16,10 @@ from sealdesk.mail.received_messages.types import (
     ReceivedMessageResponse,
     StoredMessage,
 )
-from sealdesk.mail.receiving import raw_messages, rules, taking
+from sealdesk.mail.receiving import arrivals, raw_messages, rules
 from sealdesk.mail.receiving.errors import NOT_PROCESSED
 from sealdesk.mail.receiving.types import Incoming, ReceivedMessage
+from sealdesk.mail.threads.redaction import redact, secrets_of
 from sealdesk.rate_limits.byte_budget import Holding
 from sealdesk.state import AppState
 from sealdesk.web.request import Header, Request, Response
@@ -72,7 +73,7 @@ async def _act_on(
 ) -> ReceivedMessage:
     found = await request.read(find)
     # The raw message, and what is parsed of it, are in memory at the same time.
-    holding = Holding(request.state.received, request.caller.tenant_id)
+    holding = Holding(request.state.limits.received, request.caller.tenant_id)
     if not holding.try_add(2 * found.message.size_bytes):
         raise ServiceUnavailable(TOO_MANY_BYTES)
     try:
@@ -94,7 +95,7 @@ def _mistakes_refused(found: StoredMessage) -> Iterator[None]:
         yield
     except Exception as error:
         is_refusal = isinstance(error, ApiError) and not isinstance(error, ServiceUnavailable)
-        if is_refusal or not taking.is_mistake(error):
+        if is_refusal or not arrivals.is_mistake(error):
             raise
         log.exception("a message could not be processed", extra={"mailbox": found.mailbox.id})
         raise Conflict(NOT_PROCESSED) from error
@@ -114,12 +115,11 @@ async def release_now(state: AppState, caller: Caller, message_id: str) -> Recei
 
 
 async def _read_again(state: AppState, found: StoredMessage) -> Incoming:
-    return await taking.read_again(state, found.mailbox, found.message)
+    return await arrivals.read_again(state, found.mailbox, found.message)
 
 
-async def download(request: Request) -> Response:
+async def download(request: Request, message_id: str) -> Response:
     """The raw message as a file. Raises NotFound, Gone, ServiceUnavailable."""
-    (message_id,) = request.params
     tenant_id = request.caller.tenant_id
     found = await request.read(
         lambda tx: actions.get_kept(tx, tenant_id, message_id, request.now_us)
@@ -132,14 +132,17 @@ async def preview(state: AppState, message: ReceivedMessage) -> Preview | None:
     """What a kept message says; None if it cannot be read. Raises ServiceUnavailable."""
     raw = await raw_messages.read_start(state, message, _PREVIEW_BYTES)
     try:
-        parsed = await taking.parse_off_loop(raw)
+        parsed = await arrivals.parse_off_loop(state, raw)
     except Exception:  # a mistake of ours: the page can still offer the message as a file
         log.exception("a message cannot be parsed", extra={"mailbox": message.mailbox_id})
         return None
-    text = rules.clean(parsed.text)
+    secrets = secrets_of(state.key_ring)
+    text = redact(rules.clean(parsed.text), secrets)
     is_cut = len(text) > MAX_PREVIEW or len(raw) < message.size_bytes or parsed.is_truncated
     names = tuple(rules.file_name(each.name) for each in parsed.attachments[:_MAX_FILES])
-    return Preview(_sender(parsed), _people(parsed.to), text[:MAX_PREVIEW], is_cut, names)
+    return Preview(
+        _sender(parsed), redact(_people(parsed.to), secrets), text[:MAX_PREVIEW], is_cut, names
+    )
 
 
 def to_response(message: ReceivedMessage) -> ReceivedMessageResponse:

@@ -40,7 +40,7 @@ class MessageData:
         self.is_too_large = True
         self._content = io.BytesIO()
 
-    def take(self) -> bytes:
+    def content(self) -> bytes:
         """The whole message, without a copy of it."""
         return self._content.getvalue()
 

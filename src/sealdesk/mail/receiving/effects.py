@@ -5,29 +5,43 @@ from typing import NamedTuple
 from sealdesk import clock, ids
 from sealdesk.caller import Actor, Caller
 from sealdesk.customers import actions as customers
-from sealdesk.customers import store as customer_store
 from sealdesk.customers.types import NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict
-from sealdesk.mail.receiving import rules, store, texts
-from sealdesk.mail.receiving.rules import FromAddress
-from sealdesk.mail.receiving.types import Effect, File, Incoming, Thread
+from sealdesk.mail.mailboxes.types import Mailbox
+from sealdesk.mail.receiving import rules, texts
+from sealdesk.mail.receiving.types import (
+    Agent,
+    Case,
+    Decision,
+    Effect,
+    File,
+    FromAddress,
+    Incoming,
+    ReceivedMessage,
+    Thread,
+)
+from sealdesk.mail.sending import queueing, results
+from sealdesk.mail.sending import rules as sending
+from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads import actions as threads
-from sealdesk.mail.threads import merged
 from sealdesk.mail.threads import store as thread_store
+from sealdesk.mail.threads.types import Participant
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.attachments.types import Attachment
-from sealdesk.tickets.new_replies import NewReply, NewReplyAuthor
 from sealdesk.tickets.store import teams
-from sealdesk.tickets.store.tickets import TicketAndCustomer
-from sealdesk.tickets.types import NewTicket, TicketCustomer
+from sealdesk.tickets.types import NewReply, NewReplyAuthor, NewTicket, Ticket, TicketCustomer
 
-STRANGER = "no participant"  # the reason of a note about which nobody has decided
+STRANGER = "no participant"
 ADDED = "no participant, added later"
 MOVED = "no participant, opened as a ticket"
-IMPORTED = "imported"  # that of a ticket of an old message
+IMPORTED = "imported"
 BY_DESK = "imported, written by the desk"
+COPY = "another mailbox has got the same message"
+KNOWN_BOUNCE = "it was known that the message was not delivered"
+FORWARDED = "forwarded by an agent"
+UNCONFIRMED = "the message asks to confirm a form"
 
 
 class _Attached(NamedTuple):
@@ -44,16 +58,55 @@ class Writer(NamedTuple):
     author: NewReplyAuthor | None
 
 
-async def find_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer:
-    """The ticket, or the one that it was merged into. Raises NotFound."""
-    return await merged.find_ticket(tx, tenant_id, ticket_id)
+async def apply(tx: Tx, case: Case, decision: Decision, now_us: int) -> Effect:
+    """Do what was decided about a message."""
+    if isinstance(decision, Effect):
+        return decision
+    if case.bounced is not None and decision == "record_bounce":
+        return await _record_bounce(tx, case, case.bounced, now_us)
+    if case.copy is not None and decision == "note_copy":
+        return await _note_copy(tx, case, case.copy, now_us)
+    thread = case.thread
+    if case.agent is not None and decision == "open_ticket_for_customer":
+        return await _open_for_customer(tx, case, case.agent, now_us)
+    if thread is None or decision == "open_ticket":
+        return await open_ticket(tx, case, now_us)
+    if decision == "follow_up":
+        return await _follow_up(tx, case, thread.ticket, now_us)
+    if decision == "add_strangers_note":
+        return await add_strangers_note(tx, case, thread, now_us)
+    if case.agent is not None and decision in ("add_agents_reply", "add_agents_note"):
+        by, is_internal = _agent_writer(case, case.agent), decision == "add_agents_note"
+        return await add_reply(tx, case, thread, now_us, is_internal=is_internal, by=by)
+    return await add_reply(tx, case, thread, now_us, is_internal=decision == "add_note")
+
+
+async def _record_bounce(tx: Tx, case: Case, message: OutgoingMessage, now_us: int) -> Effect:
+    """Store that a message came back, with its reply and as a note."""
+    report = case.incoming.message.delivery_status
+    reason = sending.reason_of_report(report) if report else ""
+    note_id = await results.bounce(tx, message, reason, now_us)
+    if not message.ticket_id:
+        return Effect("ignored", UNCONFIRMED)
+    if note_id is None:
+        return Effect("ignored", KNOWN_BOUNCE, message.ticket_id)
+    return Effect("bounce", report.status if report else None, message.ticket_id, note_id)
+
+
+async def _note_copy(tx: Tx, case: Case, copy: ReceivedMessage, now_us: int) -> Effect:
+    """Tell the ticket of a message that another mailbox has got it too."""
+    mailbox = case.incoming.mailbox
+    stored = await threads.get_ongoing_ticket(tx, mailbox.tenant_id, copy.ticket_id or "")
+    text = texts.also_sent_to(mailbox.address)
+    note_id = await add_note(tx, mailbox.tenant_id, stored.ticket.id, text, now_us)
+    return Effect("note", COPY, stored.ticket.id, note_id)
 
 
 async def open_ticket(
-    tx: Tx, incoming: Incoming, now_us: int, *, customer: FromAddress | None = None
+    tx: Tx, case: Case, now_us: int, *, customer: FromAddress | None = None
 ) -> Effect:
     """A new ticket of the sender. customer: whom the desk has written to instead."""
-    sender, tenant_id = rules.sender_of(incoming.message), incoming.mailbox.tenant_id
+    incoming, sender = case.incoming, case.sender
     attached = await _attach(tx, incoming, Actor("customer", "", sender.identity), now_us)
     before = texts.by_desk(sender) if customer else ""
     of = customer or sender
@@ -62,36 +115,46 @@ async def open_ticket(
         description=rules.text_of(incoming.message, before, texts.left_out(attached.left_out)),
         customer=TicketCustomer(of.address, of.name),
         status=incoming.history.status if incoming.history else "open",
-        team_id=await _find_team(tx, incoming),
+        team_id=await _find_team(tx, incoming.mailbox),
         attachment_ids=attached.ids,
         created_at=_written_at(incoming, 0),
     )
-    opened = await tickets.open_ticket(
-        tx, system_caller(tenant_id), new, source="email", now_us=now_us
-    )
+    caller = system_caller(incoming.mailbox.tenant_id)
+    opened = await tickets.open_ticket(tx, caller, new, source="email", now_us=now_us)
     await _remember(tx, incoming, opened.id)
-    await _add_people(tx, incoming, opened.id, sender, now_us)
-    if _has_failed_dmarc(incoming):
-        await add_note(tx, tenant_id, opened.id, texts.failed_dmarc(), now_us)
+    await _add_people(tx, case, opened.id, now_us)
+    await _warn(tx, case, opened.id, now_us)
     reason = rules.automatic_reason(incoming)
     if incoming.history is not None:  # it gets no acknowledgement either
         reason = BY_DESK if customer else IMPORTED
-    return Effect("ticket", reason, opened.id)
+    return Effect("ticket", reason, opened.id, reason_code="by_desk" if customer else None)
 
 
-async def follow_up(tx: Tx, incoming: Incoming, closed: TicketAndCustomer, now_us: int) -> Effect:
+async def _open_for_customer(tx: Tx, case: Case, agent: Agent, now_us: int) -> Effect:
+    """A new ticket of the customer whose message an agent forwards; a note says who did."""
+    forward = rules.forward_in(case)
+    if forward is None:
+        return await open_ticket(tx, case, now_us)
+    effect = await open_ticket(tx, rules.as_of_customer(case, forward), now_us)
+    note = NewReply(body=texts.forwarded(agent.name, forward), is_internal=True)
+    caller = _agent_writer(case, agent).caller
+    await tickets.reply(tx, caller, effect.ticket_id or "", note, now_us=now_us)
+    return effect._replace(reason=FORWARDED, reason_code="forwarded")
+
+
+async def _follow_up(tx: Tx, case: Case, closed: Ticket, now_us: int) -> Effect:
     """A new ticket for a message to a closed one; a note in each names the other."""
-    effect = await open_ticket(tx, incoming, now_us)
-    tenant_id, ticket_id = incoming.mailbox.tenant_id, effect.ticket_id or ""
+    effect = await open_ticket(tx, case, now_us)
+    tenant_id, ticket_id = closed.tenant_id, effect.ticket_id or ""
     number = (await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket.number
-    await add_note(tx, tenant_id, ticket_id, texts.follows(closed.ticket.number), now_us)
-    await add_note(tx, tenant_id, closed.ticket.id, texts.is_followed(number), now_us)
+    await add_note(tx, tenant_id, ticket_id, texts.follows(closed.number), now_us)
+    await add_note(tx, tenant_id, closed.id, texts.is_followed(number), now_us)
     return effect
 
 
 async def add_reply(
     tx: Tx,
-    incoming: Incoming,
+    case: Case,
     thread: Thread,
     now_us: int,
     *,
@@ -102,39 +165,41 @@ async def add_reply(
 
     by: who of the desk has written it instead.
     """
-    tenant_id, sender = incoming.mailbox.tenant_id, rules.sender_of(incoming.message)
-    caller = by.caller if by else await _customer_caller(tx, tenant_id, sender, now_us)
+    incoming, tenant_id, ticket_id = case.incoming, thread.ticket.tenant_id, thread.ticket.id
+    caller = by.caller if by else await _customer_caller(tx, tenant_id, case.sender, now_us)
     attached = await _attach(tx, incoming, caller.actor, now_us)
-    text = rules.text_of(incoming.message, after=texts.left_out(attached.left_out))
     new = NewReply(
-        body=text,
+        body=rules.text_of(incoming.message, after=texts.left_out(attached.left_out)),
         is_internal=is_internal,
         author=by.author if by else None,
         attachment_ids=attached.ids,
-        created_at=_written_at(incoming, thread.newest_us),
+        created_at=_written_at(incoming, _newest_us(thread)),
     )
-    reply = await tickets.reply(tx, caller, thread.ticket_id, new, now_us=now_us)
-    await _remember(tx, incoming, thread.ticket_id)
-    if not is_internal:
-        await _add_people(tx, incoming, thread.ticket_id, sender, now_us)
-    if _has_failed_dmarc(incoming):
-        await add_note(tx, tenant_id, thread.ticket_id, texts.failed_dmarc(), now_us)
+    reply = await tickets.reply(tx, caller, ticket_id, new, now_us=now_us)
+    await _remember(tx, incoming, ticket_id)
+    people = [] if is_internal else await _add_people(tx, case, ticket_id, now_us)
     reason = rules.automatic_reason(incoming)
-    return Effect("note" if is_internal else "reply", reason, thread.ticket_id, reply.id)
+    if by is None and rules.may_be_shared(case):
+        readers = rules.readers_besides(case, people)
+        await queueing.share(tx, tenant_id, reply, readers, now_us)
+    return Effect("note" if is_internal else "reply", reason, ticket_id, reply.id)
 
 
-async def add_strangers_note(tx: Tx, incoming: Incoming, thread: Thread, now_us: int) -> Effect:
+async def add_strangers_note(tx: Tx, case: Case, thread: Thread, now_us: int) -> Effect:
     """A note with what somebody writes who is no participant."""
-    tenant_id, sender = incoming.mailbox.tenant_id, rules.sender_of(incoming.message)
-    caller = system_caller(tenant_id)
+    incoming, ticket = case.incoming, thread.ticket
+    caller = system_caller(ticket.tenant_id)
     attached = await _attach(tx, incoming, caller.actor, now_us)
-    before = texts.stranger(sender, has_failed_dmarc=_has_failed_dmarc(incoming))
-    text = rules.text_of(incoming.message, before, texts.left_out(attached.left_out))
-    created_at = _written_at(incoming, thread.newest_us)
-    new = NewReply(body=text, is_internal=True, attachment_ids=attached.ids, created_at=created_at)
-    reply = await tickets.reply(tx, caller, thread.ticket_id, new, now_us=now_us)
-    await _remember(tx, incoming, thread.ticket_id)
-    return Effect("note", STRANGER, thread.ticket_id, reply.id)
+    before = texts.stranger(case.sender, has_failed_dmarc=rules.has_failed_dmarc(case))
+    new = NewReply(
+        body=rules.text_of(incoming.message, before, texts.left_out(attached.left_out)),
+        is_internal=True,
+        attachment_ids=attached.ids,
+        created_at=_written_at(incoming, _newest_us(thread)),
+    )
+    reply = await tickets.reply(tx, caller, ticket.id, new, now_us=now_us)
+    await _remember(tx, incoming, ticket.id)
+    return Effect("note", STRANGER, ticket.id, reply.id, "stranger")
 
 
 async def add_note(tx: Tx, tenant_id: str, ticket_id: str, text: str, now_us: int) -> str:
@@ -148,19 +213,25 @@ def system_caller(tenant_id: str) -> Caller:
     return Caller(tenant_id, actor, frozenset(), "", has_custom_fields=False)
 
 
+def _agent_writer(case: Case, agent: Agent) -> Writer:
+    actor = Actor("user", agent.id, agent.name)
+    caller = Caller(
+        case.incoming.mailbox.tenant_id, actor, frozenset(), "", has_custom_fields=False
+    )
+    return Writer(caller, None)
+
+
 async def _customer_caller(tx: Tx, tenant_id: str, sender: FromAddress, now_us: int) -> Caller:
     """The customer with the address of the sender, who is added if there is none."""
-    customer = await customer_store.find_by_email(tx, tenant_id, sender.address)
-    if customer is None:
-        new = NewCustomer(sender.address, sender.name)
-        customer = await customers.add_customer(tx, tenant_id, new, now_us=now_us)
+    new = NewCustomer(sender.address, sender.name)
+    customer = await customers.find_or_add(tx, tenant_id, new, now_us=now_us)
     actor = Actor("customer", customer.id, customer.name or "")
     return Caller(tenant_id, actor, frozenset(), "", has_custom_fields=False)
 
 
-async def _find_team(tx: Tx, incoming: Incoming) -> str | None:
-    team_id, tenant_id = incoming.mailbox.team_id, incoming.mailbox.tenant_id
-    if team_id is None or not await teams.is_team(tx, tenant_id, team_id):
+async def _find_team(tx: Tx, mailbox: Mailbox) -> str | None:
+    team_id = mailbox.team_id
+    if team_id is None or not await teams.is_team(tx, mailbox.tenant_id, team_id):
         return None
     return team_id
 
@@ -172,30 +243,24 @@ async def _remember(tx: Tx, incoming: Incoming, ticket_id: str) -> None:
         )
 
 
-async def _add_people(
-    tx: Tx, incoming: Incoming, ticket_id: str, sender: FromAddress, now_us: int
-) -> None:
-    """Make the sender and those in To and Cc participants, without the tenant's mailboxes."""
-    found = [(each.address, rules.name_of(each)) for each in rules.people_of(incoming.message)]
-    people = [(sender.address, sender.name), *found] if sender.is_known else found
-    identity_of = {address: rules.mailbox_identity(address) for address, _ in people}
-    tenant_of = await store.find_mailboxes(tx, [*identity_of.values()])
-    mailbox = incoming.mailbox
-    agents = incoming.history.agents if incoming.history else {}
-    others = [
-        each
-        for each in people
-        if tenant_of.get(identity_of[each[0]]) != mailbox.tenant_id
-        and identity_of[each[0]] not in agents
-    ]
-    await threads.add_people(tx, mailbox.tenant_id, ticket_id, mailbox.id, others, now_us)
+async def _add_people(tx: Tx, case: Case, ticket_id: str, now_us: int) -> list[Participant]:
+    """All participants, after those in a message were added."""
+    mailbox, people = case.incoming.mailbox, rules.new_participants(case)
+    return await threads.add_people(tx, mailbox.tenant_id, ticket_id, mailbox.id, people, now_us)
+
+
+async def _warn(tx: Tx, case: Case, ticket_id: str, now_us: int) -> None:
+    """Write into a ticket that somebody else may have written its message."""
+    if rules.has_failed_dmarc(case):
+        tenant_id = case.incoming.mailbox.tenant_id
+        await add_note(tx, tenant_id, ticket_id, texts.failed_dmarc(), now_us)
 
 
 async def _attach(tx: Tx, incoming: Incoming, actor: Actor, now_us: int) -> _Attached:
     """Attach the files of a message, as far as there is room."""
     added, left_out = [], list(incoming.left_out)
     for file in incoming.files:
-        attachment = _attachment(incoming, file, actor, now_us)
+        attachment = attachment_of(incoming.mailbox.tenant_id, file, actor, now_us)
         try:
             await attachments.add(tx, attachment, quota_bytes=incoming.quota_bytes)
         except Conflict:
@@ -205,9 +270,10 @@ async def _attach(tx: Tx, incoming: Incoming, actor: Actor, now_us: int) -> _Att
     return _Attached(added, tuple(left_out))
 
 
-def _attachment(incoming: Incoming, file: File, actor: Actor, now_us: int) -> Attachment:
+def attachment_of(tenant_id: str, file: File, actor: Actor, now_us: int) -> Attachment:
+    """A file of a message as an attachment that belongs to no ticket yet."""
     return Attachment(
-        tenant_id=incoming.mailbox.tenant_id,
+        tenant_id=tenant_id,
         id=ids.mint(now_us),
         **file._asdict(),
         uploader_kind=actor.kind,
@@ -225,8 +291,6 @@ def _written_at(incoming: Incoming, newest_us: int) -> str | None:
     return clock.iso(max(incoming.history.written_at, newest_us))
 
 
-def _has_failed_dmarc(incoming: Incoming) -> bool:
-    if incoming.history is not None:
-        return False
-    results = incoming.message.authentication_results
-    return rules.has_failed_dmarc(results, incoming.authserv_ids)
+def _newest_us(thread: Thread) -> int:
+    """The time of the newest message of a ticket, which old messages come after."""
+    return thread.ticket.last_message_at or thread.ticket.created_at

@@ -6,11 +6,10 @@ from typing import Any
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.mail.mailboxes import store as mailboxes
-from sealdesk.mail.mailboxes.directory import store as directory
+from sealdesk.mail.mailboxes.store import directory, mailboxes
 from sealdesk.mail.mailboxes.types import Mailbox
-from sealdesk.mail.receiving import rules, taking
-from sealdesk.mail.receiving.taking import Arrival
+from sealdesk.mail.receiving import arrivals, rules
+from sealdesk.mail.receiving.types import Arrival, WaitingFull
 from sealdesk.state import AppState
 
 MAX_RECIPIENTS = 100
@@ -19,13 +18,14 @@ _UNKNOWN = "550 5.1.1 There is no such mailbox here"
 _PAUSED = "450 4.2.1 The mailbox is paused, try again later"
 _TOO_MANY = "452 4.5.3 Too many recipients"
 _LATER = "451 4.3.0 The message cannot be stored now, try again later"
+_WAITING_FULL = "452 4.2.2 Too many messages wait for a decision, try again later"
 _NULL_SENDER = "<>"
 
 log = logging.getLogger("sealdesk.mail")
 
 
 class Handler:
-    """The hooks of aiosmtpd. running: messages that are being taken."""
+    """The hooks of aiosmtpd. running: messages that are being received."""
 
     def __init__(self, state: AppState) -> None:
         self._state = state
@@ -73,8 +73,8 @@ class Handler:
 
         return await self._state.database.read(work)
 
-    async def take(self, envelope: Any, raw: bytes) -> list[str]:
-        """Take a message for each mailbox; an answer for each recipient, in their order."""
+    async def deliver(self, envelope: Any, raw: bytes) -> list[str]:
+        """Deliver a message to each mailbox; an answer for each recipient, in their order."""
         sender = "" if envelope.mail_from == _NULL_SENDER else envelope.mail_from
         recipients = list(zip(envelope.rcpt_tos, envelope.mailboxes, strict=True))
         answers: dict[str, str] = {}
@@ -82,22 +82,30 @@ class Handler:
             if mailbox.id in answers:
                 continue
             addresses = tuple(to for to, each in recipients if each.id == mailbox.id)
-            answers[mailbox.id] = await self._take(mailbox, Arrival(raw, addresses, sender))
+            answers[mailbox.id] = await self._deliver_to(mailbox, Arrival(raw, addresses, sender))
         return [answers[mailbox.id] for _, mailbox in recipients]
 
-    async def _take(self, mailbox: Mailbox, arrival: Arrival) -> str:
-        task = asyncio.create_task(taking.take(self._state, mailbox, arrival))
+    async def _deliver_to(self, mailbox: Mailbox, arrival: Arrival) -> str:
+        task = asyncio.create_task(arrivals.receive(self._state, mailbox, arrival))
         self.running.add(task)
         task.add_done_callback(self.running.discard)
         try:
             # A client that goes away ends its session, not the transaction.
             await asyncio.shield(task)
-        except ServiceUnavailable:
-            return _LATER
+        except WaitingFull:
+            return self._refuse(mailbox, "waiting_full", _WAITING_FULL)
+        except ServiceUnavailable as error:
+            return self._refuse(mailbox, "unavailable", _LATER, repr(error.__cause__ or error))
         except Exception:
-            log.exception("a message could not be taken", extra={"mailbox": mailbox.id})
-            return _LATER
+            log.exception("a message could not be received", extra={"mailbox": mailbox.id})
+            return self._refuse(mailbox, "fault", _LATER)
         return _OK
+
+    def _refuse(self, mailbox: Mailbox, reason: str, answer: str, cause: str = "") -> str:
+        extra = {"mailbox": mailbox.id, "reason": reason, "cause": cause}
+        log.warning("a message was refused for now", extra=extra)
+        self._state.metrics.count_refused_mail(reason)
+        return answer
 
     async def handle_exception(self, error: Exception) -> str:
         if not isinstance(error, TimeoutError):

@@ -8,9 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from sealdesk.errors import ConfigurationError
-from sealdesk.mail.receiving.connections import Connections
 from sealdesk.mail.receiving.handler import Handler
-from sealdesk.mail.receiving.session import IDLE_S, LmtpSession, Session
+from sealdesk.mail.receiving.session import IDLE_S, Connections, LmtpSession, Session
 from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.settings import MailSettings
 from sealdesk.state import AppState
@@ -33,7 +32,7 @@ class Listener:
         self.port: int = server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Finish the messages that are being taken, and close everything."""
+        """Finish the messages that are being received, and close everything."""
         self._server.close()
         if self._handler.running:
             await asyncio.wait(self._handler.running, timeout=_FINISH_S)

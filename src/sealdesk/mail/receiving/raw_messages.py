@@ -1,8 +1,9 @@
-"""Raw messages in the storage of attachments: as they arrive, and read again later."""
+"""Raw messages in the storage of attachments: as they arrive, read again later, and deleted."""
 
 import hashlib
 import tempfile
 from collections.abc import Generator, Iterable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,17 +11,19 @@ from sealdesk.crypto import sealed_file
 from sealdesk.crypto.encrypted_file import CHUNK_BYTES
 from sealdesk.crypto.sealing import KeyRing, UnsealError
 from sealdesk.errors import ServiceUnavailable
+from sealdesk.mail.receiving import store
 from sealdesk.mail.receiving.types import File, RawMessage, ReceivedMessage
 from sealdesk.settings import Settings
 from sealdesk.state import AppState
-from sealdesk.tickets.attachments import files
+from sealdesk.tickets.attachments import files, pruning
 from sealdesk.tickets.attachments import rules as attachment_rules
 from sealdesk.tickets.attachments.errors import CONTENT_UNAVAILABLE
 from sealdesk.tickets.attachments.storage import storage_of
 from sealdesk.tickets.attachments.types import Content
-from sealdesk.web.file_body import FileBody
+from sealdesk.web.request import FileBody
 
 MAX_BYTES = 25 * 1024 * 1024  # of a message, encoded; SEALDESK_MAIL_MAX_MIB can only lower it
+_PRUNED_ROWS = 100  # at once
 
 
 class _KeptMessage:
@@ -124,6 +127,20 @@ async def read_start(state: AppState, message: ReceivedMessage, max_bytes: int) 
     finally:
         await file.close()
     return bytes(found[:max_bytes])
+
+
+async def prune(state: AppState) -> int:
+    """Delete the raw messages that are kept no longer; how many."""
+    now_us, total = state.clock.now_us(), 0
+    while expired := await state.database.read(
+        lambda tx: store.list_expired(tx, now_us, _PRUNED_ROWS)
+    ):
+        # First the bytes: a row whose bytes are gone is found again, bytes without a row are not.
+        for each in expired:
+            await pruning.delete_unless_used(state, Content(each.tenant_id, each.raw_sha256))
+        await state.database.write(partial(store.forget_raw, messages=expired))
+        total += len(expired)
+    return total
 
 
 async def _store(

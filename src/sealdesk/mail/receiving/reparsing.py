@@ -5,14 +5,24 @@ import re
 
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
-from sealdesk.mail.mailboxes import store as mailboxes
+from sealdesk.mail.mailboxes.store import mailboxes
 from sealdesk.mail.parsing.types import ParsedMessage
-from sealdesk.mail.receiving import actions, effects, raw_messages, rules, store, taking, texts
+from sealdesk.mail.receiving import (
+    actions,
+    arrivals,
+    authors,
+    effects,
+    raw_messages,
+    rules,
+    store,
+    texts,
+)
 from sealdesk.mail.receiving.types import ReceivedMessage
 from sealdesk.resources.paging import PageRequest
 from sealdesk.state import AppState
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.store import history, replies
+from sealdesk.tickets.text.quotes import read_forward
 from sealdesk.tickets.types import TicketChange
 
 log = logging.getLogger("sealdesk.mail")
@@ -25,25 +35,29 @@ _LEFT_OUT = re.compile(rf"\n\n\[{texts.LEFT_OUT}: [^\]\n]*\]\Z")
 async def repair(state: AppState, message: ReceivedMessage) -> bool:
     """Parse a message again, and store its text if it is another one; whether it was.
 
-    A message that could not be processed is taken now. What a user has changed since stays. A
+    A message that could not be processed is processed now. What a user has changed since stays. A
     mistake of ours with one message is logged. Raises ServiceUnavailable if the message is missing.
     """
     try:
         return await _repair(state, message)
     except Exception as error:
-        if not taking.is_mistake(error):
+        if not arrivals.is_mistake(error):
             raise
         log.exception("a message could not be processed", extra={"mailbox": message.mailbox_id})
         return False
 
 
 async def _repair(state: AppState, message: ReceivedMessage) -> bool:
-    if message.outcome == "held" and message.reason == actions.NOT_PROCESSED:
-        return await _take_now(state, message)
+    if message.reason_code == "not_processed":
+        return await _process_now(state, message)
     if message.ticket_id is None or message.outcome not in ("ticket", "reply", "note"):
         return False
     raw = await raw_messages.read(state, message.tenant_id, message.raw_sha256)
-    parsed, now_us = await taking.parse_off_loop(raw), state.clock.now_us()
+    parsed, now_us = await arrivals.parse_off_loop(state, raw), state.clock.now_us()
+    if message.reason_code == "forwarded":
+        if (forward := read_forward(parsed.subject, parsed.text)) is None:
+            return False
+        parsed = rules.as_forwarded(parsed, forward)
     before = _before(message, parsed, state.settings.mail.authserv_ids)
 
     async def work(tx: Tx) -> bool:
@@ -54,28 +68,28 @@ async def _repair(state: AppState, message: ReceivedMessage) -> bool:
     return await state.database.write(work, message.tenant_id)
 
 
-async def _take_now(state: AppState, message: ReceivedMessage) -> bool:
+async def _process_now(state: AppState, message: ReceivedMessage) -> bool:
     tenant_id, now_us = message.tenant_id, state.clock.now_us()
     mailbox = await state.database.read(
         lambda tx: mailboxes.find_ever(tx, tenant_id, message.mailbox_id), tenant_id
     )
     if mailbox is None:
         return False
-    incoming = await taking.read_again(state, mailbox, message)
+    incoming = await arrivals.read_again(state, mailbox, message)
     await state.database.write(
-        lambda tx: actions.retake(tx, incoming, message.id, now_us), tenant_id
+        lambda tx: actions.process_again(tx, incoming, message.id, now_us), tenant_id
     )
     return True
 
 
 def _before(message: ReceivedMessage, parsed: ParsedMessage, ids: frozenset[str]) -> str:
     """What stands before the text of some messages."""
-    if message.reason == effects.BY_DESK:
-        return texts.by_desk(rules.sender_of(parsed))
-    if message.reason not in (effects.STRANGER, effects.ADDED):
+    if message.reason_code == "by_desk":
+        return texts.by_desk(authors.author(parsed, ()))
+    if message.reason_code not in ("stranger", "stranger_added"):
         return ""
-    has_failed = rules.has_failed_dmarc(parsed.authentication_results, ids)
-    return texts.stranger(rules.sender_of(parsed), has_failed_dmarc=has_failed)
+    has_failed = rules.is_unauthenticated(parsed, ids)
+    return texts.stranger(authors.author(parsed, ()), has_failed_dmarc=has_failed)
 
 
 async def _repair_ticket(

@@ -1,50 +1,181 @@
-"""What is read from a received message; no I/O, no clock."""
+"""What is read from a received message, and what is done with it; no I/O, no clock."""
 
+import hashlib
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import msgspec
 
-from sealdesk.mail.parsing.types import Address, ParsedMessage
-from sealdesk.mail.receiving.types import Effect, Envelope, Incoming, ReceivedMessage
+from sealdesk.crypto.reply_codes import find_reply_code
+from sealdesk.mail.parsing.types import Address, Fault, ParsedMessage
+from sealdesk.mail.receiving import authors
+from sealdesk.mail.receiving.types import (
+    Case,
+    Decision,
+    Effect,
+    Envelope,
+    FromAddress,
+    Incoming,
+    Origin,
+    Outcome,
+    ReceivedMessage,
+    Waiting,
+)
 from sealdesk.mail.threads import rules as threads
-from sealdesk.resources.representation import check_email, email_identity
+from sealdesk.mail.threads.types import Participant
+from sealdesk.resources.addresses import can_receive, is_read
+from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.attachments import rules as attachments
+from sealdesk.tickets.text.quotes import Forward, read_forward
 
 RAW_KEPT_US = 30 * 24 * 3600 * 1_000_000
 # Within LIMITED_US; further messages are held. The first two are of one sender.
 MAX_NEW_TICKETS, MAX_REPLIES, MAX_REPLIES_OF_TICKET = 10, 30, 100
 LIMITED_US = 10 * 60 * 1_000_000
-# The domain never exists (RFC 6761), so nothing is ever sent to it.
-UNKNOWN_SENDER = "unknown@sender.invalid"
+# Of those that wait for a person. A sender may have an eighth of the bytes.
+MAX_WAITING, MAX_WAITING_OF_SENDER = 20_000, 2_000
+_SENDERS_PART = 8
 MAX_TEXT = 65_536  # LongText of tickets
 _MAX_SUBJECT = 255
-_MAX_NAME = 255
 _MAX_KEY = 255
 _MAX_TOKENS = 10
 _MAX_REFERENCES = 50
 _MAX_PEOPLE = 50
+_MAX_IDENTITIES = 200
+_OF_PROGRAMS = ("auto-submitted", "report")  # in ParsedMessage.automatic
+_RAW_MESSAGE = ("message.eml", "message/rfc822")  # the name and type of a file
+_NOTICES = {
+    Fault.ENCRYPTED: "[Encrypted (S/MIME or OpenPGP): only the recipient's key opens it.]",
+    Fault.TNEF: "[winmail.dat holds files in a format of Outlook. Ask for the message as plain text"
+    " or HTML.]",
+}
+OWN_COPY = "a message of this desk that came back"
+_PASSED_DMARC = re.compile(r"\bdmarc=pass\b", re.IGNORECASE)
 _FAILED_DMARC = re.compile(r"\bdmarc=fail\b", re.IGNORECASE)
 
 
-class FromAddress(NamedTuple):
-    """Who has written a message. is_known: otherwise it has no valid address."""
-
-    address: str
-    name: str | None
-    is_known: bool
-
-    @property
-    def identity(self) -> str:
-        return email_identity(self.address)
+def decide(case: Case) -> Decision:
+    """What is done with a message that has just arrived."""
+    waiting = _reason_to_wait(case)
+    if waiting is None and case.copy is not None:
+        return "note_copy"
+    return waiting or decide_release(case)
 
 
-def sender_of(message: ParsedMessage) -> FromAddress:
-    """The sender as the message names it, which anybody can forge."""
-    if message.sender is None or check_email(message.sender.address):
-        return FromAddress(UNKNOWN_SENDER, _name(message.sender), False)
-    return FromAddress(message.sender.address, _name(message.sender), True)
+def decide_release(case: Case) -> Decision:
+    """What is done with a message that a person wants to have, whatever it would wait for."""
+    thread = case.thread
+    if case.bounced is not None:
+        return "record_bounce"
+    if thread is None:
+        return "open_ticket" if forward_in(case) is None else "open_ticket_for_customer"
+    if case.agent is not None and case.agent.is_proven:
+        return "add_agents_note" if is_by_program(case.incoming) else "add_agents_reply"
+    if thread.sender is None or case.agent is not None or has_failed_dmarc(case):
+        return "open_ticket" if thread.ticket.status == "closed" else "add_strangers_note"
+    if not joins_ticket(case):
+        return "follow_up"
+    return "add_note" if is_by_program(case.incoming) else "add_reply"
+
+
+def forward_in(case: Case) -> Forward | None:
+    """The customer's message that an agent forwards, if more than From says that it is they."""
+    agent, message = case.agent, case.incoming.message
+    if agent is None or not agent.is_proven or is_by_program(case.incoming):
+        return None
+    found = read_forward(message.subject, message.text)
+    is_reader = found and is_read(found.address) and not is_of_desk(case, found.address)
+    return found if is_reader else None
+
+
+def as_of_customer(case: Case, forward: Forward) -> Case:
+    """A forwarded message as if the customer had written it."""
+    name = authors.name_of(Address(forward.address, forward.name))
+    customer = FromAddress(forward.address, name, True)
+    origin = case.origin._replace(author=customer, answers_to=customer)
+    message = as_forwarded(case.incoming.message, forward)
+    # The whole message has the agent's words too.
+    files = [each for each in case.incoming.files if each[:2] != _RAW_MESSAGE]
+    incoming = msgspec.structs.replace(case.incoming, message=message, files=tuple(files))
+    return case._replace(incoming=incoming, origin=origin)
+
+
+def as_forwarded(message: ParsedMessage, forward: Forward) -> ParsedMessage:
+    """What was forwarded, without what the agent wrote and to whom."""
+    return msgspec.structs.replace(
+        message, subject=forward.subject, text=forward.text, to=(), cc=()
+    )
+
+
+def joins_ticket(case: Case) -> bool:
+    """Whether a message is added to the ticket of its thread, instead of opening one.
+
+    To a closed one only the automatic answers of participants are added.
+    """
+    thread = case.thread
+    if thread is None or thread.ticket.status != "closed":
+        return thread is not None
+    return thread.sender is not None and is_by_program(case.incoming)
+
+
+def _reason_to_wait(case: Case) -> Effect | None:
+    """The effect of a message that has no other before a person decides."""
+    if case.is_own_copy:
+        return Effect("ignored", OWN_COPY)
+    if case.block is not None:
+        return Effect("blocked", case.block)
+    if case.incoming.message.is_spam:
+        return Effect("spam", "marked by the mail server")
+    report = case.incoming.message.delivery_status
+    if report is not None and report.action != "failed":
+        outcome: Outcome = "ignored" if _says_that_a_program_wrote(case.incoming) else "held"
+        return Effect(outcome, f"a report that a message was {report.action}")
+    if report is not None:
+        is_known = case.bounced is not None
+        return None if is_known else Effect("held", "a report about an unknown message")
+    if case.agent is not None and case.agent.is_proven and _is_of_closed_ticket(case):
+        return Effect("held", "an answer of an agent to a closed ticket")
+    return _limit_of_replies(case) if joins_ticket(case) else _reason_against_ticket(case)
+
+
+def _is_of_closed_ticket(case: Case) -> bool:
+    """Whether a reply of an agent would be refused; it can be released when the ticket is open."""
+    return case.thread is not None and case.thread.ticket.status == "closed"
+
+
+def _reason_against_ticket(case: Case) -> Effect | None:
+    is_by_mailbox = any(
+        each in case.origin.mailbox_tenants for each in authors.forms_of(case.sender.address)
+    )
+    if is_by_mailbox and is_by_program(case.incoming):
+        outcome: Outcome = "ignored" if _says_that_a_program_wrote(case.incoming) else "held"
+        return Effect(outcome, "an automatic message of a mailbox")
+    if is_of_desk(case, case.sender.address):
+        return Effect("held", "sent by an address of this desk")
+    if case.counts.new_tickets >= MAX_NEW_TICKETS:
+        return Effect("held", f"more than {MAX_NEW_TICKETS} new tickets in 10 minutes")
+    return None
+
+
+def _limit_of_replies(case: Case) -> Effect | None:
+    if case.counts.replies >= MAX_REPLIES:
+        return Effect("held", f"more than {MAX_REPLIES} replies of one sender in 10 minutes")
+    if case.counts.replies_of_ticket >= (limit := MAX_REPLIES_OF_TICKET):
+        return Effect("held", f"more than {limit} replies to one ticket in 10 minutes")
+    return None
+
+
+def has_room(
+    size_bytes: int, waiting_bytes: int, *, of_tenant: Waiting, of_sender: Waiting
+) -> bool:
+    """Whether one more message may wait. waiting_bytes: how many may wait together."""
+    return (
+        of_tenant.number < MAX_WAITING
+        and of_sender.number < MAX_WAITING_OF_SENDER
+        and of_tenant.size_bytes + size_bytes <= waiting_bytes
+        and of_sender.size_bytes + size_bytes <= waiting_bytes // _SENDERS_PART
+    )
 
 
 def subject_of(message: ParsedMessage) -> str:
@@ -55,7 +186,8 @@ def subject_of(message: ParsedMessage) -> str:
 
 def text_of(message: ParsedMessage, before: str = "", after: str = "") -> str:
     """As the text of a ticket or reply, with sentences before and after it."""
-    text = clean(message.text).strip() or "(no text)"
+    notices = [text for fault, text in _NOTICES.items() if fault in message.faults]
+    text = "\n\n".join(filter(None, (clean(message.text).strip(), *notices))) or "(no text)"
     room = MAX_TEXT - len(before) - len(after)
     cut = text if len(text) <= room else text[: room - 1] + "…"
     return f"{before}{cut}{after}"
@@ -66,7 +198,9 @@ def clean(text: str) -> str:
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
-def new_row(incoming: Incoming, message_id: str, now_us: int) -> ReceivedMessage:
+def new_row(
+    incoming: Incoming, author: FromAddress, message_id: str, now_us: int
+) -> ReceivedMessage:
     """The row of a message before its effect is known."""
     mailbox, raw = incoming.mailbox, incoming.raw
     return ReceivedMessage(
@@ -74,7 +208,7 @@ def new_row(incoming: Incoming, message_id: str, now_us: int) -> ReceivedMessage
         id=message_id,
         mailbox_id=mailbox.id,
         message_key=key_of(incoming.message, raw.digest),
-        from_identity=sender_of(incoming.message).identity,
+        from_identity=author.identity,
         subject=subject_of(incoming.message),
         raw_sha256=raw.sha256,
         outcome="ignored",
@@ -89,8 +223,12 @@ def new_row(incoming: Incoming, message_id: str, now_us: int) -> ReceivedMessage
 
 
 def _envelope_of(incoming: Incoming) -> str | None:
-    found = Envelope(_tokens(incoming, incoming.recipients), incoming.envelope_sender == "")
-    return None if found == Envelope() else msgspec.json.encode(found).decode()
+    found = Envelope(
+        _tokens(incoming, incoming.recipients),
+        incoming.envelope_sender == "",
+        incoming.message.content_hash,
+    )
+    return msgspec.json.encode(found).decode()
 
 
 def read_envelope(stored: ReceivedMessage) -> Envelope:
@@ -101,7 +239,8 @@ def read_envelope(stored: ReceivedMessage) -> Envelope:
 def key_of(message: ParsedMessage, digest: str) -> str:
     """What a message is recognised by when it comes again. digest: SHA-256 of it, in hex."""
     message_id = clean(message.message_id or "").strip()
-    return message_id if 0 < len(message_id) <= _MAX_KEY else _hash_key(digest)
+    key = f"{message_id} {clean(message.date)}".strip()
+    return key if message_id and len(key) <= _MAX_KEY else f"sha256 {digest}"
 
 
 def is_cut(message: ParsedMessage) -> bool:
@@ -109,19 +248,29 @@ def is_cut(message: ParsedMessage) -> bool:
     return message.is_truncated or bool(message.faults) or len(message.text) > MAX_TEXT
 
 
+def is_by_program(incoming: Incoming) -> bool:
+    """Whether a program has written a message, such as the answer of somebody absent."""
+    return incoming.message.is_by_program or incoming.envelope_sender == ""
+
+
+def _says_that_a_program_wrote(incoming: Incoming) -> bool:
+    """Whether nobody reads a message for what it may contain; a subject or an address could err."""
+    by_program = incoming.message.is_by_program and incoming.message.automatic in _OF_PROGRAMS
+    return by_program or incoming.envelope_sender == ""
+
+
 def automatic_reason(incoming: Incoming) -> str | None:
-    """Why a message is an automatic one, None for one that a person has written."""
+    """Why no program may answer a message, although a person may have written it."""
     if incoming.envelope_sender == "":
         return incoming.message.automatic or "empty sender"
     return incoming.message.automatic
 
 
-def may_be_answered(incoming: Incoming, effect: Effect) -> bool:
+def may_be_answered(case: Case, effect: Effect) -> bool:
     """Whether a program may answer a message: a person has opened a ticket with it."""
-    message = incoming.message
-    has_failed = has_failed_dmarc(message.authentication_results, incoming.authserv_ids)
-    is_of_person = automatic_reason(incoming) is None and message.delivery_status is None
-    return effect.outcome == "ticket" and is_of_person and not has_failed
+    incoming = case.incoming
+    is_of_person = automatic_reason(incoming) is None and incoming.message.delivery_status is None
+    return effect.outcome == "ticket" and is_of_person and not has_failed_dmarc(case)
 
 
 def tokens_of(incoming: Incoming) -> tuple[str, ...]:
@@ -132,11 +281,11 @@ def tokens_of(incoming: Incoming) -> tuple[str, ...]:
 
 
 def _tokens(incoming: Incoming, addresses: Iterable[str]) -> tuple[str, ...]:
-    identity = incoming.mailbox.address_identity
+    identities = incoming.mailbox.identities
     tokens = [
         token
         for address in addresses
-        if (token := threads.token_of(address)) and mailbox_identity(address) == identity
+        if (token := find_reply_code(address)) and mailbox_identity(address) in identities
     ]
     return tuple(dict.fromkeys(tokens))[:_MAX_TOKENS]
 
@@ -151,9 +300,60 @@ def references_of(message: ParsedMessage) -> tuple[str, ...]:
 
 def people_of(message: ParsedMessage) -> tuple[Address, ...]:
     """Who else the message was sent to; mailboxes are among them."""
-    known = (each for each in (*message.to, *message.cc) if not check_email(each.address))
+    known = (each for each in (*message.to, *message.cc) if can_receive(each.address))
     by_identity = {email_identity(each.address): each for each in known}
     return tuple(by_identity.values())[:_MAX_PEOPLE]
+
+
+def identities_in(message: ParsedMessage) -> tuple[str, ...]:
+    """What the addresses in a message may be in the directory of mailboxes."""
+    forms = (form for each in authors.addresses_in(message) for form in authors.forms_of(each))
+    return tuple(dict.fromkeys(islice(forms, _MAX_IDENTITIES)))
+
+
+def new_participants(case: Case) -> list[tuple[str, str | None]]:
+    """The sender and those in To and Cc with their names, without those of the desk itself."""
+    people = people_of(case.incoming.message)
+    answered = case.origin.answers_to
+    sender = [(answered.address, answered.name)] if answered.is_known else []
+    found = [*sender, *((each.address, authors.name_of(each)) for each in people)]
+    return [each for each in found if not is_of_desk(case, each[0])]
+
+
+def may_be_shared(case: Case) -> bool:
+    """Whether other participants get what one has written: that no program could have answered."""
+    return case.incoming.history is None and automatic_reason(case.incoming) is None
+
+
+def readers_besides(case: Case, people: Iterable[Participant]) -> list[Participant]:
+    """The participants who have not written a message, nor got it from its author."""
+    message, origin = case.incoming.message, case.origin
+    named = (each.address for each in (*message.to, *message.cc))
+    known = {origin.author.identity, origin.answers_to.identity, *map(email_identity, named)}
+    return [
+        each
+        for each in people
+        if each.address_identity not in known and not is_of_desk(case, each.address)
+    ]
+
+
+def other_mailboxes_in(incoming: Incoming, origin: Origin) -> list[str]:
+    """The addresses in To and Cc of other mailboxes of the desk, as addresses are compared."""
+    forms = {each for to in people_of(incoming.message) for each in authors.forms_of(to.address)}
+    return sorted((forms & origin.own_addresses) - incoming.mailbox.identities)
+
+
+def is_of_desk(case: Case, address: str) -> bool:
+    """Whether an address in a message is a mailbox of the desk, or an agent if it is imported."""
+    history = case.incoming.history
+    is_mailbox = authors.is_own(address, case.origin.own_addresses)
+    return is_mailbox or (history is not None and mailbox_identity(address) in history.agents)
+
+
+def may_be_own_id(message_id: str, origin: Origin) -> bool:
+    """Whether the desk may have sent a message: it uses the domains of its mailboxes."""
+    domain = message_id.rpartition("@")[2].lower()
+    return domain in {each.rpartition("@")[2] for each in origin.own_addresses}
 
 
 def mailbox_identity(address: str) -> str:
@@ -166,21 +366,32 @@ def identities_of(address: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((email_identity(address), mailbox_identity(address))))
 
 
-def name_of(address: Address) -> str | None:
-    return _name(address)
-
-
-def has_failed_dmarc(results: Iterable[str], authserv_ids: frozenset[str]) -> bool:
+def has_failed_dmarc(case: Case) -> bool:
     """Whether a believed server says that the sender's domain does not vouch for a message.
 
-    results: the values of Authentication-Results (RFC 8601), which begin with the server's name.
+    What is imported has been there for long, and is believed.
     """
-    for value in results:
+    incoming = case.incoming
+    return incoming.history is None and is_unauthenticated(incoming.message, incoming.authserv_ids)
+
+
+def is_unauthenticated(message: ParsedMessage, authserv_ids: frozenset[str]) -> bool:
+    return any(map(_FAILED_DMARC.search, _believed_results(message, authserv_ids)))
+
+
+def has_passed_dmarc(message: ParsedMessage, authserv_ids: frozenset[str]) -> bool:
+    """Whether a believed server says that the sender's domain vouches for a message."""
+    results = list(_believed_results(message, authserv_ids))
+    return any(map(_PASSED_DMARC.search, results)) and not any(map(_FAILED_DMARC.search, results))
+
+
+def _believed_results(message: ParsedMessage, authserv_ids: frozenset[str]) -> Iterator[str]:
+    """The values of Authentication-Results, which begin with the server's name (RFC 8601)."""
+    for value in message.authentication_results:
         server, _, rest = value.partition(";")
         names = server.split()
-        if names and names[0].lower() in authserv_ids and _FAILED_DMARC.search(rest):
-            return True
-    return False
+        if names and names[0].lower() in authserv_ids:
+            yield rest
 
 
 def file_name(name: str) -> str:
@@ -197,28 +408,20 @@ def block_patterns(identity: str) -> tuple[str, str]:
 
 def can_block(identity: str) -> bool:
     """Whether the sender of a message can be blocked: not one without an address."""
-    return identity != UNKNOWN_SENDER and not check_email(identity)
+    return identity != authors.UNKNOWN_SENDER and can_receive(identity)
 
 
 def is_same(known: ReceivedMessage, new: ReceivedMessage) -> bool:
-    """Whether two messages with the same Message-ID are one."""
-    return (known.from_identity, known.subject) == (new.from_identity, new.subject)
+    """Whether two messages with the same Message-ID and Date are one."""
+    contents = read_envelope(known).content_hash, read_envelope(new).content_hash
+    return contents[0] == contents[1] if all(contents) else known.subject == new.subject
 
 
-def with_own_key(message: ReceivedMessage, digest: str) -> ReceivedMessage:
-    """A message that shares its Message-ID with another one, with a key of its own."""
-    return msgspec.structs.replace(message, message_key=_hash_key(digest))
+def with_own_key(message: ReceivedMessage, content_hash: str) -> ReceivedMessage:
+    """A message that shares its Message-ID and Date with another one, with a key of its own."""
+    digest = hashlib.sha256(f"{message.message_key}\0{content_hash}".encode()).hexdigest()
+    return msgspec.structs.replace(message, message_key=f"content {digest}")
 
 
 def with_effect(message: ReceivedMessage, effect: Effect) -> ReceivedMessage:
     return msgspec.structs.replace(message, **effect._asdict())
-
-
-def _hash_key(digest: str) -> str:
-    return f"sha256 {digest}"
-
-
-def _name(address: Address | None) -> str | None:
-    if address is None:
-        return None
-    return " ".join(clean(address.name or "").split())[:_MAX_NAME].strip() or None

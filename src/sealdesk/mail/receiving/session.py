@@ -2,13 +2,12 @@
 
 import asyncio
 import ssl
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any, cast
 
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, syntax
 
-from sealdesk.mail.receiving.connections import Connections
 from sealdesk.mail.receiving.data import MessageData
 from sealdesk.rate_limits.byte_budget import ByteBudget, Holding
 
@@ -16,10 +15,32 @@ IDLE_S = 120.0
 # Of the data of one message: 25 MiB at 45 KiB/s.
 _DATA_S = 600.0
 _CHUNK_BYTES = 64 * 1024
+MAX_CONNECTIONS = 200
+MAX_PER_ADDRESS = 50  # a mail server in front has one address for all its messages
 _COMMAND_BYTES = 512  # RFC 5321, 4.5.3.1.4
 _TOO_LARGE = "552 5.3.4 The message is larger than the limit"
 _NO_ROOM = "452 4.3.1 Too many messages at once, try again later"
 _FULL = b"421 4.7.0 Too many connections, try again later\r\n"
+
+
+class Connections:
+    """The open connections of a receiver."""
+
+    def __init__(self) -> None:
+        self._by_address: Counter[str] = Counter()
+
+    def try_add(self, address: str) -> bool:
+        """Count a new connection, if there is room for it."""
+        is_full = self._by_address.total() >= MAX_CONNECTIONS
+        if is_full or self._by_address[address] >= MAX_PER_ADDRESS:
+            return False
+        self._by_address[address] += 1
+        return True
+
+    def remove(self, address: str) -> None:
+        self._by_address[address] -= 1
+        if not self._by_address[address]:
+            del self._by_address[address]
 
 
 class Session(SMTP):  # type: ignore[misc] # aiosmtpd is not checked
@@ -147,7 +168,7 @@ class Session(SMTP):  # type: ignore[misc] # aiosmtpd is not checked
             return self._for_each_recipient(_TOO_LARGE if has_room else _NO_ROOM)
         self._timeout_handle.cancel()  # while it is stored, the client waits for us
         try:
-            answers: list[str] = await self.event_handler.take(self.envelope, data.take())
+            answers: list[str] = await self.event_handler.deliver(self.envelope, data.content())
         finally:
             self._reset_timeout()
         return answers if self.is_lmtp else [_worst(answers)]

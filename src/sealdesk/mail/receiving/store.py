@@ -1,4 +1,4 @@
-"""The SQL of received messages and of blocked senders."""
+"""The SQL of received messages."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.mail.receiving.types import Effect, Outcome, ReceivedMessage
-from sealdesk.resources.paging import PageRequest
+from sealdesk.mail.receiving.types import Effect, ReceivedMessage, Waiting
 from sealdesk.tickets.types import Reply
 
 _STORED = ReceivedMessage.__struct_fields__
@@ -24,11 +23,6 @@ _FIND_BY_KEY = f"""
 SELECT {_COLUMNS} FROM received_messages m WHERE m.tenant_id = :tenant_id
 AND m.mailbox_id = :mailbox_id AND m.message_key = :message_key LIMIT 1
 """
-_LIST = f"""
-SELECT {_COLUMNS} FROM received_messages m
-WHERE m.tenant_id = :tenant_id AND m.outcome = :outcome AND m.id < :before
-ORDER BY m.id DESC LIMIT :limit
-"""
 _LIST_KEPT = f"""
 SELECT {_COLUMNS} FROM received_messages m
 WHERE m.tenant_id = :tenant_id AND m.id > :after AND m.raw_until IS NOT NULL
@@ -36,7 +30,7 @@ ORDER BY m.id LIMIT :limit
 """
 _FINISH = """
 UPDATE received_messages SET outcome = :outcome, reason = :reason, ticket_id = :ticket_id,
-    reply_id = :reply_id
+    reply_id = :reply_id, reason_code = :reason_code
 WHERE tenant_id = :tenant_id AND id = :id AND outcome = :before
 """
 _COUNT_NEW = """
@@ -54,13 +48,19 @@ SELECT count(*) AS number FROM (SELECT 1 FROM received_messages m WHERE m.tenant
     AND m.ticket_id = :ticket_id AND m.id >= :low
     AND m.outcome IN ('reply', 'note') LIMIT :limit) AS found
 """
-_FIND_BLOCK = """
-SELECT b.pattern FROM mail_blocks b
-WHERE b.tenant_id = :tenant_id AND b.pattern = :pattern LIMIT :limit
+# Those that are kept no longer are older, or have no raw message.
+_SUM_WAITING = """
+SELECT count(*) AS number, coalesce(sum(found.size_bytes), 0) AS size_bytes FROM (
+    SELECT m.size_bytes FROM received_messages m WHERE m.tenant_id = :tenant_id
+    AND m.outcome IN ('held', 'spam', 'blocked') AND m.id >= :low AND m.raw_until IS NOT NULL
+    LIMIT :limit) AS found
 """
-_IS_MAILBOX = """
-SELECT address_identity, tenant_id FROM mailbox_directory
-WHERE address_identity = :address_identity LIMIT :limit
+_SUM_WAITING_OF = """
+SELECT count(*) AS number, coalesce(sum(found.size_bytes), 0) AS size_bytes FROM (
+    SELECT m.size_bytes FROM received_messages m WHERE m.tenant_id = :tenant_id
+    AND m.from_identity = :from_identity AND m.received_at > :stored_since
+    AND m.outcome IN ('held', 'spam', 'blocked') AND m.raw_until IS NOT NULL
+    LIMIT :limit) AS found
 """
 _REPLACE_TEXT = """
 UPDATE replies SET body = :body
@@ -73,7 +73,6 @@ ORDER BY m.raw_until, m.tenant_id, m.id LIMIT :limit
 _PRUNE_RAW = """
 UPDATE received_messages SET raw_until = NULL WHERE tenant_id = :tenant_id AND id = :id
 """
-_NEWEST = "~"  # sorts behind every id
 
 
 async def add(tx: Tx, message: ReceivedMessage) -> bool:
@@ -92,19 +91,6 @@ async def find_by_key(
     params = {"tenant_id": tenant_id, "mailbox_id": mailbox_id, "message_key": message_key}
     row = await tx.fetch_one(_FIND_BY_KEY, params)
     return None if row is None else _message(row)
-
-
-async def list_messages(
-    tx: Tx, tenant_id: str, outcome: Outcome, page: PageRequest
-) -> list[ReceivedMessage]:
-    """Newest first; one more than the page when there are more."""
-    params = {
-        "tenant_id": tenant_id,
-        "outcome": outcome,
-        "before": page.after[0] if page.after else _NEWEST,
-        "limit": page.per_page + 1,
-    }
-    return [_message(row) for row in await tx.fetch_all(_LIST, params)]
 
 
 async def list_kept(tx: Tx, tenant_id: str, after: str, limit: int) -> list[ReceivedMessage]:
@@ -161,18 +147,23 @@ async def count_replies_to(
     return int(row["number"]) if row else 0
 
 
-async def find_block(tx: Tx, tenant_id: str, patterns: tuple[str, str]) -> str | None:
-    """The pattern that blocks a sender: their address, or @ and their domain."""
-    many = [{"tenant_id": tenant_id, "pattern": each, "limit": 1} for each in patterns]
-    found = await tx.fetch_for_each(_FIND_BLOCK, many)
-    return next((str(rows[0]["pattern"]) for rows in found if rows), None)
+async def sum_waiting(tx: Tx, tenant_id: str, since_us: int, limit: int) -> Waiting:
+    """What waits of the messages since then, at most so many."""
+    params = {"tenant_id": tenant_id, "low": ids.lowest(since_us), "limit": limit}
+    return _waiting(await tx.fetch_one(_SUM_WAITING, params))
 
 
-async def find_mailboxes(tx: Tx, identities: Sequence[str]) -> dict[str, str]:
-    """Those of these addresses that belong to a mailbox, and its tenant, of any."""
-    many = [{"address_identity": each, "limit": 1} for each in identities]
-    found = await tx.fetch_for_each(_IS_MAILBOX, many) if many else []
-    return {row["address_identity"]: row["tenant_id"] for rows in found for row in rows}
+async def sum_waiting_of(
+    tx: Tx, tenant_id: str, from_identity: str, since_us: int, limit: int
+) -> Waiting:
+    """What waits of a sender's messages since then, at most so many."""
+    params = {
+        "tenant_id": tenant_id,
+        "from_identity": from_identity,
+        "stored_since": since_us,
+        "limit": limit,
+    }
+    return _waiting(await tx.fetch_one(_SUM_WAITING_OF, params))
 
 
 async def replace_text(tx: Tx, reply: Reply, text: str) -> None:
@@ -191,6 +182,10 @@ async def forget_raw(tx: Tx, messages: Sequence[ReceivedMessage]) -> None:
     """Store that the raw messages are deleted."""
     keys = [{"tenant_id": each.tenant_id, "id": each.id} for each in messages]
     await tx.execute_many(_PRUNE_RAW, keys)
+
+
+def _waiting(row: Row | None) -> Waiting:
+    return Waiting(int(row["number"]), int(row["size_bytes"])) if row else Waiting(0, 0)
 
 
 def _message(row: Row) -> ReceivedMessage:

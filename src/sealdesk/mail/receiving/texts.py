@@ -1,11 +1,13 @@
 """The texts of notes that the receiver writes into tickets; no I/O."""
 
-from sealdesk.mail.receiving.rules import FromAddress
+from sealdesk.mail.receiving.types import FromAddress
+from sealdesk.tickets.text.quotes import Forward
 
 _FAILED_DMARC = (
     "The domain of the sender does not vouch for this message (dmarc=fail): somebody else may have"
     " written it. Do not act on it before you have asked the customer in another way."
 )
+_MAX_BEFORE = 60_000  # of a note, which has at most 65,536 characters
 LEFT_OUT = "Not attached"
 
 
@@ -30,9 +32,20 @@ def by_desk(sender: FromAddress) -> str:
     return f"[{sender.address} wrote this to the customer.]\n\n"
 
 
+def forwarded(agent_name: str, forward: Forward) -> str:
+    """The note about a ticket that an agent has opened on behalf of a customer."""
+    who = f"{forward.name} <{forward.address}>" if forward.name else forward.address
+    note = f"{agent_name} forwarded this message and opened the ticket on behalf of {who}."
+    return f"{note}\n\n{forward.before[:_MAX_BEFORE]}".strip()
+
+
 def left_out(names: tuple[str, ...]) -> str:
     """What stands after a text whose files were not all attached, "" if they were."""
     return f"\n\n[{LEFT_OUT}: {', '.join(names)}]" if names else ""
+
+
+def also_sent_to(address: str) -> str:
+    return f"The message was also sent to {address}, another mailbox of this desk."
 
 
 def moved(number: int) -> str:

@@ -7,20 +7,29 @@ import msgspec
 
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.parsing.types import ParsedMessage
+from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads.types import Participant
-from sealdesk.tickets.types import FirstStatus
+from sealdesk.resources.representation import email_identity
+from sealdesk.tickets.types import FirstStatus, Ticket
 
 # ticket, reply, note: what was made of it. held, spam, blocked: waits for a person. bounce: a
 # report about a message that was sent. ignored: an automatic message of a mailbox.
 Outcome = Literal["ticket", "reply", "note", "held", "spam", "blocked", "bounce", "ignored"]
+# not_processed: a mistake of ours, or too slow to read. stranger: a note of no participant, about
+# which nobody has decided; added, moved: what was decided. by_desk: imported, and of the desk.
+# forwarded: by an agent, for the customer.
+ReasonCode = Literal[
+    "not_processed", "stranger", "stranger_added", "stranger_moved", "by_desk", "forwarded"
+]
 WAITING: tuple[Outcome, ...] = ("held", "spam", "blocked")
 
 
 class ReceivedMessage(msgspec.Struct, frozen=True):
     """A received message as it is stored.
 
-    message_key: the Message-ID, or a hash; each is taken once for a mailbox. reason: why it was
-    not treated as usual; of a ticket, why its message is automatic and gets no acknowledgement.
+    message_key: the Message-ID with the Date, or a hash; each is taken once for a mailbox.
+    reason: why it was not treated as usual; of a ticket, why it gets no acknowledgement.
+    reason_code: the same for programs, where one depends on it.
     raw_sha256: of the raw message, which is kept until raw_until. envelope: an Envelope as JSON.
     """
 
@@ -39,16 +48,19 @@ class ReceivedMessage(msgspec.Struct, frozen=True):
     received_at: int
     raw_until: int | None
     envelope: str | None = None
+    reason_code: ReasonCode | None = None
 
 
 class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the release of a message needs of its envelope.
 
     tokens: of the reply addresses among its recipients. has_empty_sender: as a report has it.
+    content_hash: see ParsedMessage; with its key it tells the message from all others.
     """
 
     tokens: tuple[str, ...] = ()
     has_empty_sender: bool = False
+    content_hash: str = ""
 
 
 class RawMessage(NamedTuple):
@@ -88,11 +100,23 @@ class History(NamedTuple):
     agents: Mapping[str, str]
 
 
+class Waiting(NamedTuple):
+    """The messages that wait for a person: their number, and the bytes that are kept of them."""
+
+    number: int
+    size_bytes: int
+
+
+class WaitingFull(Exception):
+    """So many bytes wait for a person that no further message may: it is refused for now."""
+
+
 class Incoming(msgspec.Struct, frozen=True):
     """A message as a transaction takes it. history: None for a message that has just arrived.
 
     recipients: the addresses of the mailbox that its envelope names. envelope_sender: "" for a
     report, None if there is no envelope. files: those to attach. left_out: the names of the others.
+    waiting_bytes: how many may wait for a person, None for any number.
     """
 
     mailbox: Mailbox
@@ -105,17 +129,100 @@ class Incoming(msgspec.Struct, frozen=True):
     quota_bytes: int
     authserv_ids: frozenset[str]
     history: History | None = None
+    waiting_bytes: int | None = None
+
+
+class Arrival(NamedTuple):
+    """A message as it arrived. recipients, envelope_sender: see Incoming.
+
+    is_stand_in: whether it stands for one that stays where it is, and so has room always.
+    """
+
+    raw: bytes
+    recipients: tuple[str, ...] = ()
+    envelope_sender: str | None = None
+    is_stand_in: bool = False
+
+
+class FromAddress(NamedTuple):
+    """Who has written a message. is_known: otherwise it has no valid address."""
+
+    address: str
+    name: str | None
+    is_known: bool
+
+    @property
+    def identity(self) -> str:
+        return email_identity(self.address)
+
+
+class Agent(NamedTuple):
+    """A user of the desk who has written a message.
+
+    is_proven: whether more than From says so: the domain vouches for it, or it went to the secret
+    reply address of this user.
+    """
+
+    id: str
+    name: str
+    is_proven: bool
 
 
 class Thread(NamedTuple):
     """The ticket that a message belongs to, and its sender there; None for a stranger.
 
-    newest_us: the time of the newest message of the ticket, which old messages come after.
+    ticket: the one that goes on, if it was merged. token_owner: to whom the reply address belongs
+    that the message went to, as addresses are compared; "" if it went to none.
     """
 
-    ticket_id: str
+    ticket: Ticket
     sender: Participant | None
-    newest_us: int = 0
+    token_owner: str = ""
+
+
+class Origin(NamedTuple):
+    """Where a message comes from.
+
+    author: see `authors.author`. answers_to: where an answer goes. mailbox_tenants: the addresses
+    in the message that belong to mailboxes, with their tenants, of any. own_addresses: those of
+    this desk.
+    """
+
+    author: FromAddress
+    answers_to: FromAddress
+    mailbox_tenants: Mapping[str, str]
+    own_addresses: frozenset[str]
+
+
+class RecentCounts(NamedTuple):
+    """How many messages of the sender, or to the ticket, came within LIMITED_US."""
+
+    new_tickets: int = 0
+    replies: int = 0
+    replies_of_ticket: int = 0
+
+
+class Case(NamedTuple):
+    """A message with what the database says about it, before anything is decided.
+
+    block: the pattern that blocks its sender. bounced: the message that it reports as undelivered.
+    is_own_copy: whether this desk has sent it. agent: its author, if that is a user of this desk.
+    copy: the same message in another mailbox of the desk, with the ticket that it belongs to.
+    """
+
+    incoming: Incoming
+    origin: Origin
+    block: str | None
+    thread: Thread | None
+    bounced: OutgoingMessage | None
+    is_own_copy: bool = False
+    agent: Agent | None = None
+    counts: RecentCounts = RecentCounts()
+    copy: ReceivedMessage | None = None
+
+    @property
+    def sender(self) -> FromAddress:
+        return self.origin.author
 
 
 class Effect(NamedTuple):
@@ -125,3 +232,20 @@ class Effect(NamedTuple):
     reason: str | None = None
     ticket_id: str | None = None
     reply_id: str | None = None
+    reason_code: ReasonCode | None = None
+
+
+Step = Literal[
+    "record_bounce",
+    "open_ticket",
+    "open_ticket_for_customer",
+    "follow_up",
+    "add_reply",
+    "add_agents_reply",
+    "add_agents_note",
+    "add_note",
+    "add_strangers_note",
+    "note_copy",
+]
+# A message that is only stored has its effect already.
+Decision = Effect | Step

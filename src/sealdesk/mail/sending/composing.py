@@ -6,6 +6,7 @@ from email import policy
 from email.headerregistry import Address
 from email.message import EmailMessage
 
+from sealdesk.mail.sending.rules import subject_of_answer
 from sealdesk.mail.sending.types import Content
 
 # A line break in a name or a subject would begin another header.
@@ -23,14 +24,19 @@ def compose(content: Content) -> bytes:
     message = EmailMessage(policy=policy.SMTP)
     message["From"] = _address(content.sender_name, content.sender_address)
     message["To"] = _address(content.recipient_name or "", content.recipient_address)
+    if content.others:
+        message["Cc"] = [_address(name, address) for name, address in content.others]
     message["Reply-To"] = _address(content.sender_name, content.reply_address)
-    message["Subject"] = f"Re: {_line(content.subject)}"
+    message["Subject"] = subject_of_answer(_line(content.subject))
     message["Date"] = datetime.fromtimestamp(content.written_at / 1_000_000, UTC)
     message["Message-ID"] = content.message_id
-    if content.answered_id is not None:
-        message["In-Reply-To"] = message["References"] = content.answered_id
+    if content.references:
+        message["In-Reply-To"] = content.references[-1]
+        message["References"] = " ".join(content.references)
     if content.is_automatic:
         message["Auto-Submitted"] = "auto-replied"  # RFC 3834
+    if content.is_automatic or content.is_shared:
+        # Two absent participants would answer each other.
         message["X-Auto-Response-Suppress"] = "All"
     message.set_content(content.text, cte="quoted-printable")
     message.add_alternative(content.html, subtype="html", cte="quoted-printable")

@@ -3,16 +3,15 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from sealdesk.customers import store as customers
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.identity import store as identity
-from sealdesk.mail.contact_form import store as contact_form
-from sealdesk.mail.contact_form import ticket_links
-from sealdesk.mail.contact_form.types import ContactForm
+from sealdesk.identity import store as users
 from sealdesk.mail.mailboxes.types import Mailbox
-from sealdesk.mail.sending import store
+from sealdesk.mail.sending import rules, store
 from sealdesk.mail.sending.composing import compose
 from sealdesk.mail.sending.types import Content, File, OutgoingMessage
+from sealdesk.mail.threads import links, redaction
 from sealdesk.mail.threads import rules as thread_rules
 from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.types import Participant
@@ -24,7 +23,7 @@ from sealdesk.tickets.attachments.storage import storage_of
 from sealdesk.tickets.attachments.types import Attachment
 from sealdesk.tickets.store import replies
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.text import markdown
+from sealdesk.tickets.text import markdown, quotes
 from sealdesk.tickets.text.arrangement import Look
 from sealdesk.tickets.types import Reply, Ticket
 from sealdesk.web.pages import i18n
@@ -32,6 +31,7 @@ from sealdesk.web.pages.i18n import gettext
 
 # Servers commonly take messages of 25 MiB, and base64 makes files a third longer.
 _MAX_FILES_BYTES = 15 * 1024 * 1024
+_RAW_MESSAGE = ("message.eml", "message/rfc822")
 _LEFT_OUT = "(Not attached, as it is too large for e-mail: {names})"
 
 
@@ -40,9 +40,15 @@ class _Found(NamedTuple):
     reply: Reply | None
     participant: Participant | None
     desk_name: str
-    last_received: str | None
+    conversation: list[tuple[str | None, str]]
     files: list[Attachment]
-    form: ContactForm | None
+    desk_url: str | None
+    others: list[Participant]
+    writer: str | None
+
+    @property
+    def participants(self) -> list[Participant]:
+        return self.others if self.participant is None else [self.participant, *self.others]
 
 
 class _Words(NamedTuple):
@@ -62,8 +68,9 @@ async def find(state: AppState, mailbox: Mailbox, message: OutgoingMessage) -> b
     fitting = list(_fitting(found.files))
     files = [await _read(state, each) for each in fitting]
     left_out = [each.name for each in found.files if each not in fitting]
+    secrets = redaction.secrets_of(state.key_ring, found.participants)
     text = _with_signature(words.text, mailbox.signature, left_out)
-    text = _with_link(state, mailbox, found, text)
+    text = _with_link(state, mailbox, found, redaction.redact(text, secrets))
     html = (await markdown.render_all([text], Look()))[0]
     person, desk_name = found.participant, mailbox.display_name or found.desk_name
     content = Content(
@@ -74,16 +81,35 @@ async def find(state: AppState, mailbox: Mailbox, message: OutgoingMessage) -> b
         reply_address=thread_rules.reply_address(mailbox.address, person.token)
         if person
         else mailbox.address,
-        subject=found.ticket.subject,
+        subject=redaction.redact(found.ticket.subject, secrets),
         text=text,
         html=str(html),
         message_id=message.message_id,
-        answered_id=_message_id(found.last_received),
+        references=rules.references(
+            found.conversation, person.token if person else "", mailbox.address
+        ),
         written_at=words.written_at,
         files=files,
         is_automatic=message.kind == "acknowledgement",
+        is_shared=message.kind == "shared",
+        others=_others(found, message),
     )
     return compose(content)
+
+
+def _others(found: _Found, message: OutgoingMessage) -> tuple[tuple[str, str], ...]:
+    """Who else gets the reply, so that the recipient sees whom it reaches.
+
+    An address with other letters than ASCII would need a server that knows them (RFC 6531).
+    """
+    if message.kind == "acknowledgement":
+        return ()
+    is_international = not message.address.isascii()
+    return tuple(
+        (each.name or "", each.address)
+        for each in found.others
+        if is_international or each.address.isascii()
+    )
 
 
 def _words(found: _Found, mailbox: Mailbox, message: OutgoingMessage) -> _Words | None:
@@ -92,6 +118,8 @@ def _words(found: _Found, mailbox: Mailbox, message: OutgoingMessage) -> _Words 
         return _Words(text, None, message.created_at) if text else None
     if (reply := found.reply) is None:
         return None
+    if message.kind == "shared":
+        return _Words(quotes.fold(reply.body)[0], found.writer, reply.created_at)
     author = reply.author.name if reply.author.type == "agent" else None
     return _Words(reply.body, author, reply.created_at)
 
@@ -102,18 +130,30 @@ async def _find(tx: Tx, mailbox: Mailbox, message: OutgoingMessage) -> _Found | 
     reply = await replies.find(tx, tenant_id, ticket_id, message.about_id)
     if stored is None:
         return None
-    tenant = await identity.find_tenant(tx, tenant_id)
+    people = await threads.list_recipients(tx, tenant_id, ticket_id)
+    identity = email_identity(message.address)
+    tenant = await users.find_tenant(tx, tenant_id)
     attached = reply.attachments if reply else ()
-    files = [await attachments.find(tx, tenant_id, each.id) for each in attached]
+    # The raw message of an agent who answers by e-mail has the secret reply address of that agent.
+    sent = [each for each in attached if (each.name, each.content_type) != _RAW_MESSAGE]
+    files = [await attachments.find(tx, tenant_id, each.id) for each in sent]
     return _Found(
         stored.ticket,
         reply,
-        await threads.find_participant(tx, tenant_id, ticket_id, email_identity(message.address)),
+        next((each for each in people if each.address_identity == identity), None),
         tenant.name if tenant else mailbox.address,
-        await store.find_last_received(tx, tenant_id, ticket_id),
+        await store.list_conversation(tx, message),
         [each for each in files if each is not None],
-        await contact_form.find_form_of(tx, tenant_id),
+        await threads.find_desk_url(tx, tenant_id),
+        [each for each in people if each.address_identity != identity],
+        await _find_writer(tx, reply) if reply and message.kind == "shared" else None,
     )
+
+
+async def _find_writer(tx: Tx, reply: Reply) -> str | None:
+    """What others call a participant: the name, else the address without its domain."""
+    customer = await customers.find(tx, reply.tenant_id, reply.author.id)
+    return None if customer is None else customer.name or customer.email.rpartition("@")[0]
 
 
 def _fitting(files: Iterable[Attachment]) -> Iterable[Attachment]:
@@ -151,17 +191,8 @@ def _with_signature(body: str, signature: str, left_out: list[str]) -> str:
 
 def _with_link(state: AppState, mailbox: Mailbox, found: _Found, text: str) -> str:
     """With a link to the page of the ticket, if the desk has such pages."""
-    text = ticket_links.without_links(text)
-    form, participant = found.form, found.participant
-    if form is None or participant is None or not form.has_ticket_pages:
+    if found.desk_url is None or found.participant is None:
         return text
     i18n.activate(mailbox.language or i18n.ENGLISH)
-    link = ticket_links.link_of(state.key_ring, form, participant)
+    link = links.link_of(state.key_ring, found.desk_url, found.participant)
     return f"{text}\n\n{gettext('Read and answer this conversation here:')}\n{link}"
-
-
-def _message_id(key: str | None) -> str | None:
-    """A Message-ID from the key of a received message, which may be a hash."""
-    if key is None or "@" not in key or not key.isprintable() or " " in key:
-        return None
-    return f"<{key.strip('<>')}>"

@@ -5,10 +5,10 @@ import logging
 from collections import Counter
 from collections.abc import Mapping
 
+from sealdesk.db.result_writer import ResultWriter
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.mail.sending import store
+from sealdesk.mail.sending import results, store
 from sealdesk.mail.sending.pace import Pace
-from sealdesk.mail.sending.results.writing import ResultWriter
 from sealdesk.mail.sending.turns import Compose, Turn
 from sealdesk.mail.sending.types import DueMailbox
 from sealdesk.state import AppState
@@ -29,7 +29,9 @@ class MailDeliverer:
         self._state = state
         self._composers = composers
         self._pace = Pace()
-        self._results = ResultWriter(state)
+        self._results = ResultWriter(
+            state.database, state.clock, results.store_results, batch_size=results.BATCH
+        )
         self._turns: dict[str, Turn] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 

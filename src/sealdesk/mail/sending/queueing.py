@@ -1,18 +1,19 @@
-"""Queues the messages of new public replies: a consumer of the event log."""
+"""Queues outgoing messages: new public replies, what participants write, acknowledgements."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.event_log.consumers import LogEvent
+from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.sending import rules, store
-from sealdesk.mail.sending.results import store as results
-from sealdesk.mail.sending.store import SendingMailbox
-from sealdesk.mail.sending.types import Outcome, OutgoingMessage
+from sealdesk.mail.sending.types import Outcome, OutgoingMessage, SendingMailbox
 from sealdesk.mail.threads import store as threads
-from sealdesk.tickets.types import AuthorType
+from sealdesk.mail.threads.types import Participant
+from sealdesk.resources.addresses import is_read
+from sealdesk.tickets.types import AuthorType, Reply
 
 _QUEUED = Outcome("queued", None)
 
@@ -64,9 +65,49 @@ class MailQueue:
         return await store.list_sending(tx)
 
 
-async def _queue(
-    tx: Tx, event: LogEvent, sending: dict[str, SendingMailbox], now_us: int
-) -> None:  # fmt: skip
+async def acknowledge(
+    tx: Tx, mailbox: Mailbox, ticket_id: str, address_identity: str, now_us: int
+) -> bool:
+    """Answer the person whose message has opened a ticket; whether that is done.
+
+    Not if the mailbox has no text for it, if they are no participant, as a mailbox of the desk is
+    none, and if they had one a short time ago: a robot that does not say that it is one would
+    answer each.
+    """
+    if not mailbox.acknowledgement or not mailbox.sends:
+        return False
+    tenant_id = mailbox.tenant_id
+    person = await threads.find_participant(tx, tenant_id, ticket_id, address_identity)
+    since_us = now_us - rules.ACKNOWLEDGED_DAY_US
+    sent = await store.list_acknowledged(tx, tenant_id, address_identity, since_us)
+    if person is None or not is_read(person.address) or not rules.may_acknowledge(sent, now_us):
+        return False
+    message = OutgoingMessage.queued(
+        mailbox,
+        ticket_id=ticket_id,
+        about_id=ticket_id,
+        kind="acknowledgement",
+        address=person.address,
+        message_id=rules.message_id(ticket_id, person.token, mailbox.address),
+        now_us=now_us,
+    )
+    await _add(tx, [message])
+    return True
+
+
+async def share(
+    tx: Tx, tenant_id: str, reply: Reply, people: Sequence[Participant], now_us: int
+) -> None:
+    """Queue what a participant has written to other participants of the ticket."""
+    readers = [each for each in people if is_read(each.address)]
+    if not readers:
+        return
+    sending = {each.id: each for each in await store.list_sending_of(tx, tenant_id)}
+    ticket_id, reply_id = reply.ticket_id, reply.id
+    await _add(tx, _messages(readers, sending, ticket_id, reply_id, "shared", now_us))
+
+
+async def _queue(tx: Tx, event: LogEvent, sending: dict[str, SendingMailbox], now_us: int) -> None:
     found = await store.find_event(tx, event.tenant_id, event.id)
     if found is None:
         return
@@ -75,31 +116,39 @@ async def _queue(
     is_imported = ids.instant_of(reply.id) != ids.instant_of(event.id)
     if reply.is_internal or reply.author.type == "customer" or is_imported:
         return
-    listed = await threads.list_participants(tx, event.tenant_id, reply.ticket_id)
-    messages = [
-        OutgoingMessage(
-            tenant_id=event.tenant_id,
-            id=ids.mint(now_us),
-            mailbox_id=mailbox.id,
-            ticket_id=reply.ticket_id,
-            about_id=reply.id,
-            kind="reply",
-            address=each.address,
-            message_id=rules.message_id(reply.id, each.token, mailbox.address),
-            state="queued",
-            reason=None,
-            attempt_count=0,
-            created_at=now_us,
-            due_at=now_us,
-            leased_until=None,
-            finished_at=None,
-        )
-        for each in listed
-        if (mailbox := sending.get(each.mailbox_id)) is not None
-        and mailbox.created_at <= ids.instant_of(reply.id)
-    ]
+    listed = await threads.list_recipients(tx, event.tenant_id, reply.ticket_id)
+    messages = _messages(listed, sending, reply.ticket_id, reply.id, "reply", now_us)
     if messages:
-        await store.add(tx, messages)
-        for each in messages:
-            await threads.remember_message(tx, each.tenant_id, each.message_id, each.ticket_id)
-        await results.set_delivery(tx, messages[0], _QUEUED, now_us)
+        await _add(tx, messages)
+        await store.set_delivery(tx, messages[0], _QUEUED, now_us)
+
+
+def _messages(
+    people: Sequence[Participant],
+    sending: Mapping[str, SendingMailbox],
+    ticket_id: str,
+    reply_id: str,
+    kind: str,
+    now_us: int,
+) -> list[OutgoingMessage]:
+    """A message with a reply to each of these people whose mailbox sends."""
+    return [
+        OutgoingMessage.queued(
+            mailbox,
+            ticket_id=ticket_id,
+            about_id=reply_id,
+            kind=kind,
+            address=each.address,
+            message_id=rules.message_id(reply_id, each.token, mailbox.address),
+            now_us=now_us,
+        )
+        for each in people
+        if (mailbox := sending.get(each.mailbox_id)) is not None
+        and mailbox.created_at <= ids.instant_of(reply_id)
+    ]
+
+
+async def _add(tx: Tx, messages: Sequence[OutgoingMessage]) -> None:
+    await store.add(tx, messages)
+    for each in messages:
+        await threads.remember_message(tx, each.tenant_id, each.message_id, each.ticket_id)

@@ -2,11 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from sealdesk.mail.mailboxes.types import ProblemCode
 from sealdesk.mail.parsing.types import DeliveryStatus
 from sealdesk.mail.sending.types import Outcome, OutgoingMessage, State
+from sealdesk.mail.servers import ProblemCode
 
 # After 1, 5, 15 and 60 minutes, 3, 6, 12, 24 and 24 hours: over three days as for webhooks.
 _RETRIES_S = (60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 24 * 3600, 24 * 3600)
@@ -20,6 +20,12 @@ ACKNOWLEDGED_DAY_US = 24 * 3600 * _SECOND_US
 _ACKNOWLEDGED_HOUR_US = 3600 * _SECOND_US
 MAX_ACKNOWLEDGED = 5  # of one address in a day; one in an hour
 _MAX_REASON = 2000
+MAX_REFERENCES = 20
+# What answers begin with in the languages of the most used mail programs.
+_ANSWER = re.compile(
+    r"\s*(?:re|aw|sv|antw|odp|vá|ynt|回复|回覆|답장)(?:\[\d+\])?\s*[:\uff1a]\s*",
+    re.IGNORECASE,
+)
 
 
 def message_id(about_id: str, token: str, mailbox_address: str) -> str:
@@ -29,6 +35,37 @@ def message_id(about_id: str, token: str, mailbox_address: str) -> str:
     """
     recipient = hashlib.sha256(token.encode()).hexdigest()[:16]
     return f"<{about_id}.{recipient}@{mailbox_address.rpartition('@')[2]}>"
+
+
+def references(
+    conversation: Iterable[tuple[str | None, str]], token: str, mailbox_address: str
+) -> tuple[str, ...]:
+    """The Message-IDs of a conversation, which a participant with this token knows.
+
+    The last one that was received is the last, as the one that is answered (RFC 5322, 3.6.4).
+    """
+    received, found = "", list[str]()
+    for key, reply_id in conversation:
+        is_sent = key is None
+        each = message_id(reply_id, token, mailbox_address) if is_sent else _id_of_key(key or "")
+        received = received if is_sent else each or received
+        found += [each] if each else []
+    chain = [each for each in dict.fromkeys(found) if each != received]
+    return (*chain, *([received] if received else []))[-MAX_REFERENCES:]
+
+
+def _id_of_key(key: str) -> str:
+    """The Message-ID in the key of a received message, "" if it has none."""
+    first = key.partition(" ")[0].strip("<>")
+    return f"<{first}>" if "@" in first and first.isprintable() and first.isascii() else ""
+
+
+def subject_of_answer(subject: str) -> str:
+    """The customer's words behind one `Re:`."""
+    bare = subject
+    while (found := _ANSWER.match(bare)) is not None and found.end() < len(bare):
+        bare = bare[found.end() :]
+    return f"Re: {bare}"
 
 
 def next_attempt_at(attempt_count: int, now_us: int) -> int | None:

@@ -9,10 +9,10 @@ from aiosmtplib import SMTP, SMTPException, SMTPResponseException
 
 from sealdesk.http_client.resolver import Resolver
 from sealdesk.mail import connections, smtp
-from sealdesk.mail.connections import MailFailed, Server
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.sending import rules
 from sealdesk.mail.sending.types import Outcome
+from sealdesk.mail.servers import LogIn, MailFailed, Server
 
 _CONNECT_S = 20.0
 _COMMAND_S = 60.0
@@ -25,10 +25,10 @@ _ADDRESS_REFUSED = Outcome("bounced", "The mail server does not take addresses l
 class Session:
     """A connection on which messages are sent one after the other."""
 
-    def __init__(self, resolver: Resolver, mailbox: Mailbox, password: str | None) -> None:
+    def __init__(self, resolver: Resolver, mailbox: Mailbox, log_in: LogIn | None) -> None:
         self._resolver = resolver
         self._mailbox = mailbox
-        self._password = password
+        self._log_in = log_in
         self._smtp: SMTP
 
     async def __aenter__(self) -> Self:
@@ -44,8 +44,8 @@ class Session:
             sock, server, address=mailbox.address, limit_s=_COMMAND_S
         )
         try:
-            if mailbox.smtp_username is not None and self._password is not None:
-                await smtp.log_in(self._smtp, mailbox.smtp_username, self._password)
+            if self._log_in is not None:
+                await smtp.log_in(self._smtp, self._log_in)
         except BaseException:
             self._smtp.close()
             raise
@@ -79,7 +79,7 @@ class Session:
         try:
             await self._smtp.sendmail(
                 self._mailbox.address, recipient, message, mail_options=options
-            )  # fmt: skip
+            )
         except (ValueError, aiosmtplib.SMTPNotSupported):
             return _ADDRESS_REFUSED
         except aiosmtplib.SMTPRecipientsRefused as error:
@@ -97,8 +97,10 @@ class Session:
         return _SENT
 
     def _quote(self, code: int, answer: str) -> str:
-        return f"{code} {connections.quote(answer, self._password or '')}"
+        return f"{code} {self._words(answer)}"
 
     def _refused(self, code: int, answer: str, *, of_recipient: bool) -> Outcome:
-        words = connections.quote(answer, self._password or "")
-        return rules.outcome_of_refusal(code, words, of_recipient=of_recipient)
+        return rules.outcome_of_refusal(code, self._words(answer), of_recipient=of_recipient)
+
+    def _words(self, answer: str) -> str:
+        return connections.quote(answer, self._log_in.secret if self._log_in else "")

@@ -1,16 +1,17 @@
-"""The SQL of outgoing messages, all of it run by the worker."""
+"""The SQL of outgoing messages and of their results."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.mail.sending.types import DueMailbox, Outcome, OutgoingMessage
+from sealdesk.mail.sending.rules import MAX_ACKNOWLEDGED, MAX_REFERENCES
+from sealdesk.mail.sending.types import DueMailbox, Outcome, OutgoingMessage, SendingMailbox
 
 _STORED = OutgoingMessage.__struct_fields__
 _MAX_MAILBOXES = 10_000
+_MAX_RECIPIENTS = 100  # of one reply
 _LIST_SENDING = """
 SELECT tenant_id, id, address, created_at FROM mailboxes
 WHERE smtp_host IS NOT NULL AND deleted_at IS NULL ORDER BY tenant_id, id LIMIT :limit
@@ -26,7 +27,7 @@ INSERT INTO outgoing_messages ({column_list(_STORED)}) VALUES ({parameter_list(_
 ON CONFLICT (tenant_id, about_id, address) DO NOTHING
 """
 # Goes from mailbox to mailbox in the index, however many messages each has.
-_LIST_DUE = """
+LIST_DUE = """
 SELECT d.tenant_id, d.id, d.version, d.per_minute, d.is_failing FROM (
     SELECT m.tenant_id, m.id, m.version, m.per_minute, m.problem IS NOT NULL AS is_failing,
         (SELECT min(o.due_at) FROM outgoing_messages o WHERE o.mailbox_id = m.id
@@ -45,16 +46,6 @@ SELECT d.tenant_id, d.id, d.version, d.per_minute, d.is_failing FROM (
 ) d WHERE d.due_at IS NOT NULL ORDER BY d.is_failing, d.due_at, d.id LIMIT :limit
 """
 # Over all nodes there is no such walk: one look-up for each mailbox that sends.
-_LIST_DUE_ON_NODES = """
-SELECT d.tenant_id, d.id, d.version, d.per_minute, d.is_failing FROM (
-    SELECT m.tenant_id, m.id, m.version, m.per_minute, m.problem IS NOT NULL AS is_failing,
-        (SELECT min(o.due_at) FROM outgoing_messages o WHERE o.tenant_id = m.tenant_id
-            AND o.mailbox_id = m.id AND o.due_at <= :now
-            AND (o.leased_until IS NULL OR o.leased_until <= :now)) AS due_at
-    FROM mailboxes m
-    WHERE m.deleted_at IS NULL AND NOT m.is_paused AND m.smtp_host IS NOT NULL
-) d WHERE d.due_at IS NOT NULL ORDER BY d.is_failing, d.due_at, d.id LIMIT :limit
-"""
 _DUE = f"""
 SELECT {column_list(_STORED)} FROM outgoing_messages
 WHERE tenant_id = :tenant_id AND mailbox_id = :mailbox_id AND due_at <= :now
@@ -71,20 +62,44 @@ UPDATE outgoing_messages SET state = :state, reason = :reason, attempt_count = :
 WHERE tenant_id = :tenant_id AND id = :id
     AND (leased_until = :lease OR leased_until = :lease_before)
 """
-_LAST_RECEIVED = """
-SELECT message_key FROM received_messages
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id ORDER BY id DESC LIMIT 1
+_LIST_CONVERSATION = """
+SELECT r.message_key, r.id FROM (SELECT message_key, id FROM received_messages
+    WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id ORDER BY id DESC LIMIT :limit) r
+UNION ALL
+SELECT NULL, p.id FROM (SELECT id FROM replies
+    WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id < :before
+        AND is_internal = false AND author_type <> 'customer' ORDER BY id DESC LIMIT :limit) p
+ORDER BY id
+"""
+_FIND_SENT = f"""
+SELECT {column_list(_STORED)} FROM outgoing_messages
+WHERE tenant_id = :tenant_id AND message_id = :message_id ORDER BY id LIMIT :limit
+"""
+_LIST_ACKNOWLEDGED = """
+SELECT o.created_at FROM received_messages m
+JOIN outgoing_messages o ON o.tenant_id = :tenant_id AND o.about_id = m.ticket_id
+WHERE m.tenant_id = :tenant_id AND m.from_identity = :from_identity
+    AND m.received_at > :stored_since AND m.outcome = :outcome AND o.kind = :kind
+ORDER BY m.received_at DESC, m.id DESC, o.id LIMIT :limit
+"""
+# Without its lease, an attempt that is under way stores no result.
+_BOUNCE = """
+UPDATE outgoing_messages SET state = :state, reason = :reason, due_at = NULL, leased_until = NULL,
+    finished_at = :finished_at
+WHERE tenant_id = :tenant_id AND id = :id AND state IN ('queued', 'sent')
+"""
+_LIST_STATES = """
+SELECT state, reason FROM outgoing_messages
+WHERE tenant_id = :tenant_id AND about_id = :about_id ORDER BY id LIMIT :limit
+"""
+_SET_DELIVERY = """
+UPDATE replies SET delivery = :delivery, delivery_reason = :delivery_reason,
+    delivery_at = :delivery_at
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
+    AND (delivery IS NULL OR delivery <> :delivery
+        OR COALESCE(delivery_reason, '') <> COALESCE(:delivery_reason, ''))
 """
 _END_ALL_LEASES = "UPDATE outgoing_messages SET leased_until = NULL WHERE leased_until IS NOT NULL"
-
-
-class SendingMailbox(NamedTuple):
-    """A mailbox that sends. created_at: earlier replies are not sent."""
-
-    tenant_id: str
-    id: str
-    address: str
-    created_at: int
 
 
 async def list_sending(tx: Tx, limit: int = _MAX_MAILBOXES) -> list[SendingMailbox]:
@@ -115,8 +130,7 @@ async def add(tx: Tx, messages: Sequence[OutgoingMessage]) -> None:
 
 async def list_due_mailboxes(tx: Tx, now_us: int, limit: int) -> list[DueMailbox]:
     """Mailboxes of all tenants with messages that are due."""
-    sql = _LIST_DUE_ON_NODES if tx.is_distributed else _LIST_DUE
-    rows = await tx.fetch_nearby(sql, {"now": now_us, "limit": limit})
+    rows = await tx.fetch_all(LIST_DUE, {"now": now_us, "limit": limit})
     return [DueMailbox(*row) for row in rows]
 
 
@@ -131,9 +145,7 @@ async def lease(
     return leased
 
 
-async def renew(
-    tx: Tx, messages: Sequence[OutgoingMessage], lease_us: int, until_us: int
-) -> None:  # fmt: skip
+async def renew(tx: Tx, messages: Sequence[OutgoingMessage], lease_us: int, until_us: int) -> None:
     """Extend the leases of messages, unless another process has leased them."""
     keys = [{**_key(each), "lease": lease_us, "until": until_us} for each in messages]
     await tx.execute_many(_RENEW, keys)
@@ -163,10 +175,72 @@ async def finish(
     return await tx.execute(_FINISH, params) == 1
 
 
-async def find_last_received(tx: Tx, tenant_id: str, ticket_id: str) -> str | None:
-    """The key of the last message that was received for a ticket: its Message-ID, or a hash."""
-    row = await tx.fetch_one(_LAST_RECEIVED, {"tenant_id": tenant_id, "ticket_id": ticket_id})
-    return None if row is None else str(row["message_key"])
+async def list_acknowledged(tx: Tx, tenant_id: str, from_identity: str, since_us: int) -> list[int]:
+    """When tickets of an address were acknowledged since then."""
+    params = {
+        "tenant_id": tenant_id,
+        "from_identity": from_identity,
+        "stored_since": since_us,
+        "outcome": "ticket",
+        "kind": "acknowledgement",
+        "limit": MAX_ACKNOWLEDGED,
+    }
+    return [int(row["created_at"]) for row in await tx.fetch_all(_LIST_ACKNOWLEDGED, params)]
+
+
+async def find_sent(tx: Tx, tenant_id: str, message_id: str) -> OutgoingMessage | None:
+    """The message of a tenant with this Message-ID, which has angle brackets."""
+    params = {"tenant_id": tenant_id, "message_id": message_id, "limit": 1}
+    row = await tx.fetch_one(_FIND_SENT, params)
+    return None if row is None else _message(row)
+
+
+async def bounce(tx: Tx, message: OutgoingMessage, reason: str, now_us: int) -> bool:
+    """Store that a message came back; False if it is known that it was not delivered."""
+    params = {
+        "tenant_id": message.tenant_id,
+        "id": message.id,
+        "state": "bounced",
+        "reason": reason,
+        "finished_at": now_us,
+    }
+    return await tx.execute(_BOUNCE, params) == 1
+
+
+async def list_outcomes(tx: Tx, message: OutgoingMessage) -> list[Outcome]:
+    """Of all messages with the same reply."""
+    params = {
+        "tenant_id": message.tenant_id,
+        "about_id": message.about_id,
+        "limit": _MAX_RECIPIENTS,
+    }
+    return [Outcome(*row) for row in await tx.fetch_all(_LIST_STATES, params)]
+
+
+async def set_delivery(tx: Tx, message: OutgoingMessage, outcome: Outcome, now_us: int) -> bool:
+    """Store the state of a reply's messages with the reply; whether it has changed."""
+    params = {
+        "tenant_id": message.tenant_id,
+        "ticket_id": message.ticket_id,
+        "id": message.about_id,
+        "delivery": outcome.state,
+        "delivery_reason": outcome.reason,
+        "delivery_at": now_us,
+    }
+    return await tx.execute(_SET_DELIVERY, params) == 1
+
+
+async def list_conversation(tx: Tx, message: OutgoingMessage) -> list[tuple[str | None, str]]:
+    """The newest messages of a ticket before one, oldest first: the key of one that was received,
+    or None with the id of a reply.
+    """
+    params = {
+        "tenant_id": message.tenant_id,
+        "ticket_id": message.ticket_id,
+        "before": message.about_id,
+        "limit": MAX_REFERENCES,
+    }
+    return [(row[0], row[1]) for row in await tx.fetch_all(_LIST_CONVERSATION, params)]
 
 
 async def end_all_leases(tx: Tx) -> None:

@@ -5,18 +5,17 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 
+from sealdesk.db.result_writer import ResultWriter
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.mail.connections import MailFailed
 from sealdesk.mail.mailboxes import actions as mailboxes
-from sealdesk.mail.mailboxes import passwords
-from sealdesk.mail.mailboxes import store as mailbox_store
-from sealdesk.mail.mailboxes.rules import Failure
-from sealdesk.mail.mailboxes.types import Mailbox, ProblemCode
+from sealdesk.mail.mailboxes import log_ins
+from sealdesk.mail.mailboxes.store import mailboxes as mailbox_store
+from sealdesk.mail.mailboxes.types import Failure, Mailbox
 from sealdesk.mail.sending import contents, store
 from sealdesk.mail.sending.pace import Pace
-from sealdesk.mail.sending.results.writing import Result, ResultWriter
 from sealdesk.mail.sending.session import Session
-from sealdesk.mail.sending.types import DueMailbox, Outcome, OutgoingMessage
+from sealdesk.mail.sending.types import DueMailbox, Outcome, OutgoingMessage, Result
+from sealdesk.mail.servers import MailFailed, ProblemCode
 from sealdesk.state import AppState
 
 _MAX_LEASED = 50
@@ -45,7 +44,7 @@ class Turn:
         composers: Mapping[str, Compose],
         due: DueMailbox,
         pace: Pace,
-        results: ResultWriter,
+        results: ResultWriter[Result],
     ) -> None:
         self.due = due
         self.wakeup = asyncio.Event()
@@ -56,7 +55,7 @@ class Turn:
         self._results = results
         self._waiting: deque[OutgoingMessage] = deque()
         self._leases = 0, 0  # the present one, and the one before it
-        self._storing: set[asyncio.Future[None]] = set()
+        self._storing: set[asyncio.Future[bool]] = set()
         self._end_at_s = asyncio.get_running_loop().time() + _TURN_S
         self._is_over = False
         self._is_known_to_work = False
@@ -75,6 +74,7 @@ class Turn:
         try:
             await self._connect_and_send(mailbox)
         except MailFailed as error:
+            log_ins.note_refusal(self._state.access_tokens, mailbox, error)
             self._pace.note_failure(self.due, self._state.clock.now_us())
             await self._set_problem(mailbox, error)
             self._give_back(Outcome("queued", error.detail))
@@ -85,8 +85,8 @@ class Turn:
                 await asyncio.wait(self._storing)
 
     async def _connect_and_send(self, mailbox: Mailbox) -> None:
-        password = passwords.open_password(self._state.key_ring, mailbox, "smtp")
-        async with Session(self._state.mail_resolver, mailbox, password) as session:
+        log_in = await log_ins.open_log_in(self._state, mailbox, "smtp")
+        async with Session(self._state.mail_resolver, mailbox, log_in) as session:
             while self._waiting:
                 await self._send_waiting(session, mailbox)
                 if not await self._lease(mailbox) and not await self._linger(session, mailbox):
@@ -100,7 +100,7 @@ class Turn:
                 # So that a process that is killed sends one message of a mailbox again at most.
                 await asyncio.wait(self._storing)
             if isinstance(content, Outcome):
-                self._store(message, content, is_told=content is not _GONE)
+                self._store(message, content, gets_note=content is not _GONE)
             else:
                 await self._send(session, mailbox, message, content)
             self._waiting.popleft()
@@ -200,12 +200,12 @@ class Turn:
         outcome: Outcome,
         *,
         is_attempt: bool = True,
-        is_told: bool = True,
+        gets_note: bool = True,
     ) -> None:
-        result = Result(message, self._leases, outcome, is_attempt, is_told)
-        is_over = self._results.add(result)
-        self._storing.add(is_over)
-        is_over.add_done_callback(self._storing.discard)
+        result = Result(message, self._leases, outcome, is_attempt, gets_note)
+        is_stored = self._results.add(result)
+        self._storing.add(is_stored)
+        is_stored.add_done_callback(self._storing.discard)
 
     def _give_back(self, outcome: Outcome | None) -> None:
         """End the leases of the messages that were not sent. outcome: why, if it has a reason."""

@@ -1,10 +1,22 @@
 """The structs of outgoing messages."""
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol, Self
 
 import msgspec
 
+from sealdesk import ids
+
 State = Literal["queued", "sent", "bounced", "failed"]
+
+
+class MailboxKey(Protocol):
+    """A mailbox, or what names it."""
+
+    @property
+    def tenant_id(self) -> str: ...
+
+    @property
+    def id(self) -> str: ...
 
 
 class OutgoingMessage(msgspec.Struct, frozen=True):
@@ -31,6 +43,37 @@ class OutgoingMessage(msgspec.Struct, frozen=True):
     leased_until: int | None
     finished_at: int | None
 
+    @classmethod
+    def queued(
+        cls,
+        mailbox: MailboxKey,
+        *,
+        ticket_id: str,
+        about_id: str,
+        kind: str,
+        address: str,
+        message_id: str,
+        now_us: int,
+    ) -> Self:
+        """A new message of a mailbox, which is due at once."""
+        return cls(
+            tenant_id=mailbox.tenant_id,
+            id=ids.mint(now_us),
+            mailbox_id=mailbox.id,
+            ticket_id=ticket_id,
+            about_id=about_id,
+            kind=kind,
+            address=address,
+            message_id=message_id,
+            state="queued",
+            reason=None,
+            attempt_count=0,
+            created_at=now_us,
+            due_at=now_us,
+            leased_until=None,
+            finished_at=None,
+        )
+
 
 class DueMailbox(NamedTuple):
     """A mailbox with messages that are due. is_failing: whether sending was not possible."""
@@ -53,9 +96,10 @@ class File(NamedTuple):
 class Content(NamedTuple):
     """What a message says.
 
-    sender_name: beside the mailbox's address. answered_id: the Message-ID of the ticket's message
-    before this one; None for the first. written_at: in microseconds. is_automatic: whether no
-    person wrote it.
+    sender_name: beside the mailbox's address. references: Message-IDs of the conversation, that of
+    the answered one last. written_at: in microseconds. is_automatic: whether no person wrote it.
+    is_shared: whether a participant wrote it. others: names and addresses of those who get a
+    message of their own.
     """
 
     sender_name: str
@@ -67,10 +111,12 @@ class Content(NamedTuple):
     text: str
     html: str
     message_id: str
-    answered_id: str | None
+    references: tuple[str, ...]
     written_at: int
     files: list[File]
     is_automatic: bool = False
+    is_shared: bool = False
+    others: tuple[tuple[str, str], ...] = ()
 
 
 class Outcome(NamedTuple):
@@ -78,3 +124,26 @@ class Outcome(NamedTuple):
 
     state: State
     reason: str | None
+
+
+class SendingMailbox(NamedTuple):
+    """A mailbox that sends. created_at: earlier replies are not sent."""
+
+    tenant_id: str
+    id: str
+    address: str
+    created_at: int
+
+
+class Result(NamedTuple):
+    """The result of an attempt.
+
+    leases: which the message may have, as a lease may be renewed meanwhile. is_attempt: False if
+    the server was not asked about this message. gets_note: whether a final failure becomes a note.
+    """
+
+    message: OutgoingMessage
+    leases: tuple[int, int]
+    outcome: Outcome
+    is_attempt: bool = True
+    gets_note: bool = True

@@ -1,4 +1,4 @@
-"""Who the participants of a ticket are; the work is part of a transaction."""
+"""Which ticket goes on, and who its participants are; part of a transaction."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from sealdesk import clock
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
-from sealdesk.mail.mailboxes import store as mailboxes
+from sealdesk.mail.mailboxes.store import mailboxes
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.threads import rules, store
 from sealdesk.mail.threads.errors import NO_MAILBOX
@@ -18,10 +18,13 @@ from sealdesk.mail.threads.types import (
     ParticipantsResponse,
 )
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
-from sealdesk.resources.representation import check_email, email_identity
+from sealdesk.resources.addresses import can_receive
+from sealdesk.resources.representation import email_identity
+from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store.tickets import TicketAndCustomer
 
+_MAX_MERGES = 10  # a ticket was merged into another one, and that one into the next
 _OF_MAILBOX = gettext_noop("This is the address of a mailbox of this desk.")
 
 Person = tuple[str, str | None]  # an address, and the name with it
@@ -32,13 +35,13 @@ async def add_people(
 ) -> list[Participant]:
     """All participants of a ticket after these people were added, as far as there is room.
 
-    Addresses that are not valid are left out. The caller leaves out those of mailboxes.
+    Addresses that mail cannot reach are left out. The caller leaves out those of mailboxes.
     """
     listed = await store.list_participants(tx, tenant_id, ticket_id)
     known = {each.address_identity for each in listed}
     for address, name in people:
         identity = email_identity(address)
-        if identity in known or len(listed) >= MAX_PARTICIPANTS or check_email(address):
+        if identity in known or len(listed) >= MAX_PARTICIPANTS or not can_receive(address):
             continue
         added = Participant(
             tenant_id=tenant_id,
@@ -54,6 +57,16 @@ async def add_people(
         known.add(identity)
         listed.append(added)
     return listed
+
+
+async def get_ongoing_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer:
+    """The ticket, or the one that it was merged into. Raises NotFound."""
+    stored = await tickets.get_ticket(tx, tenant_id, ticket_id)
+    for _ in range(_MAX_MERGES):
+        if stored.ticket.merged_into_id is None:
+            break
+        stored = await tickets.get_ticket(tx, tenant_id, stored.ticket.merged_into_id)
+    return stored
 
 
 async def get_participants(tx: Tx, tenant_id: str, ticket_id: str) -> list[Participant]:
@@ -96,10 +109,7 @@ async def _record(
     """Only numbers: the audit log outlives the addresses of customers who are erased."""
     if added_count or removed_count:
         details = {"added": added_count, "removed": removed_count}
-        entry = AuditEntry(
-            "participants.changed", caller.actor, caller.address, ticket_id, details
-        )  # fmt: skip
-        await audit.record(tx, caller.tenant_id, entry, now_us)
+        await audit.record(tx, caller, "participants.changed", ticket_id, details, now_us)
 
 
 def to_response(participants: Iterable[Participant]) -> ParticipantsResponse:

@@ -12,10 +12,9 @@ _TAG = "Tickets"
 
 
 @operation("Get a ticket's participants", tag=_TAG, gives=examples.PARTICIPANTS)
-async def get_participants(request: Request) -> Response:
+async def get_participants(request: Request, ticket_id: str) -> Response:
     """The people who get the public replies of the ticket by e-mail, at most 50: its customer and
     those in copy, if it began by e-mail."""
-    (ticket_id,) = request.params
     tenant_id = request.caller.tenant_id
     found = await request.read(lambda tx: actions.get_participants(tx, tenant_id, ticket_id))
     return envelope.one(actions.to_response(found))
@@ -29,10 +28,9 @@ async def get_participants(request: Request) -> Response:
     fails=(NO_MAILBOX,),
     example=examples.CHANGE,
 )
-async def set_participants(request: Request) -> Response:
+async def set_participants(request: Request, ticket_id: str) -> Response:
     """Who is not in the list gets no further replies, and may write to the ticket no more. Neither
     the ticket nor its ETag changes. Sending the same list again changes nothing."""
-    (ticket_id,) = request.params
     wanted = body.read(request, ParticipantsChange).participants
 
     async def work(tx: Tx) -> Response:

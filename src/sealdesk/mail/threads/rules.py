@@ -1,13 +1,10 @@
 """Reply addresses with a token, and the form in which Message-IDs are looked up; no I/O."""
 
 import hashlib
-import re
 
-from sealdesk.crypto.reply_codes import new_reply_code
+from sealdesk.crypto.reply_codes import find_reply_code, new_reply_code
 
 _MAX_LOCAL_PART = 64  # RFC 5321, 4.5.3.1.1
-# 128 bits in base32. Servers may change the case of a local part, so the token has only one.
-_TOKEN = re.compile(r"[a-z2-7]{26}")
 
 
 def new_token() -> str:
@@ -25,16 +22,9 @@ def reply_address(mailbox_address: str, token: str) -> str:
     return f"{longer}@{domain}" if len(longer) <= _MAX_LOCAL_PART else mailbox_address
 
 
-def token_of(address: str) -> str | None:
-    """The token in a reply address, None for an address without one."""
-    token = address.rpartition("@")[0].rpartition("+")[2].lower()
-    is_reply_address = "+" in address.rpartition("@")[0] and _TOKEN.fullmatch(token)
-    return token if is_reply_address else None
-
-
 def mailbox_address(address: str) -> str:
     """An address without its token: that of the mailbox."""
-    if token_of(address) is None:
+    if find_reply_code(address) is None:
         return address
     local, _, domain = address.rpartition("@")
     return f"{local.rpartition('+')[0]}@{domain}"

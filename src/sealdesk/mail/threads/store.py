@@ -8,6 +8,7 @@ from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.mail.threads.rules import message_hash
 from sealdesk.mail.threads.types import MAX_PARTICIPANTS, Participant
+from sealdesk.resources.addresses import is_read
 
 _STORED = Participant.__struct_fields__
 _COLUMNS = column_list(_STORED, "p")
@@ -18,6 +19,14 @@ ON CONFLICT (tenant_id, ticket_id, address_identity) DO NOTHING
 _LIST = f"""
 SELECT {_COLUMNS} FROM ticket_participants p
 WHERE p.tenant_id = :tenant_id AND p.ticket_id = :ticket_id ORDER BY p.address_identity LIMIT :limit
+"""
+# Without those that are mailboxes of the desk by now.
+_LIST_RECIPIENTS = f"""
+SELECT {_COLUMNS} FROM ticket_participants p
+WHERE p.tenant_id = :tenant_id AND p.ticket_id = :ticket_id AND NOT EXISTS (
+    SELECT 1 FROM mailboxes m WHERE m.tenant_id = :tenant_id
+        AND m.address_identity = p.address_identity AND m.deleted_at IS NULL)
+ORDER BY p.address_identity LIMIT :limit
 """
 _FIND = f"""
 SELECT {_COLUMNS} FROM ticket_participants p WHERE p.tenant_id = :tenant_id
@@ -39,6 +48,10 @@ _FIND_TICKET = """
 SELECT ticket_id FROM ticket_message_ids
 WHERE tenant_id = :tenant_id AND message_hash = :message_hash LIMIT :limit
 """
+_FIND_DESK_URL = """
+SELECT base_url, path_name FROM contact_forms
+WHERE tenant_id = :tenant_id AND has_ticket_pages LIMIT :limit
+"""
 
 
 async def add_participant(tx: Tx, participant: Participant) -> bool:
@@ -53,6 +66,13 @@ async def list_participants(tx: Tx, tenant_id: str, ticket_id: str) -> list[Part
     """All participants of a ticket, by address."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": MAX_PARTICIPANTS}
     return [_participant(row) for row in await tx.fetch_all(_LIST, params)]
+
+
+async def list_recipients(tx: Tx, tenant_id: str, ticket_id: str) -> list[Participant]:
+    """Who gets the public replies of a ticket, by address: answers never go to the desk itself."""
+    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": MAX_PARTICIPANTS}
+    found = [_participant(row) for row in await tx.fetch_all(_LIST_RECIPIENTS, params)]
+    return [each for each in found if is_read(each.address)]
 
 
 async def find_participant(
@@ -100,6 +120,12 @@ async def find_ticket_id(tx: Tx, tenant_id: str, message_ids: Sequence[str]) -> 
     ]
     found = await tx.fetch_for_each(_FIND_TICKET, many) if many else []
     return next((str(rows[0]["ticket_id"]) for rows in found if rows), None)
+
+
+async def find_desk_url(tx: Tx, tenant_id: str) -> str | None:
+    """What the links to the pages of tickets begin with; None if the desk has no such pages."""
+    row = await tx.fetch_one(_FIND_DESK_URL, {"tenant_id": tenant_id, "limit": 1})
+    return None if row is None else f"{row['base_url']}/{row['path_name']}"
 
 
 def _participant(row: Row) -> Participant:

@@ -58,7 +58,7 @@ async def _texts_of(tx: Tx, keys: Sequence[ObjectKey]) -> list[list[str | None]]
 
 
 def _texts_of_row(row: Row) -> list[str | None]:
-    return [*(row[name] for name in _TEXTS), rules.digits_of(row["phone"] or "")]
+    return [*(row[name] for name in _TEXTS), rules.phone_words(row["phone"] or "")]
 
 
 CUSTOMERS = SearchIndex(

@@ -29,7 +29,7 @@ class SearchIndex(NamedTuple):
 
     name: of its consumer. list_after: objects of all tenants, by key. affected_by: the objects
     whose documents an event may change. texts_of: the texts of each of these objects. save, and
-    save_all on PostgreSQL without nodes: change nothing where the words are the same. remove_words,
+    save_all on PostgreSQL: change nothing where the words are the same. remove_words,
     add_words: FTS5 is told of each change by hand, because its triggers cannot be trusted, and by
     values: from a SELECT it would write a segment for each row instead of each transaction. merge:
     merges segments until this many pages are written.
@@ -75,8 +75,6 @@ async def update(tx: Tx, index: SearchIndex, keys: Sequence[ObjectKey], max_char
     """Make the documents of these objects anew, on SQLite until so many characters are written."""
     if not keys:
         return Written(0, 0)
-    if tx.is_distributed:
-        return await _save_each(tx, index, keys)
     row = await tx.fetch_one(index.last_number, {})
     next_number = 1 if row is None else row["number"] + 1
     if tx.dialect == "postgresql":
@@ -105,17 +103,6 @@ async def _save_all(
         "words": words,
     }
     await tx.enqueue(index.save_all, documents)
-
-
-async def _save_each(tx: Tx, index: SearchIndex, keys: Sequence[ObjectKey]) -> Written:
-    """Make the documents on the nodes of their tenants. FTS5 alone needs the numbers."""
-    words = await _words_of(tx, index, keys)
-    documents = [
-        {**key._asdict(), "number": number, "words": text}
-        for number, (key, text) in enumerate(zip(keys, words, strict=True), 1)
-    ]
-    await tx.execute_many(index.save, documents)
-    return Written(len(keys), 0)
 
 
 async def _words_of(tx: Tx, index: SearchIndex, keys: Sequence[ObjectKey]) -> list[str]:

@@ -86,7 +86,7 @@ def _texts_of_row(row: Row) -> list[str | None]:
     tags: list[str] = msgspec.json.decode(row["tags"])
     texts = [str(row["number"]), row["subject"], row["email"], row["name"], row["company"]]
     custom_fields: dict[str, Any] = msgspec.json.decode(row["custom_fields"])
-    texts += [*tags, " ".join(map(rules.tag_words, tags)), _texts_in(custom_fields)]
+    texts += [*tags, " ".join(map(rules.tag_word, tags)), _texts_in(custom_fields)]
     texts.append(rules.field_words(custom_fields))
     return [*texts, row["description"]]
 

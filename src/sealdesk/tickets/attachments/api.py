@@ -27,12 +27,7 @@ _TOKEN = query.text("token", "From `content_path`.", max_length=1024, example="A
     params=(receiving.NAME,),
     receives="application/octet-stream",
     response_headers=("location",),
-    fails=(
-        BODY_TOO_LARGE,
-        EMPTY_ATTACHMENT,
-        FILE_TYPE_NOT_ALLOWED,
-        ATTACHMENT_QUOTA_EXCEEDED,
-    ),
+    fails=(BODY_TOO_LARGE, EMPTY_ATTACHMENT, FILE_TYPE_NOT_ALLOWED, ATTACHMENT_QUOTA_EXCEEDED),
 )
 async def upload(request: Request) -> Response:
     """The body is the file itself, at most 25 MiB, and its Content-Type is kept. Name its `id` in
@@ -43,9 +38,9 @@ async def upload(request: Request) -> Response:
 
 
 @operation("Get an attachment", tag=_TAG, gives=examples.ATTACHMENT)
-async def get_attachment(request: Request) -> Response:
+async def get_attachment(request: Request, attachment_id: str) -> Response:
     """One attachment; `content_path` leads to its bytes for 5 minutes, without a signature."""
-    attachment = await serving.find(request)
+    attachment = await serving.find(request, attachment_id)
     return envelope.one(serving.to_response(request.state, attachment, request.now_us))
 
 
@@ -55,16 +50,16 @@ async def get_attachment(request: Request) -> Response:
     produces="application/octet-stream",
     response_headers=("content-disposition",),
 )
-async def download(request: Request) -> Response:
+async def download(request: Request, attachment_id: str) -> Response:
     """The bytes of an attachment."""
-    return await serving.serve(request, await serving.find(request))
+    return await serving.serve(request, await serving.find(request, attachment_id))
 
 
 @operation("Download by a link", tag=_TAG, produces="application/octet-stream", params=(_TOKEN,))
-async def follow_link(request: Request) -> Response:
+async def follow_link(request: Request, attachment_id: str) -> Response:
     """The bytes of an attachment, for who has its link."""
     token = query.parse(request.query, (_TOKEN,)).get("token", "")
-    state, (attachment_id,) = request.state, request.params
+    state = request.state
     link = serving.open_link(state.key_ring, token, epoch=state.epoch, now_us=request.now_us)
     found = await state.database.read(
         lambda tx: actions.get_attachment(tx, link.tenant_id, link.attachment_id), link.tenant_id

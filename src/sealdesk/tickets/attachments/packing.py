@@ -14,7 +14,7 @@ from sealdesk.settings import Settings
 from sealdesk.tickets.attachments import files, rules
 from sealdesk.tickets.attachments.storage import Storage, storage_of
 from sealdesk.tickets.attachments.types import Content, StoredContent
-from sealdesk.web.file_body import FileBody
+from sealdesk.web.request import FileBody
 
 _READ_BYTES = 256 * 1024
 

@@ -3,7 +3,7 @@
 from sealdesk.errors import ApiError, BadRequest
 from sealdesk.errors.general import INTERNAL_ERROR
 from sealdesk.errors.requests import BODY_TOO_LARGE, INVALID_PARAMETER
-from sealdesk.tickets.attachments import actions, receiving, serving
+from sealdesk.tickets.attachments import actions, errors, receiving, serving
 from sealdesk.tickets.attachments.errors import (
     ATTACHMENT_QUOTA_EXCEEDED,
     EMPTY_ATTACHMENT,
@@ -11,9 +11,11 @@ from sealdesk.tickets.attachments.errors import (
 )
 from sealdesk.web.operation import page
 from sealdesk.web.pages import render
-from sealdesk.web.pages.i18n import gettext
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import gettext, translate
+from sealdesk.web.pages.site import Room
 from sealdesk.web.request import Request, Response
+
+ROOM = Room("tickets.attachments", errors)
 
 _EXPLAINED = (ATTACHMENT_QUOTA_EXCEEDED, EMPTY_ATTACHMENT, FILE_TYPE_NOT_ALLOWED)
 _MIB = 1024 * 1024
@@ -38,9 +40,9 @@ async def upload(request: Request) -> Response:
 
 
 @page
-async def show_content(request: Request) -> Response:
+async def show_content(request: Request, attachment_id: str) -> Response:
     """The bytes of an attachment, for who is logged in."""
-    return await serving.serve(request, await serving.find(request))
+    return await serving.serve(request, await serving.find(request, attachment_id))
 
 
 def _reason(error: ApiError) -> str:

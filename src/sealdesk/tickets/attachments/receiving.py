@@ -1,7 +1,6 @@
 """Receives the body of a request as an attachment, without holding it in memory."""
 
 from sealdesk import ids
-from sealdesk.db.engine import Tx
 from sealdesk.errors import BadRequest, ServiceUnavailable, UnsupportedMediaType
 from sealdesk.errors.general import TOO_MANY_BYTES
 from sealdesk.rate_limits.byte_budget import Holding
@@ -58,7 +57,7 @@ async def receive(request: Request, name: str) -> Attachment:
     expected = request.max_body_bytes if size is None else size
     quota = settings.attachment_quota_bytes
     await request.read(lambda tx: actions.check_quota(tx, tenant_id, size or 0, quota_bytes=quota))
-    holding = Holding(request.state.uploading, tenant_id)
+    holding = Holding(request.state.limits.uploading, tenant_id)
     if not holding.try_add(expected):
         raise ServiceUnavailable(TOO_MANY_BYTES)
     try:
@@ -97,12 +96,10 @@ async def _receive_into(incoming: IncomingFile, request: Request, name: str) -> 
     settings = request.state.settings
     storage = storage_of(settings)
     await storage.publish(incoming.path, content_of(attachment), request.now_us)
-
-    async def work(tx: Tx) -> Attachment:
-        await actions.add(tx, attachment, quota_bytes=settings.attachment_quota_bytes)
-        return attachment
-
-    return await request.write(work)
+    await request.write(
+        lambda tx: actions.add(tx, attachment, quota_bytes=settings.attachment_quota_bytes)
+    )
+    return attachment
 
 
 def content_of(attachment: Attachment) -> Content:

@@ -79,7 +79,6 @@ def open_link(key_ring: KeyRing, token: str, *, epoch: int, now_us: int) -> Link
     return link
 
 
-async def find(request: Request) -> Attachment:
+async def find(request: Request, attachment_id: str) -> Attachment:
     """The attachment in the path. Raises NotFound."""
-    tenant_id, (attachment_id,) = request.caller.tenant_id, request.params
-    return await request.read(lambda tx: actions.get_attachment(tx, tenant_id, attachment_id))
+    return await request.fetch(actions.get_attachment, attachment_id)

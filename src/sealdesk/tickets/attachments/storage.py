@@ -9,7 +9,7 @@ from sealdesk.settings import BucketSettings, Settings
 from sealdesk.tickets.attachments import files
 from sealdesk.tickets.attachments.directory import Directory
 from sealdesk.tickets.attachments.types import Content, StoredContent
-from sealdesk.web.file_body import FileBody
+from sealdesk.web.request import FileBody
 
 IsUsed = Callable[[], Awaitable[bool]]
 

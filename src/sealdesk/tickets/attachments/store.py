@@ -6,7 +6,7 @@ import msgspec
 
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.db.tenant_moves import is_moving
+from sealdesk.db.postgres.tenant_moves import is_moving
 from sealdesk.tickets.attachments.types import Attachment, Content
 
 _STORED = Attachment.__struct_fields__
@@ -80,12 +80,7 @@ async def link(
     """Let a ticket or a reply refer to an attachment that nothing refers to yet."""
     await tx.execute_one(
         _LINK,
-        {
-            "tenant_id": tenant_id,
-            "id": attachment_id,
-            "ticket_id": ticket_id,
-            "reply_id": reply_id,
-        },
+        {"tenant_id": tenant_id, "id": attachment_id, "ticket_id": ticket_id, "reply_id": reply_id},
     )
 
 

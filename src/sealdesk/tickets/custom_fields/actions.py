@@ -7,7 +7,6 @@ from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.resources import merge_patch
 from sealdesk.tickets.custom_fields import rules, store
 from sealdesk.tickets.custom_fields.errors import NO_KEYS_LEFT, TOO_MANY_FIELDS
@@ -136,5 +135,4 @@ async def _move(tx: Tx, fields: list[Field], field: Field, position: int) -> Fie
 async def _record_audit(
     tx: Tx, caller: Caller, action: str, field: Field, details: dict[str, Any], now_us: int
 ) -> None:
-    entry = AuditEntry(action, caller.actor, caller.address, field.id, details)
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, action, field.id, details, now_us)

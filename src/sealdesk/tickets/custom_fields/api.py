@@ -2,10 +2,9 @@
 
 import msgspec
 
-from sealdesk.db.engine import Tx
 from sealdesk.tickets.custom_fields import actions, examples, rules, store
 from sealdesk.tickets.custom_fields.errors import TOO_MANY_FIELDS
-from sealdesk.tickets.custom_fields.types import Field, FieldChange, NewField
+from sealdesk.tickets.custom_fields.types import Field, FieldChange, FieldResponse, NewField
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, page, read_list
@@ -19,9 +18,8 @@ _PATH = "/api/v1/custom-fields"
 async def list_fields(request: Request) -> Response:
     """In the order of pages, with the inactive ones."""
     list_request = read_list(request, ())
-    tenant_id = request.caller.tenant_id
     after = int((list_request.page.after or [-1])[0])
-    fields = await request.read(lambda tx: store.list_fields(tx, tenant_id))
+    fields = await request.fetch(store.list_fields)
     following = [field for field in fields if field.place > after]
     return page(
         request,
@@ -46,21 +44,18 @@ async def define_field(request: Request) -> Response:
     """From now on tickets show the field, and values that requests write for its key must have its
     type. Values that tickets have already stay as they are."""
     new = body.read(request, NewField)
-
-    async def work(tx: Tx) -> Response:
-        field = await actions.define_field(tx, request.caller, new, now_us=request.now_us)
-        return _respond(field, 201)
-
-    return await request.write(work)
+    field = await request.act(actions.define_field, new, now_us=request.now_us)
+    return _respond(field, 201)
 
 
 @operation("Get a custom field", tag=_TAG, gives=examples.FIELD)
-async def get_field(request: Request) -> Response:
+async def get_field(request: Request, field_id: str) -> Response:
     """One definition."""
-    (field_id,) = request.params
-    tenant_id = request.caller.tenant_id
-    field = await request.read(lambda tx: actions.get_field(tx, tenant_id, field_id))
-    return _respond(field, 200)
+    return envelope.one(await _show(request, field_id))
+
+
+async def _show(request: Request, field_id: str) -> FieldResponse:
+    return rules.to_response(await request.fetch(actions.get_field, field_id))
 
 
 @operation(
@@ -71,32 +66,20 @@ async def get_field(request: Request) -> Response:
     fails=(TOO_MANY_FIELDS,),
     example=examples.FIELD_CHANGE,
 )
-async def change_field(request: Request) -> Response:
+async def change_field(request: Request, field_id: str) -> Response:
     """A JSON Merge Patch. The key and the type never change. `is_active: false` hides the field on
     pages and ends its checks; the values of tickets stay, and are found as before."""
-    (field_id,) = request.params
-    change = body.read(request, FieldChange)
-
-    async def work(tx: Tx) -> Response:
-        field = await actions.change_field(
-            tx, request.caller, field_id, change, now_us=request.now_us
-        )
-        return _respond(field, 200)
-
-    return await request.write(work)
+    change = await body.read_change(request, FieldChange, lambda: _show(request, field_id))
+    field = await request.act(actions.change_field, field_id, change, now_us=request.now_us)
+    return _respond(field, 200)
 
 
 @operation("Delete a custom field", tag=_TAG, status=204)
-async def delete_field(request: Request) -> Response:
+async def delete_field(request: Request, field_id: str) -> Response:
     """Only the definition: the values of tickets stay in `custom_fields`, and nothing checks their
     key any more. The history names the key instead of the label; deactivating keeps the label."""
-    (field_id,) = request.params
-
-    async def work(tx: Tx) -> Response:
-        await actions.delete_field(tx, request.caller, field_id, now_us=request.now_us)
-        return envelope.nothing()
-
-    return await request.write(work)
+    await request.act(actions.delete_field, field_id, now_us=request.now_us)
+    return envelope.nothing()
 
 
 def _respond(field: Field, status: int) -> Response:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from sealdesk.errors import ApiError, Conflict, ValidationFailed, gettext_noop
-from sealdesk.tickets.custom_fields import actions, store
+from sealdesk.tickets.custom_fields import actions, errors, labels, store
 from sealdesk.tickets.custom_fields.types import (
     MAX_ACTIVE,
     TYPES,
@@ -19,12 +19,13 @@ from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.messages import translate
-from sealdesk.web.pages.site import NavItem
+from sealdesk.web.pages.i18n import translate
+from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/custom-fields"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Custom fields"))
+ROOM = Room("tickets.custom_fields", errors, labels, NAV_ITEM, object_type="custom_field")
 _TYPE_NAMES: Mapping[FieldType, str] = {
     "text": gettext_noop("Text"),
     "number": gettext_noop("Number"),
@@ -53,26 +54,24 @@ async def define_field(request: Request) -> Response:
     typed = {**_read_fields(form), "key": form.text("key").strip(), "type": form.text("type")}
     try:
         new = body.convert(_with_choices(typed, typed["type"]), NewField)
-        field = await request.write(
-            lambda tx: actions.define_field(tx, request.caller, new, now_us=request.now_us)
-        )
+        field = await request.act(actions.define_field, new, now_us=request.now_us)
     except (ValidationFailed, Conflict) as error:
         return await _form(request, typed, error)
     return render.redirect(request, f"{_PATH}?added={field.id}")
 
 
 @page
-async def edit_field(request: Request) -> Response:
+async def edit_field(request: Request, field_id: str) -> Response:
     """The form of a definition."""
-    field = await _get_field(request)
+    field = await _get_field(request, field_id)
     typed = {**msgspec.structs.asdict(field), "choices": "\n".join(field.choices)}
     return await _form(request, typed, field=field)
 
 
 @page
-async def change_field(request: Request) -> Response:
+async def change_field(request: Request, field_id: str) -> Response:
     """Change a definition, activate or deactivate it, or move it up or down in the list."""
-    form, field = forms.read(request), await _get_field(request)
+    form, field = forms.read(request), await _get_field(request, field_id)
     if form.text("to"):
         position = field.place + 1 + (1 if form.text("to") == "down" else -1)
         change = FieldChange(position=max(position, 1))
@@ -88,18 +87,17 @@ async def change_field(request: Request) -> Response:
 
 
 @page
-async def confirm_deletion(request: Request) -> Response:
+async def confirm_deletion(request: Request, field_id: str) -> Response:
     """The confirmation of a deletion."""
-    return await render.page(request, "custom_fields/delete.html", field=await _get_field(request))
+    return await render.page(
+        request, "custom_fields/delete.html", field=await _get_field(request, field_id)
+    )
 
 
 @page
-async def delete_field(request: Request) -> Response:
+async def delete_field(request: Request, field_id: str) -> Response:
     """Delete a definition."""
-    (field_id,) = request.params
-    await request.write(
-        lambda tx: actions.delete_field(tx, request.caller, field_id, now_us=request.now_us)
-    )
+    await request.act(actions.delete_field, field_id, now_us=request.now_us)
     return render.redirect(request, _PATH)
 
 
@@ -114,15 +112,11 @@ async def _save(request: Request, form: Form, field: Field) -> Response:
 
 
 async def _change(request: Request, field: Field, change: FieldChange) -> None:
-    await request.write(
-        lambda tx: actions.change_field(tx, request.caller, field.id, change, now_us=request.now_us)
-    )
+    await request.act(actions.change_field, field.id, change, now_us=request.now_us)
 
 
-async def _get_field(request: Request) -> Field:
-    (field_id,) = request.params
-    tenant_id = request.caller.tenant_id
-    return await request.read(lambda tx: actions.get_field(tx, tenant_id, field_id))
+async def _get_field(request: Request, field_id: str) -> Field:
+    return await request.fetch(actions.get_field, field_id)
 
 
 def _read_fields(form: Form) -> dict[str, Any]:
@@ -140,14 +134,18 @@ def _with_choices(typed: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 async def _list(request: Request, error: Conflict | None = None, added_id: str = "") -> Response:
-    tenant_id = request.caller.tenant_id
-    fields = await request.read(lambda tx: store.list_fields(tx, tenant_id))
+    fields = await request.fetch(store.list_fields)
     return await render.page(
-        request, "custom_fields/fields.html", error.status if error else 200,
+        request,
+        "custom_fields/fields.html",
+        error.status if error else 200,
         added=next((field for field in fields if field.id == added_id), None),
-        fields=fields, type_names=_TYPE_NAMES, wrong=translate(error) if error else "",
-        is_full=sum(field.is_active for field in fields) >= MAX_ACTIVE, most=MAX_ACTIVE,
-    )  # fmt: skip
+        fields=fields,
+        type_names=_TYPE_NAMES,
+        wrong=translate(error) if error else "",
+        is_full=sum(field.is_active for field in fields) >= MAX_ACTIVE,
+        most=MAX_ACTIVE,
+    )
 
 
 async def _form(
@@ -158,8 +156,12 @@ async def _form(
 ) -> Response:
     """The form with the submitted values and a message beside each invalid field."""
     return await render.page(
-        request, "custom_fields/field.html", error.status if error else 200,
-        typed=typed, field=field, types=TYPES, type_names=_TYPE_NAMES,
-        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
-        wrong=translate(error) if isinstance(error, Conflict) else "",
-    )  # fmt: skip
+        request,
+        "custom_fields/field.html",
+        error.status if error else 200,
+        typed=typed,
+        field=field,
+        types=TYPES,
+        type_names=_TYPE_NAMES,
+        **forms.messages(error),
+    )

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from sealdesk.clock import Iso
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
-from sealdesk.resources.representation import check_not_blank
+from sealdesk.resources.representation import check_visible
 
 FieldType = Literal["text", "number", "choice", "date", "checkbox"]
 TYPES: tuple[FieldType, ...] = get_args(FieldType)
@@ -36,8 +36,8 @@ def _check_choices(choices: list[str]) -> list[Fault]:
 
 
 Key = Annotated[str, Meta(extra={"check": _check_key}, extra_json_schema={"pattern": KEY.pattern})]
-Label = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_not_blank})]
-Choice = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_not_blank})]
+Label = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_visible})]
+Choice = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_visible})]
 Choices = Annotated[list[Choice], Meta(max_length=MAX_CHOICES, extra={"check": _check_choices})]
 Position = Annotated[int, Meta(ge=1, le=MAX_FIELDS)]
 

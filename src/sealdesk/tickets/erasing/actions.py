@@ -7,7 +7,6 @@ from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.tickets.erasing import rules, store
 from sealdesk.tickets.erasing.types import Erasure
 
@@ -30,8 +29,7 @@ async def begin(tx: Tx, caller: Caller, customer_id: str, *, now_us: int) -> Era
     await customer_store.replace(tx, rules.anonymous(customer, now_us))
     await store.add(tx, erasure)
     details = {"tickets": erasure.ticket_count}
-    entry = AuditEntry("customer.erased", caller.actor, caller.address, customer_id, details)
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, "customer.erased", customer_id, details, now_us)
     return erasure
 
 

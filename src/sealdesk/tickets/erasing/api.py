@@ -11,11 +11,10 @@ _TAG = "Customers"
 
 
 @operation("Erase a customer", tag=_TAG, gives=examples.ERASURE, status=202)
-async def erase_customer(request: Request) -> Response:
+async def erase_customer(request: Request, customer_id: str) -> Response:
     """Erases the person and all texts of their tickets, which cannot be undone. Tickets with their
     numbers, statuses, times and tags stay. The data of the customer go at once, the rest within
     minutes; then there is an event `customer.erased`. Sent again, it changes nothing."""
-    (customer_id,) = request.params
 
     async def work(tx: Tx) -> Response:
         erasure = await actions.begin(tx, request.caller, customer_id, now_us=request.now_us)
@@ -25,11 +24,9 @@ async def erase_customer(request: Request) -> Response:
 
 
 @operation("Get the erasure of a customer", tag=_TAG, gives=examples.ERASURE)
-async def get_erasure(request: Request) -> Response:
+async def get_erasure(request: Request, customer_id: str) -> Response:
     """How far the erasure of a customer is; 404 if nobody has begun one."""
-    (customer_id,) = request.params
-    tenant_id = request.caller.tenant_id
-    erasure = await request.read(lambda tx: actions.get_erasure(tx, tenant_id, customer_id))
+    erasure = await request.fetch(actions.get_erasure, customer_id)
     return _respond(erasure, 200)
 
 

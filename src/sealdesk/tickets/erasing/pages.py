@@ -7,42 +7,40 @@ from sealdesk.errors import ApiError, ValidationFailed
 from sealdesk.tickets.erasing import actions, rules, store
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
+from sealdesk.web.pages.site import Room
 from sealdesk.web.request import Request, Response
+
+ROOM = Room("tickets.erasing")
 
 _MAX_COUNT = 10_000
 
 
 @page
-async def ask(request: Request) -> Response:
+async def ask(request: Request, customer_id: str) -> Response:
     """Says what goes and what stays."""
-    return await _ask(request)
+    return await _ask(request, customer_id)
 
 
 @page
-async def erase_customer(request: Request) -> Response:
+async def erase_customer(request: Request, customer_id: str) -> Response:
     """Begin to erase a customer."""
-    (customer_id,) = request.params
     try:
         forms.read(request)
-        await request.write(
-            lambda tx: actions.begin(tx, request.caller, customer_id, now_us=request.now_us)
-        )
+        await request.act(actions.begin, customer_id, now_us=request.now_us)
     except ValidationFailed as error:
-        return await _ask(request, error)
+        return await _ask(request, customer_id, error)
     return render.redirect(request, f"/customers/{customer_id}")
 
 
 @page
-async def show_progress(request: Request) -> Response:
+async def show_progress(request: Request, customer_id: str) -> Response:
     """How far the erasure is, as a part of the customer's page."""
-    (customer_id,) = request.params
-    tenant_id = request.caller.tenant_id
-    erasure = await request.read(lambda tx: actions.get_erasure(tx, tenant_id, customer_id))
+    erasure = await request.fetch(actions.get_erasure, customer_id)
     return await render.page(request, "erasing/progress.html", erasure=rules.to_response(erasure))
 
 
-async def _ask(request: Request, error: ApiError | None = None) -> Response:
-    (customer_id,), tenant_id = request.params, request.caller.tenant_id
+async def _ask(request: Request, customer_id: str, error: ApiError | None = None) -> Response:
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[object, int]:
         customer = await customers.get_customer(tx, tenant_id, customer_id)
@@ -51,6 +49,10 @@ async def _ask(request: Request, error: ApiError | None = None) -> Response:
 
     customer, ticket_count = await request.read(work)
     return await render.page(
-        request, "erasing/erase.html", error.status if error else 200,
-        customer=customer, ticket_count=ticket_count, max_count=_MAX_COUNT,
-    )  # fmt: skip
+        request,
+        "erasing/erase.html",
+        error.status if error else 200,
+        customer=customer,
+        ticket_count=ticket_count,
+        max_count=_MAX_COUNT,
+    )

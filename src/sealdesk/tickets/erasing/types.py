@@ -1,6 +1,6 @@
 """The structs of erasures: as stored, and as shown."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -46,3 +46,20 @@ class ErasureResponse(msgspec.Struct, frozen=True):
     erased_ticket_count: int
     created_at: Iso
     finished_at: Iso | None
+
+
+class Done(NamedTuple):
+    """What a step has done.
+
+    cursor: the last row that is done, None when nothing is left of the stage.
+    tickets: how many were erased. is_waiting: nothing could be done yet. texts: what names the
+    person, if more was found.
+    """
+
+    cursor: str | None
+    tickets: int = 0
+    is_waiting: bool = False
+    texts: tuple[str, ...] = ()
+
+
+FINISHED = Done(None)

@@ -18,18 +18,18 @@ _encode = msgspec.json.encode
 @operation(
     "List a ticket's followers", tag=_TAG, gives=examples.FOLLOWER, is_list=True, params=PAGING
 )
-async def list_followers(request: Request) -> Response:
+async def list_followers(request: Request, ticket_id: str) -> Response:
     """The users who are notified of what others do on the ticket, at most 50, by id."""
-    (ticket_id,) = request.params
     list_request = read_list(request, ())
-    tenant_id = request.caller.tenant_id
-    followers = await request.read(lambda tx: actions.list_followers(tx, tenant_id, ticket_id))
+    followers = await request.fetch(actions.list_followers, ticket_id)
     after = list_request.page.after
     rest = [each for each in followers if after is None or each.id > str(after[0])]
     return page(
-        request, list_request, rest[: list_request.page.per_page + 1], show=_encode,
-        position=lambda follower: [follower.id],
-    )  # fmt: skip
+        request,
+        list_request,
+        rest[: list_request.page.per_page + 1],
+        show=_encode,
+    )
 
 
 @operation(
@@ -42,9 +42,8 @@ async def list_followers(request: Request) -> Response:
     fails=(TOO_MANY_FOLLOWERS,),
     example=examples.NEW_FOLLOWER,
 )
-async def add_follower(request: Request) -> Response:
+async def add_follower(request: Request, ticket_id: str) -> Response:
     """A user who follows the ticket already goes on. Neither the ticket nor its ETag changes."""
-    (ticket_id,) = request.params
     user_id = body.read(request, NewFollower).user_id
 
     async def work(tx: Tx) -> Response:
@@ -55,12 +54,9 @@ async def add_follower(request: Request) -> Response:
 
 
 @operation("Make a user unfollow a ticket", tag=_TAG, status=204)
-async def remove_follower(request: Request) -> Response:
+async def remove_follower(request: Request, ticket_id: str, user_id: str) -> Response:
     """Also if the user does not follow it. Assignees and mentioned users are still notified."""
-    ticket_id, user_id = request.params
-
-    async def work(tx: Tx) -> Response:
-        await actions.unfollow(tx, request.caller.tenant_id, ticket_id, user_id)
-        return envelope.nothing()
-
-    return await request.write_idempotently(work)
+    await request.write(
+        lambda tx: actions.unfollow(tx, request.caller.tenant_id, ticket_id, user_id)
+    )
+    return envelope.nothing()

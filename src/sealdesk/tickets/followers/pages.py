@@ -1,16 +1,19 @@
 """The buttons that follow a ticket and unfollow it."""
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.followers import actions
+from sealdesk.tickets.followers import actions, errors
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
+from sealdesk.web.pages.site import Room
 from sealdesk.web.request import Request, Response
+
+ROOM = Room("tickets.followers", errors)
 
 
 @page
-async def follow(request: Request) -> Response:
+async def follow(request: Request, ticket_id: str) -> Response:
     """Follow a ticket, or unfollow it; it stays as it is."""
-    (ticket_id,), caller = request.params, request.caller
+    caller = request.caller
     is_wanted = forms.read(request).text("follows") == "yes"
 
     async def work(tx: Tx) -> None:

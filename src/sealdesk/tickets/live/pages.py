@@ -29,7 +29,7 @@ async def stream_events(request: Request) -> Response:
     """What happens to the tickets of the desk, as long as the page is open."""
     query = forms.read_query(request)
     ticket_id = query.text("ticket")
-    ends = await request.read(lambda tx: _find_start(tx, request.caller.tenant_id, ticket_id))
+    ends = await request.fetch(_find_start, ticket_id)
     known = rules.read_position(request.header(b"last-event-id") or query.text("after"))
     caller, streams = request.caller, request.state.streams
     if request.state.lifetime.is_draining or not streams.has_room(

@@ -6,15 +6,7 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets.live.types import (
-    By,
-    Change,
-    Feed,
-    FeedEnds,
-    Recorded,
-    ReplyPart,
-    TicketPart,
-)
+from sealdesk.tickets.live.types import By, Change, Feed, FeedEnds, Recorded, ReplyPart, TicketPart
 from sealdesk.tickets.notifications import store as notifications
 
 _MAX_EVENTS = 50

@@ -9,11 +9,11 @@ from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.macros import rules, store, variables
 from sealdesk.tickets.macros.errors import TOO_MANY_MACROS
 from sealdesk.tickets.macros.types import ME, AppliedMacro, Macro, MacroChange, NewMacro
+from sealdesk.tickets.rules import distinct
 from sealdesk.tickets.store import assignees, teams
 from sealdesk.tickets.types import TicketResponse
 
@@ -36,7 +36,7 @@ async def create_macro(tx: Tx, caller: Caller, new: NewMacro, *, now_us: int) ->
     await _lock_macros(tx, caller)
     if len(await store.list_choices(tx, caller.tenant_id)) >= rules.MAX_MACROS:
         raise Conflict(TOO_MANY_MACROS, limit=rules.MAX_MACROS)
-    fields = msgspec.structs.asdict(new) | {"tags": tuple(dict.fromkeys(new.tags or ()))}
+    fields = msgspec.structs.asdict(new) | {"tags": distinct(new.tags)}
     macro = Macro(
         **fields,
         tenant_id=caller.tenant_id,
@@ -94,7 +94,7 @@ async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> 
         assignee_name=assignee.name if assignee else "",
         team_id=rules.unless_same(team_id, ticket.team_id) if is_team else "",
         team_name=team_name,
-        tags=tuple(tag for tag in macro.tags if tag not in ticket.tags),
+        tags=distinct([*ticket.tags, *macro.tags])[len(ticket.tags) :],
         ticket_tags=ticket.tags,
         is_assignee_missing=assignee_id is not None and not is_assigned,
         is_team_missing=team_id is not None and not is_team,
@@ -140,5 +140,4 @@ async def _record_audit(
     tx: Tx, caller: Caller, action: str, macro: Macro, now_us: int, **details: Any
 ) -> None:
     named = {"name": macro.name, "shortcut": macro.shortcut, **details}
-    entry = AuditEntry(action, caller.actor, caller.address, macro.id, named)
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, action, macro.id, named, now_us)

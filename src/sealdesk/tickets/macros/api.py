@@ -2,13 +2,12 @@
 
 import msgspec
 
-from sealdesk.db.engine import Tx
 from sealdesk.tickets.macros import actions, examples, rules, store
 from sealdesk.tickets.macros.errors import TOO_MANY_MACROS
-from sealdesk.tickets.macros.types import Macro, MacroChange, NewMacro
+from sealdesk.tickets.macros.types import Macro, MacroChange, MacroResponse, NewMacro
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.pagination import PAGING, list_all
 from sealdesk.web.request import Request, Response
 
 _TAG = "Macros"
@@ -18,10 +17,7 @@ _PATH = "/api/v1/macros"
 @operation("List macros", tag=_TAG, gives=examples.MACRO, is_list=True, params=PAGING)
 async def list_macros(request: Request) -> Response:
     """Newest first."""
-    list_request = read_list(request, ())
-    tenant_id = request.caller.tenant_id
-    found = await request.read(lambda tx: store.list_macros(tx, tenant_id, list_request.page))
-    return page(request, list_request, found, show=_encode, position=lambda macro: [macro.id])
+    return await list_all(request, store.list_macros, _encode)
 
 
 @operation(
@@ -38,22 +34,19 @@ async def create_macro(request: Request) -> Response:
     """A text for replies, what it sets on the ticket, or both. Agents choose it in the composer,
     where its variables are replaced by values of the ticket. Nothing changes until they send."""
     new = body.read(request, NewMacro)
-
-    async def work(tx: Tx) -> Response:
-        macro = await actions.create_macro(tx, request.caller, new, now_us=request.now_us)
-        location = (b"location", f"{_PATH}/{macro.id}".encode())
-        return envelope.one(rules.to_response(macro), 201, [location])
-
-    return await request.write(work)
+    macro = await request.act(actions.create_macro, new, now_us=request.now_us)
+    location = (b"location", f"{_PATH}/{macro.id}".encode())
+    return envelope.one(rules.to_response(macro), 201, [location])
 
 
 @operation("Get a macro", tag=_TAG, gives=examples.MACRO)
-async def get_macro(request: Request) -> Response:
+async def get_macro(request: Request, macro_id: str) -> Response:
     """The macro with its variables, as it was written."""
-    (macro_id,) = request.params
-    tenant_id = request.caller.tenant_id
-    macro = await request.read(lambda tx: actions.get_macro(tx, tenant_id, macro_id))
-    return envelope.one(rules.to_response(macro))
+    return envelope.one(await _show(request, macro_id))
+
+
+async def _show(request: Request, macro_id: str) -> MacroResponse:
+    return rules.to_response(await request.fetch(actions.get_macro, macro_id))
 
 
 @operation(
@@ -63,30 +56,18 @@ async def get_macro(request: Request) -> Response:
     gives=examples.MACRO,
     example=examples.MACRO_CHANGE,
 )
-async def change_macro(request: Request) -> Response:
+async def change_macro(request: Request, macro_id: str) -> Response:
     """A JSON Merge Patch. Replies that were written with the macro stay as they are."""
-    (macro_id,) = request.params
-    change = body.read(request, MacroChange)
-
-    async def work(tx: Tx) -> Response:
-        macro = await actions.change_macro(
-            tx, request.caller, macro_id, change, now_us=request.now_us
-        )
-        return envelope.one(rules.to_response(macro))
-
-    return await request.write(work)
+    change = await body.read_change(request, MacroChange, lambda: _show(request, macro_id))
+    macro = await request.act(actions.change_macro, macro_id, change, now_us=request.now_us)
+    return envelope.one(rules.to_response(macro))
 
 
 @operation("Delete a macro", tag=_TAG, status=204)
-async def delete_macro(request: Request) -> Response:
+async def delete_macro(request: Request, macro_id: str) -> Response:
     """Replies that were written with the macro stay as they are."""
-    (macro_id,) = request.params
-
-    async def work(tx: Tx) -> Response:
-        await actions.delete_macro(tx, request.caller, macro_id, now_us=request.now_us)
-        return envelope.nothing()
-
-    return await request.write(work)
+    await request.act(actions.delete_macro, macro_id, now_us=request.now_us)
+    return envelope.nothing()
 
 
 def _encode(macro: Macro) -> bytes:

@@ -7,7 +7,4 @@ ACTION_LABELS = {
     "macro.updated": gettext_noop("Macro changed"),
     "macro.deleted": gettext_noop("Macro deleted"),
 }
-FIELD_LABELS = {
-    "macro": gettext_noop("Macro"),
-    "shortcut": gettext_noop("Shortcut"),
-}
+FIELD_LABELS = {"macro": gettext_noop("Macro"), "shortcut": gettext_noop("Shortcut")}

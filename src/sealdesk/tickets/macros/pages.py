@@ -4,7 +4,7 @@ from typing import Any
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
-from sealdesk.tickets.macros import actions, rules, store, variables
+from sealdesk.tickets.macros import actions, errors, labels, rules, store, variables
 from sealdesk.tickets.macros.types import ME, Macro, MacroChange, NewMacro
 from sealdesk.tickets.store import assignees, teams
 from sealdesk.tickets.store.teams import TeamOption
@@ -14,12 +14,12 @@ from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.i18n import gettext_noop
-from sealdesk.web.pages.messages import translate
-from sealdesk.web.pages.site import NavItem
+from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/macros"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Macros"))
+ROOM = Room("tickets.macros", errors, labels, NAV_ITEM, object_type="macro")
 _ASSIGNEES = 1000  # the options of a select, as on the page of a ticket
 _SELECTS = ("status", "priority", "assignee_id", "team_id")
 _EMPTY = {"name": "", "shortcut": "", "body": "", **dict.fromkeys(_SELECTS, ""), "tags": ()}
@@ -42,10 +42,14 @@ async def list_macros(request: Request) -> Response:
 
     macros, people, team_names = await request.read(work)
     return await render.page(
-        request, "macros/macros.html",
-        macros=macros, people=people, team_names=team_names, most=rules.MAX_MACROS,
+        request,
+        "macros/macros.html",
+        macros=macros,
+        people=people,
+        team_names=team_names,
+        most=rules.MAX_MACROS,
         added=next((macro for macro in macros if macro.id == added_id), None),
-    )  # fmt: skip
+    )
 
 
 @page
@@ -60,67 +64,58 @@ async def create_macro(request: Request) -> Response:
     typed = _read_fields(forms.read(request))
     try:
         new = body.convert(_wanted(typed), NewMacro)
-        macro = await request.write(
-            lambda tx: actions.create_macro(tx, request.caller, new, now_us=request.now_us)
-        )
+        macro = await request.act(actions.create_macro, new, now_us=request.now_us)
     except (ValidationFailed, Conflict) as error:
         return await _form(request, typed, error)
     return render.redirect(request, f"{_PATH}?added={macro.id}")
 
 
 @page
-async def show_macro(request: Request) -> Response:
+async def show_macro(request: Request, macro_id: str) -> Response:
     """One macro in the form that changes it."""
-    macro = await _get_macro(request)
+    macro = await _get_macro(request, macro_id)
     typed = {name: getattr(macro, name) or "" for name in rules.FIELDS}
     return await _form(request, typed, macro=macro)
 
 
 @page
-async def change_macro(request: Request) -> Response:
+async def change_macro(request: Request, macro_id: str) -> Response:
     """Change a macro."""
-    macro, typed = await _get_macro(request), _read_fields(forms.read(request))
+    macro, typed = await _get_macro(request, macro_id), _read_fields(forms.read(request))
     try:
         change = body.convert(_wanted(typed), MacroChange)
-        await request.write(
-            lambda tx: actions.change_macro(
-                tx, request.caller, macro.id, change, now_us=request.now_us
-            )
-        )
+        await request.act(actions.change_macro, macro.id, change, now_us=request.now_us)
     except ValidationFailed as error:
         return await _form(request, typed, error, macro)
     return render.redirect(request, _PATH)
 
 
 @page
-async def confirm_deletion(request: Request) -> Response:
+async def confirm_deletion(request: Request, macro_id: str) -> Response:
     """The confirmation of a deletion."""
-    return await render.page(request, "macros/delete.html", macro=await _get_macro(request))
+    return await render.page(
+        request, "macros/delete.html", macro=await _get_macro(request, macro_id)
+    )
 
 
 @page
-async def delete_macro(request: Request) -> Response:
+async def delete_macro(request: Request, macro_id: str) -> Response:
     """Delete a macro."""
-    (macro_id,) = request.params
-    await request.write(
-        lambda tx: actions.delete_macro(tx, request.caller, macro_id, now_us=request.now_us)
-    )
+    await request.act(actions.delete_macro, macro_id, now_us=request.now_us)
     return render.redirect(request, _PATH)
 
 
 @page
-async def preview(request: Request) -> Response:
+async def preview(request: Request, ticket_id: str, macro_id: str) -> Response:
     """What a macro would write and set on a ticket: a fragment for the composer."""
-    ticket_id, macro_id = request.params
     applied = await request.read(
         lambda tx: actions.apply_macro(tx, request.caller, ticket_id, macro_id)
     )
     return await render.page(request, "macros/preview.html", applied=applied)
 
 
-async def _get_macro(request: Request) -> Macro:
-    (macro_id,) = request.params
-    return await request.read(lambda tx: actions.get_macro(tx, request.caller.tenant_id, macro_id))
+async def _get_macro(request: Request, macro_id: str) -> Macro:
+    return await request.fetch(actions.get_macro, macro_id)
 
 
 def _read_fields(form: Form) -> dict[str, Any]:
@@ -155,12 +150,19 @@ async def _form(
 
     people, has_more, team_options = await request.read(work)
     return await render.page(
-        request, "macros/macro.html", error.status if error else 200,
-        macro=macro, typed=typed, statuses=STATUSES, priorities=PRIORITIES, people=people,
-        has_more_people=has_more, teams=team_options, variables=variables.NAMES,
-        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
-        wrong=translate(error) if isinstance(error, Conflict) else "",
-    )  # fmt: skip
+        request,
+        "macros/macro.html",
+        error.status if error else 200,
+        macro=macro,
+        typed=typed,
+        statuses=STATUSES,
+        priorities=PRIORITIES,
+        people=people,
+        has_more_people=has_more,
+        teams=team_options,
+        variables=variables.NAMES,
+        **forms.messages(error),
+    )
 
 
 async def _people(

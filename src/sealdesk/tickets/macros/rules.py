@@ -1,6 +1,5 @@
 """How macros are compared, changed, and applied to a ticket; no IO."""
 
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch, representation
 from sealdesk.tickets.macros.types import ME, Macro, MacroChange, MacroChoice, MacroResponse
+from sealdesk.tickets.rules import distinct
 from sealdesk.tickets.types import TicketResponse
 
 MAX_MACROS = 500  # of a tenant: the page of a ticket lists the names of all: 51 KB
@@ -17,11 +17,6 @@ FIELDS = ("name", "shortcut", "body", "status", "priority", "assignee_id", "team
 _EMPTY = gettext_noop("Write a text, or choose what the macro sets.")
 
 to_response = representation.response_builder(MacroResponse)
-
-
-def shortcut_identity(shortcut: str) -> str:
-    """The form in which shortcuts are compared."""
-    return unicodedata.normalize("NFC", shortcut.casefold())
 
 
 def find_empty(macro: Macro) -> list[Fault]:
@@ -34,7 +29,7 @@ def changed(macro: Macro, change: MacroChange, now_us: int) -> Macro:
     """The macro after a change; the same object if nothing differs."""
     wanted = {name: getattr(change, name) for name in merge_patch.given_fields(change)}
     if "tags" in wanted:
-        wanted["tags"] = tuple(dict.fromkeys(wanted["tags"] or ()))
+        wanted["tags"] = distinct(wanted["tags"])
     after = msgspec.structs.replace(macro, **wanted)
     return macro if after == macro else msgspec.structs.replace(after, updated_at=now_us)
 

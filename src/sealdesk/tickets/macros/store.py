@@ -4,6 +4,7 @@ import msgspec
 
 from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
+from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.macros import rules
 from sealdesk.tickets.macros.types import Macro, MacroChoice
@@ -65,8 +66,7 @@ async def find(tx: Tx, tenant_id: str, macro_id: str) -> Macro | None:
 
 async def find_shortcut(tx: Tx, tenant_id: str, shortcut: str) -> str | None:
     """The id of the macro with this shortcut, in any case."""
-    identity = rules.shortcut_identity(shortcut)
-    params = {"tenant_id": tenant_id, "shortcut_identity": identity}
+    params = {"tenant_id": tenant_id, "shortcut_identity": identity(shortcut)}
     row = await tx.fetch_one(_FIND_SHORTCUT, params)
     return None if row is None else str(row["id"])
 
@@ -93,5 +93,5 @@ def _params(macro: Macro) -> dict[str, object]:
     stored = msgspec.structs.asdict(macro)
     return stored | {
         "tags": msgspec.json.encode(macro.tags).decode(),
-        "shortcut_identity": rules.shortcut_identity(macro.shortcut),
+        "shortcut_identity": identity(macro.shortcut),
     }

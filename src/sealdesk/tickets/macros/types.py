@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from sealdesk.clock import Iso
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
-from sealdesk.resources.representation import check_not_blank
+from sealdesk.resources.representation import check_visible
 from sealdesk.tickets.macros.variables import check_variables
 from sealdesk.tickets.types import Priority, Status, Tags
 
@@ -25,7 +25,7 @@ def _check_shortcut(text: str) -> list[Fault]:
     return []
 
 
-MacroName = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_not_blank})]
+MacroName = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_visible})]
 Shortcut = Annotated[str, Meta(min_length=1, max_length=32, extra={"check": _check_shortcut})]
 MacroBody = Annotated[str, Meta(max_length=65536, extra={"check": check_variables})]
 

@@ -25,13 +25,13 @@ from sealdesk.tickets.types import NewTicket, Reply, Source, Ticket, TicketCusto
 
 
 class _Change(NamedTuple):
-    """What moving replies does to a ticket. told: what its history says of it.
+    """What moving replies does to a ticket. in_history: what its history shows.
 
     reply_count: of its public replies afterwards.
     """
 
     fields: rules.Fields
-    told: Changes
+    in_history: Changes
     reply_count: int
 
 
@@ -68,11 +68,11 @@ async def merge(tx: Tx, caller: Caller, source_id: str, new: Merge, *, now_us: i
     await attachments.relink(tx, caller.tenant_id, attached, target.ticket.id)
     await _copy_people(tx, source.ticket, target.ticket.id, now_us)
     closed = rules.close_merged(source.ticket, target.ticket.id, now_us)
-    told = {"merged_into": (None, target.ticket.number)}
-    await _store(tx, caller, source, _Change(closed, told, 0), now_us)
+    in_history = {"merged_into": (None, target.ticket.number)}
+    await _store(tx, caller, source, _Change(closed, in_history, 0), now_us)
     count = target.ticket.reply_count + moving.public_count + 1
-    told = {"merged": (None, source.ticket.number)}
-    return await _store(tx, caller, target, _Change({}, told, count), now_us)
+    in_history = {"merged": (None, source.ticket.number)}
+    return await _store(tx, caller, target, _Change({}, in_history, count), now_us)
 
 
 async def undo(tx: Tx, caller: Caller, source_id: str, *, now_us: int) -> TicketView:
@@ -90,19 +90,17 @@ async def undo(tx: Tx, caller: Caller, source_id: str, *, now_us: int) -> Ticket
     if not await store.delete_reply(tx, caller.tenant_id, target_id, stored.opening_reply_id):
         raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS)
     await store.move_replies(tx, caller.tenant_id, target_id, source_id, stored.reply_ids)
-    await store.take_participants_back(
-        tx, caller.tenant_id, source_id, target_id, stored.merged_at
-    )  # fmt: skip
+    await store.take_participants_back(tx, caller.tenant_id, source_id, target_id, stored.merged_at)
     moved = await _list_moving(tx, source, after="")
     public_count, attached = moved.public_count, dict.fromkeys(_attachments(source))
     await attachments.relink(tx, caller.tenant_id, {**attached, **moved.attached}, source_id)
     await store.delete(tx, caller.tenant_id, source_id)
-    told = {"merged": (source.ticket.number, None)}
+    in_history = {"merged": (source.ticket.number, None)}
     count = target.ticket.reply_count - public_count - 1
-    await _store(tx, caller, target, _Change({}, told, count), now_us)
+    await _store(tx, caller, target, _Change({}, in_history, count), now_us)
     reopened = rules.reopen_unmerged(source.ticket, stored.source_status)
-    told = {"merged_into": (target.ticket.number, None)}
-    return await _store(tx, caller, source, _Change(reopened, told, public_count), now_us)
+    in_history = {"merged_into": (target.ticket.number, None)}
+    return await _store(tx, caller, source, _Change(reopened, in_history, public_count), now_us)
 
 
 async def split(
@@ -116,17 +114,20 @@ async def split(
     first = await _find_public_reply(tx, caller.tenant_id, ticket_id, new.reply_id)
     moving = await _list_moving(tx, stored, after=first.id)
     opened = await actions.open_ticket(
-        tx, caller, await _new_ticket(tx, stored, new.subject, first.body), source=source,
+        tx,
+        caller,
+        await _new_ticket(tx, stored, new.subject, first.body),
+        source=source,
         now_us=now_us,
-    )  # fmt: skip
+    )
     await store.copy_participants(tx, caller.tenant_id, ticket_id, opened.id, now_us)
     await store.delete_reply(tx, caller.tenant_id, ticket_id, first.id)
     await store.move_replies(tx, caller.tenant_id, ticket_id, opened.id, moving.ids)
     attached = dict.fromkeys(each.id for each in first.attachments)
     await attachments.relink(tx, caller.tenant_id, {**attached, **moving.attached}, opened.id)
     count = stored.ticket.reply_count - moving.public_count - 1
-    told = {"split": (None, new.subject)}
-    await _store(tx, caller, stored, _Change({}, told, count), now_us)
+    in_history = {"split": (None, new.subject)}
+    await _store(tx, caller, stored, _Change({}, in_history, count), now_us)
     if not moving.ids and not first.attachments:
         return opened
     fresh = await actions.get_ticket(tx, caller.tenant_id, opened.id)
@@ -170,7 +171,7 @@ async def _store(
     )
     document = await ticket_store.replace(tx, before, update.after)
     view = actions.view_of(stored._replace(ticket=update.after), document)
-    await actions.record_change(tx, caller, update, view, now_us, told=change.told)
+    await actions.record_change(tx, caller, update, view, now_us, in_history=change.in_history)
     return view
 
 

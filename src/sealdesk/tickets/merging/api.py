@@ -29,11 +29,10 @@ _TAG = "Tickets"
     fails=(MERGE_INTO_ITSELF, TICKET_MERGED, TICKET_CLOSED, TOO_MANY_REPLIES),
     example=examples.MERGE,
 )
-async def merge_ticket(request: Request) -> Response:
+async def merge_ticket(request: Request, ticket_id: str) -> Response:
     """The replies and notes move to the other ticket, which is returned; the description becomes
     a reply of the customer, at the time when the ticket was created. The merged ticket is closed,
     and `merged_into_id` names the other one. Can be undone for 24 hours."""
-    (ticket_id,) = request.params
     new = body.read(request, Merge)
 
     async def work(tx: Tx) -> Response:
@@ -50,10 +49,9 @@ async def merge_ticket(request: Request) -> Response:
     response_headers=("etag",),
     fails=(NOT_MERGED, MERGE_FINAL),
 )
-async def undo_merge(request: Request) -> Response:
+async def undo_merge(request: Request, ticket_id: str) -> Response:
     """The ticket has its status, its replies and its notes again. What was written after the merge
     stays in the other ticket."""
-    (ticket_id,) = request.params
 
     async def work(tx: Tx) -> Response:
         view = await actions.undo(tx, request.caller, ticket_id, now_us=request.now_us)
@@ -73,10 +71,9 @@ async def undo_merge(request: Request) -> Response:
     fails=(TOO_MANY_REPLIES,),
     example=examples.SPLIT,
 )
-async def split_ticket(request: Request) -> Response:
+async def split_ticket(request: Request, ticket_id: str) -> Response:
     """Opens a new ticket of the same customer, with the same priority, assignee and tags. The
     reply becomes its description, and all later replies and notes move to it."""
-    (ticket_id,) = request.params
     new = body.read(request, Split)
 
     async def work(tx: Tx) -> Response:

@@ -6,7 +6,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed, invalid
 from sealdesk.errors import Fault as FieldFault
 from sealdesk.tickets import actions as ticket_actions
-from sealdesk.tickets.merging import actions, rules
+from sealdesk.tickets.merging import actions, errors, rules
 from sealdesk.tickets.merging.types import Merge, Split
 from sealdesk.tickets.store import replies
 from sealdesk.tickets.store import tickets as ticket_store
@@ -15,10 +15,12 @@ from sealdesk.tickets.types import Reply
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import translate
+from sealdesk.web.pages.site import Room
 from sealdesk.web.request import Request, Response
 
 PATH = "/tickets"
+ROOM = Room("tickets.merging", errors)
 _MAX_DIGITS = 15
 _UNKNOWN_NUMBER = "There is no ticket with this number."
 
@@ -31,15 +33,15 @@ class _Pair(NamedTuple):
 
 
 @page
-async def show_merge(request: Request) -> Response:
+async def show_merge(request: Request, ticket_id: str) -> Response:
     """Asks for the number of the ticket that stays, then shows both before they are merged."""
-    return await _respond_merge(request, forms.read_query(request).text("into"), None)
+    return await _respond_merge(request, ticket_id, forms.read_query(request).text("into"), None)
 
 
 @page
-async def merge(request: Request) -> Response:
+async def merge(request: Request, ticket_id: str) -> Response:
     """Merge the ticket into the one with the number in the form."""
-    (ticket_id,), number = request.params, forms.read(request).text("into")
+    number = forms.read(request).text("into")
 
     async def work(tx: Tx) -> str:
         target_id = await _find_id(tx, request.caller.tenant_id, number)
@@ -51,49 +53,46 @@ async def merge(request: Request) -> Response:
     try:
         target_id = await request.write(work)
     except (Conflict, ValidationFailed) as error:
-        return await _respond_merge(request, number, error)
+        return await _respond_merge(request, ticket_id, number, error)
     return render.redirect(request, f"{PATH}/{target_id}?merged={ticket_id}")
 
 
 @page
-async def undo(request: Request) -> Response:
+async def undo(request: Request, ticket_id: str) -> Response:
     """Take a merged ticket out of the other one again."""
-    (ticket_id,) = request.params
     try:
-        await request.write(
-            lambda tx: actions.undo(tx, request.caller, ticket_id, now_us=request.now_us)
-        )
+        await request.act(actions.undo, ticket_id, now_us=request.now_us)
     except Conflict as error:
-        return await _respond_merge(request, "", error)
+        return await _respond_merge(request, ticket_id, "", error)
     return render.redirect(request, f"{PATH}/{ticket_id}")
 
 
 @page
-async def show_split(request: Request) -> Response:
+async def show_split(request: Request, ticket_id: str) -> Response:
     """Asks for the subject of the new ticket, and shows the reply that begins it."""
     reply_id = forms.read_query(request).text("reply")
-    return await _respond_split(request, reply_id, "", None)
+    return await _respond_split(request, ticket_id, reply_id, "", None)
 
 
 @page
-async def split(request: Request) -> Response:
+async def split(request: Request, ticket_id: str) -> Response:
     """Open a new ticket that begins with a reply of this one."""
-    (ticket_id,), form = request.params, forms.read(request)
+    form = forms.read(request)
     reply_id, subject = form.text("reply_id"), form.text("subject")
     try:
         new = body.convert({"reply_id": reply_id, "subject": subject}, Split)
-        opened = await request.write(
-            lambda tx: actions.split(
-                tx, request.caller, ticket_id, new, source="dashboard", now_us=request.now_us
-            )
+        opened = await request.act(
+            actions.split, ticket_id, new, source="dashboard", now_us=request.now_us
         )
     except (Conflict, ValidationFailed) as error:
-        return await _respond_split(request, reply_id, subject, error)
+        return await _respond_split(request, ticket_id, reply_id, subject, error)
     return render.redirect(request, f"{PATH}/{opened.id}")
 
 
-async def _respond_merge(request: Request, number: str, error: ApiError | None) -> Response:
-    tenant_id, (ticket_id,) = request.caller.tenant_id, request.params
+async def _respond_merge(
+    request: Request, ticket_id: str, number: str, error: ApiError | None
+) -> Response:
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> _Pair:
         source = await ticket_actions.get_ticket(tx, tenant_id, ticket_id)
@@ -107,10 +106,15 @@ async def _respond_merge(request: Request, number: str, error: ApiError | None) 
     elif error is None and pair.target is not None:
         error = _find_conflict(pair.source, pair.target)
     return await render.page(
-        request, "merging/merge.html", error.status if error else 200,
-        source=pair.source, target=None if error else pair.target, number=number,
-        faults=_faults(error), hours=rules.UNDO_HOURS,
-    )  # fmt: skip
+        request,
+        "merging/merge.html",
+        error.status if error else 200,
+        source=pair.source,
+        target=None if error else pair.target,
+        number=number,
+        faults=_faults(error),
+        hours=rules.UNDO_HOURS,
+    )
 
 
 def _find_conflict(source: TicketAndCustomer, target: TicketAndCustomer) -> Conflict | None:
@@ -122,9 +126,9 @@ def _find_conflict(source: TicketAndCustomer, target: TicketAndCustomer) -> Conf
 
 
 async def _respond_split(
-    request: Request, reply_id: str, subject: str, error: ApiError | None
+    request: Request, ticket_id: str, reply_id: str, subject: str, error: ApiError | None
 ) -> Response:
-    tenant_id, (ticket_id,) = request.caller.tenant_id, request.params
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[TicketAndCustomer, Reply | None]:
         stored = await ticket_actions.get_ticket(tx, tenant_id, ticket_id)
@@ -132,9 +136,14 @@ async def _respond_split(
 
     stored, first = await request.read(work)
     return await render.page(
-        request, "merging/split.html", error.status if error else 200,
-        stored=stored, first=first, subject=subject, faults=_faults(error),
-    )  # fmt: skip
+        request,
+        "merging/split.html",
+        error.status if error else 200,
+        stored=stored,
+        first=first,
+        subject=subject,
+        faults=_faults(error),
+    )
 
 
 def _faults(error: ApiError | None) -> dict[str, str]:

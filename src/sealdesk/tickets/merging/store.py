@@ -60,10 +60,6 @@ _DELETE_REPLY = """
 DELETE FROM replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
 """
 _DELETE = "DELETE FROM ticket_merges WHERE tenant_id = :tenant_id AND source_id = :source_id"
-_PRUNE = """
-DELETE FROM ticket_merges WHERE (tenant_id, source_id) IN
-    (SELECT tenant_id, source_id FROM ticket_merges WHERE merged_at < :before LIMIT :limit)
-"""
 
 
 class MovingReplies(NamedTuple):
@@ -135,9 +131,7 @@ async def move_replies(
     await tx.execute_many(_MOVE_MESSAGE, [{**moved, "about_id": each} for each in reply_ids])
 
 
-async def copy_participants(
-    tx: Tx, tenant_id: str, from_id: str, to_id: str, now_us: int
-) -> None:  # fmt: skip
+async def copy_participants(tx: Tx, tenant_id: str, from_id: str, to_id: str, now_us: int) -> None:
     """Let those who get the replies of a ticket by e-mail get those of another one too."""
     listed = await _list_participants(tx, tenant_id, from_id)
     known = await _list_participants(tx, tenant_id, to_id)
@@ -168,8 +162,3 @@ async def delete_reply(tx: Tx, tenant_id: str, ticket_id: str, reply_id: str) ->
     """Whether the reply was there."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "id": reply_id}
     return await tx.execute(_DELETE_REPLY, params) == 1
-
-
-async def prune(tx: Tx, before_us: int, limit: int) -> int:
-    """Delete some merges that can no longer be undone; how many."""
-    return await tx.execute(_PRUNE, {"before": before_us, "limit": limit})

@@ -7,12 +7,13 @@ from sealdesk.db.engine import Tx
 from sealdesk.tickets.followers import store as followers
 from sealdesk.tickets.notifications import store
 from sealdesk.tickets.notifications.types import Kind
-from sealdesk.tickets.store import assignees
-from sealdesk.tickets.text import mentions
+from sealdesk.tickets.store import assignees, teams
+from sealdesk.tickets.text import markdown, mentions
 from sealdesk.tickets.types import Reply, Ticket
 
 _MAX_PEOPLE = 1000  # who can be mentioned: the newest
 _MAX_MENTIONED = 50
+_MAX_RESPONSIBLE = 50
 
 
 async def assigned(tx: Tx, caller: Caller, ticket: Ticket, now_us: int) -> None:
@@ -38,27 +39,33 @@ async def woken(tx: Tx, ticket: Ticket, now_us: int) -> None:
     )
 
 
-async def replied(tx: Tx, caller: Caller, ticket: Ticket, reply: Reply, now_us: int) -> None:
+async def replied(
+    tx: Tx, caller: Caller, ticket: Ticket, reply: Reply, now_us: int, *, author_id: str = ""
+) -> None:
     """Tell the assignee of what the customer or the mail receiver wrote, those whom a colleague
     mentions, and followers.
 
-    Who is mentioned follows the ticket from then on.
+    Who is mentioned follows the ticket from then on. author_id: of the user whose reply a note is
+    about, who is told too.
     """
     is_of_customer, mentioned = reply.author.type == "customer", list[str]()
     is_for_assignee = is_of_customer or caller.actor.kind == "system"
-    told = [ticket.assignee_id] if ticket.assignee_id and is_for_assignee else []
+    recipients = [ticket.assignee_id] if ticket.assignee_id and is_for_assignee else []
+    recipients += [author_id] if author_id else []
+    if not recipients and is_for_assignee and _is_out_of_sight(ticket, reply):
+        recipients = await _list_responsible(tx, caller, ticket)
     if ticket.follower_count and not caller.is_worker:
-        told += await _list_followers(tx, caller, ticket)
+        recipients += await _list_followers(tx, caller, ticket)
     if caller.actor.kind == "user" and not is_of_customer and "@" in reply.body:
         mentioned = await _find_mentioned(tx, caller, reply.body)
         for user_id in mentioned:
             await followers.add(tx, caller.tenant_id, ticket.id, user_id)
     name = reply.author.name or caller.actor.name
     kind: Kind = "noted" if reply.is_internal else "replied"
-    others = {*told} - {*mentioned}
+    others = {*recipients} - {*mentioned}
     tenant_id = caller.tenant_id
-    told_of: list[tuple[Kind, Collection[str]]] = [("mentioned", mentioned), (kind, others)]
-    for each, user_ids in told_of:
+    by_kind: list[tuple[Kind, Collection[str]]] = [("mentioned", mentioned), (kind, others)]
+    for each, user_ids in by_kind:
         await store.add(tx, tenant_id, user_ids, each, ticket.id, actor_name=name, now_us=now_us)
 
 
@@ -71,6 +78,23 @@ async def moved(tx: Tx, caller: Caller, ticket: Ticket, now_us: int) -> None:
     await store.add(tx, tenant_id, user_ids, "status", ticket.id, actor_name=name, now_us=now_us)
 
 
+def _is_out_of_sight(ticket: Ticket, reply: Reply) -> bool:
+    """Whether nobody would look: a note reopens nothing."""
+    return reply.is_internal and ticket.status != "open"
+
+
+async def _list_responsible(tx: Tx, caller: Caller, ticket: Ticket) -> list[str]:
+    """The team of a ticket without an assignee; without a team the newest users."""
+    if caller.is_worker:
+        return []
+    if ticket.team_id is not None:
+        members = await teams.list_member_ids(tx, caller.tenant_id, ticket.team_id)
+        if members:
+            return members
+    people = await assignees.list_assignees(tx, caller.tenant_id, _MAX_RESPONSIBLE)
+    return [each.id for each in people if each.is_active]
+
+
 async def _list_followers(tx: Tx, caller: Caller, ticket: Ticket) -> list[str]:
     """The ids of the followers, without the one who does it."""
     listed = await followers.list_followers(tx, caller.tenant_id, ticket.id)
@@ -80,5 +104,5 @@ async def _list_followers(tx: Tx, caller: Caller, ticket: Ticket) -> list[str]:
 async def _find_mentioned(tx: Tx, caller: Caller, body: str) -> list[str]:
     people = await assignees.list_assignees(tx, caller.tenant_id, _MAX_PEOPLE)
     names = mentions.index_names((each.id, each.name) for each in people if each.is_active)
-    found = {each.user_id for each in mentions.find_mentions(body, names)} - {caller.actor.id}
+    found = {*markdown.mentioned_ids(body, names)} - {caller.actor.id}
     return sorted(found)[:_MAX_MENTIONED]

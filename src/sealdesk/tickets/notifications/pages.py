@@ -8,9 +8,11 @@ from sealdesk.tickets.notifications import store
 from sealdesk.tickets.notifications.types import Notification
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
+from sealdesk.web.pages.site import Room
 from sealdesk.web.request import Request, Response
 
 PATH = "/notifications"
+ROOM = Room("tickets.notifications", path=PATH)
 _PER_PAGE = 50
 
 
@@ -22,11 +24,12 @@ async def list_notifications(request: Request) -> Response:
     listed = await _list(request, page_request)
     shown, has_more = listed[:_PER_PAGE], len(listed) > _PER_PAGE
     return await render.page(
-        request, "notifications/notifications.html",
+        request,
+        "notifications/notifications.html",
         notifications=shown,
         older=cursor_trail.older(trail, shown[-1].id) if has_more else None,
         newer=cursor_trail.newer(trail),
-    )  # fmt: skip
+    )
 
 
 @page
@@ -35,15 +38,16 @@ async def show_bell(request: Request) -> Response:
     newest = await _list(request, PageRequest(1, None))
     unread = await count_unread(request)
     return await render.page(
-        request, "notifications/bell.html",
-        unread=unread, newest=next((each for each in newest if not each.is_read), None),
-    )  # fmt: skip
+        request,
+        "notifications/bell.html",
+        unread=unread,
+        newest=next((each for each in newest if not each.is_read), None),
+    )
 
 
 @page
-async def open_notification(request: Request) -> Response:
+async def open_notification(request: Request, notification_id: str) -> Response:
     """Mark a notification as read, and show its ticket."""
-    (notification_id,) = request.params
     caller = request.caller
 
     async def work(tx: Tx) -> str:

@@ -148,10 +148,8 @@ def _preview(
 async def _change(request: Request, line: Line, change: TicketChange) -> Line:
     """Change one ticket in its own transaction, so that its failure does not stop the others."""
     try:
-        view = await request.write(
-            lambda tx: actions.change_ticket(
-                tx, request.caller, line.id, change, if_match=(line.etag,), now_us=request.now_us
-            )
+        view = await request.act(
+            actions.change_ticket, line.id, change, if_match=(line.etag,), now_us=request.now_us
         )
     except ApiError as error:
         return line._replace(reason=_reason(error))
@@ -185,11 +183,17 @@ async def _respond(
 ) -> Response:
     query = inbox_query.read_inbox_query(forms.read_query(request))
     return await render.page(
-        request, "tickets/bulk_done.html" if is_done else "tickets/bulk.html", status,
-        back=query.link(), action=query.bulk(),
+        request,
+        "tickets/bulk_done.html" if is_done else "tickets/bulk.html",
+        status,
+        back=query.link(),
+        action=query.bulk(),
         changed=[line for line in lines if not line.reason],
         unchanged=[line for line in lines if line.reason],
         typed={name: form.text(name) for name in ("status", "priority", "assignee", "team")},
-        change=change, unset=UNSET, assignee=selection.assignee, team=selection.team,
+        change=change,
+        unset=UNSET,
+        assignee=selection.assignee,
+        team=selection.team,
         is_chosen=bool(selection.tickets),
-    )  # fmt: skip
+    )

@@ -7,9 +7,10 @@ from sealdesk.errors import Fault, ValidationFailed, gettext_noop, invalid
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields import rules as field_rules
 from sealdesk.tickets.custom_fields.types import Field
-from sealdesk.tickets.rules import CUSTOM, YES, value_text
+from sealdesk.tickets.rules import value_text
+from sealdesk.tickets.types import CUSTOM, YES
 from sealdesk.web.form import Form
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import translate
 from sealdesk.web.request import Request
 
 _MAX_LINE = 80  # a longer text gets several lines to write in
@@ -75,8 +76,7 @@ async def load_definitions(request: Request, form: Form) -> dict[str, Field]:
     is_needed = any(CUSTOM in name for name, _ in form.fields)
     if not is_needed and not form.text("field").startswith(CUSTOM):
         return {}
-    tenant_id = request.caller.tenant_id
-    fields = await request.read(lambda tx: custom_fields.list_active(tx, tenant_id))
+    fields = await request.fetch(custom_fields.list_active)
     return by_name(fields)
 
 

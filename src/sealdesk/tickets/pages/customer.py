@@ -18,15 +18,13 @@ _PER_PAGE = 25
 
 
 @page
-async def show_customer(request: Request) -> Response:
+async def show_customer(request: Request, customer_id: str) -> Response:
     """A customer's data, and their tickets, newest first."""
-    tenant_id, (customer_id,) = request.caller.tenant_id, request.params
+    tenant_id = request.caller.tenant_id
     trail = cursor_trail.read(forms.read_query(request))
     page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
 
-    async def work(
-        tx: Tx,
-    ) -> tuple[CustomerResponse, Erasure | None, list[TicketResponse], bool]:
+    async def work(tx: Tx) -> tuple[CustomerResponse, Erasure | None, list[TicketResponse], bool]:
         customer = await customers.get_customer(tx, tenant_id, customer_id)
         erasure = await erasures.find(tx, tenant_id, customer_id)
         listed = await view_model.list_of_customer(tx, tenant_id, customer_id, page_request)
@@ -34,9 +32,11 @@ async def show_customer(request: Request) -> Response:
 
     customer, erasure, tickets, has_more = await request.read(work)
     return await render.page(
-        request, "tickets/customer.html",
-        customer=customer, tickets=tickets,
+        request,
+        "tickets/customer.html",
+        customer=customer,
+        tickets=tickets,
         erasure=None if erasure is None else erasing.to_response(erasure),
         older=cursor_trail.older(trail, tickets[-1].id) if has_more else None,
         newer=cursor_trail.newer(trail),
-    )  # fmt: skip
+    )

@@ -24,12 +24,11 @@ from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.request import Request, Response
 
 _NOBODY = ids.NONE  # the id of no customer
-_HEADER = (
-    "number", "subject", "status", "priority", "customer_email", "customer_name", "assignee",
-    "tags", "source", "external_id", "reply_count", "created_at", "updated_at",
-    "first_response_at", "resolved_at", "closed_at", "waiting_since", "custom_fields",
-    "description", "id",
-)  # fmt: skip
+_HEADER = """
+    number subject status priority customer_email customer_name assignee tags source external_id
+    reply_count created_at updated_at first_response_at resolved_at closed_at waiting_since
+    custom_fields description id
+""".split()
 
 
 class _List(NamedTuple):
@@ -118,12 +117,24 @@ async def _read(request: Request, filters: Filter, page_request: PageRequest) ->
 def _row(ticket: TicketResponse, names: dict[str, str]) -> Sequence[str]:
     fields = ticket.custom_fields
     return (
-        str(ticket.number), with_lf(ticket.subject), ticket.status, ticket.priority,
-        ticket.customer.email, with_lf(ticket.customer.name),
-        with_lf(names.get(ticket.assignee_id or "")), with_lf(", ".join(ticket.tags)),
-        ticket.source, with_lf(ticket.external_id), str(ticket.reply_count),
-        ticket.created_at, ticket.updated_at, ticket.first_response_at or "",
-        ticket.resolved_at or "", ticket.closed_at or "", ticket.waiting_since or "",
+        str(ticket.number),
+        with_lf(ticket.subject),
+        ticket.status,
+        ticket.priority,
+        ticket.customer.email,
+        with_lf(ticket.customer.name),
+        with_lf(names.get(ticket.assignee_id or "")),
+        with_lf(", ".join(ticket.tags)),
+        ticket.source,
+        with_lf(ticket.external_id),
+        str(ticket.reply_count),
+        ticket.created_at,
+        ticket.updated_at,
+        ticket.first_response_at or "",
+        ticket.resolved_at or "",
+        ticket.closed_at or "",
+        ticket.waiting_since or "",
         msgspec.json.encode(fields).decode() if fields else "",
-        with_lf(ticket.description), ticket.id,
-    )  # fmt: skip
+        with_lf(ticket.description),
+        ticket.id,
+    )

@@ -9,16 +9,15 @@ from sealdesk.tickets import actions
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.pages import custom_values, field_form, ticket_response, view_model
-from sealdesk.tickets.pages.names import list_names
 from sealdesk.tickets.pages.ticket_response import RejectedForm
-from sealdesk.tickets.rules import CUSTOM
+from sealdesk.tickets.pages.view_model import list_names
 from sealdesk.tickets.store import history
 from sealdesk.tickets.store.history import TicketHistoryEntry
-from sealdesk.tickets.types import TicketResponse
+from sealdesk.tickets.types import CUSTOM, TicketResponse
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import translate
 from sealdesk.web.request import Request, Response
 
 _CHANGES = 10  # the one just made is among them, unless ten others have followed
@@ -38,45 +37,59 @@ class _State(NamedTuple):
 
 
 @page
-async def save_field(request: Request) -> Response:
+async def save_field(request: Request, ticket_id: str) -> Response:
     """Save one field, unless somebody else has changed this field meanwhile."""
-    form, (ticket_id,) = forms.read(request), request.params
+    form = forms.read(request)
     is_script = b"text/html" not in request.headers.get(b"accept", b"")
     try:
         definitions = await custom_values.load_definitions(request, form)
         wanted = field_form.read_field(form, request.caller.actor.id, definitions)
-        before = await request.write(
-            lambda tx: actions.change_fields(tx, request.caller, ticket_id, wanted, request.now_us)
-        )
+        before = await request.act(actions.change_fields, ticket_id, wanted, request.now_us)
     except (ValidationFailed, Conflict, PreconditionFailed) as error:
         if is_script:
-            return await _respond(request, form, error=error)
-        return await ticket_response.respond(request, await _rejected(request, form, error))
+            return await _respond(request, ticket_id, form, error=error)
+        return await ticket_response.respond(
+            request, ticket_id, await _rejected(request, ticket_id, form, error)
+        )
     if is_script:
-        return await _respond(request, form, etag_before=before.etag)
+        return await _respond(request, ticket_id, form, etag_before=before.etag)
     return render.redirect(request, f"{ticket_response.PATH}/{ticket_id}")
 
 
 async def _respond(
-    request: Request, form: Form, *, error: ApiError | None = None, etag_before: str = ""
+    request: Request,
+    ticket_id: str,
+    form: Form,
+    *,
+    error: ApiError | None = None,
+    etag_before: str = "",
 ) -> Response:
     """What a script puts beside the field."""
     field = form.text("field")
-    state = await _load(request, field)
+    state = await _load(request, ticket_id, field)
     value = _value(state.ticket, field)
     current = field_form.texts_of(value)
     faults = [*error.faults] if isinstance(error, ValidationFailed) else []
     return await render.page(
-        request, "tickets/saved.html", error.status if error else 200,
-        at=f"{ticket_response.PATH}/{state.ticket.id}", field=field, ticket=state.ticket,
-        entry=state.entry, names=state.names, etag=state.etag, etag_before=etag_before,
-        value=value, is_undo=form.text("undone") != "",
+        request,
+        "tickets/saved.html",
+        error.status if error else 200,
+        at=f"{ticket_response.PATH}/{state.ticket.id}",
+        field=field,
+        ticket=state.ticket,
+        entry=state.entry,
+        names=state.names,
+        etag=state.etag,
+        etag_before=etag_before,
+        value=value,
+        is_undo=form.text("undone") != "",
         undo=_undo(state, form, request.caller.actor.id),
         mine=_parameters(field, form.texts("value"), current),
         theirs=_parameters(field, current, current),
         is_conflict=isinstance(error, PreconditionFailed),
-        is_refused=isinstance(error, Conflict), fault=translate(faults[0]) if faults else "",
-    )  # fmt: skip
+        is_refused=isinstance(error, Conflict),
+        fault=translate(faults[0]) if faults else "",
+    )
 
 
 def _undo(state: _State, form: Form, reader_id: str) -> list[tuple[str, str]]:
@@ -104,8 +117,8 @@ def _parameters(field: str, new: list[str], seen: list[str]) -> list[tuple[str, 
     return [("field", field), *values, *(("was", text) for text in seen)]
 
 
-async def _load(request: Request, field: str) -> _State:
-    tenant_id, (ticket_id,) = request.caller.tenant_id, request.params
+async def _load(request: Request, ticket_id: str, field: str) -> _State:
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> _State:
         view = await actions.get_view(tx, tenant_id, ticket_id)
@@ -130,9 +143,9 @@ def _value(ticket: TicketResponse, field: str) -> Any:
     return getattr(ticket, field, None)
 
 
-async def _rejected(request: Request, form: Form, error: ApiError) -> RejectedForm:
+async def _rejected(request: Request, ticket_id: str, form: Form, error: ApiError) -> RejectedForm:
     """The form of the ticket's page with what this form wanted to change."""
-    state = await _load(request, form.text("field"))
+    state = await _load(request, ticket_id, form.text("field"))
     before = ticket_response.current_fields(state.ticket)
     field, typed = form.text("field"), {**before, "new_tags": ""}
     if field in before or field.startswith(CUSTOM):

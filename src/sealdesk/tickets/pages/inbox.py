@@ -14,6 +14,7 @@ from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.resources.paging import PageRequest, Position, take_page
+from sealdesk.tickets import errors, labels
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.live import store as live
@@ -22,7 +23,7 @@ from sealdesk.tickets.pages.custom_values import field_choices
 from sealdesk.tickets.pages.inbox_rows import listed_tickets
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.snoozing import store as snoozed
-from sealdesk.tickets.store import assignees, keys, lists, reads, teams
+from sealdesk.tickets.store import assignees, destinations, lists, reads, teams
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.filters import Filter
 from sealdesk.tickets.store.reads import Reads
@@ -42,10 +43,11 @@ from sealdesk.web import snippets
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.i18n import gettext, gettext_noop
-from sealdesk.web.pages.site import NavItem
+from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 NAV_ITEM = NavItem("/tickets", gettext_noop("Tickets"), is_for_all=True)
+ROOM = Room("tickets", errors, labels, NAV_ITEM)
 PER_PAGE = 50
 _MAX_CHANGED = 25  # tickets with news that are counted
 _FIRST: Position = [0, ids.lowest(0)]  # before every ticket
@@ -81,7 +83,7 @@ async def inbox(request: Request) -> Response:
     query, view, beside, fields = await _load_views(request)
     filters = query.filter(request.caller.actor.id)
     # Before the tickets: the page is told of everything behind it.
-    position = await request.read(lambda tx: live.last_position(tx, request.caller.tenant_id))
+    position = await request.fetch(live.last_position)
     result, is_too_slow = await _load(request, query, filters)
     is_plain = not (view or query.is_narrowed() or any(result.counts.values()))
     if is_plain and not await _has_snoozed(request):
@@ -93,27 +95,40 @@ async def inbox(request: Request) -> Response:
     rows = take_page(result.rows, PageRequest(PER_PAGE, None), lists.size)
     older = _older(query, filters, result, rows)
     return await render.page(
-        request, "tickets/tickets.html", 503 if is_too_slow else 200,
+        request,
+        "tickets/tickets.html",
+        503 if is_too_slow else 200,
         query=query,
         rows=listed_tickets(rows, result.reads, request.now_us),
         places={} if query.is_search() else _places(filters, rows),
-        counts=result.counts, max_count=lists.MAX_COUNT,
-        statuses=STATUSES, priorities=PRIORITIES, snoozes=snoozing.choices(request.now_us),
+        counts=result.counts,
+        max_count=lists.MAX_COUNT,
+        statuses=STATUSES,
+        priorities=PRIORITIES,
+        snoozes=snoozing.choices(request.now_us),
         people=sorted(result.people, key=lambda u: (not u.is_active, u.name.casefold())),
         has_more_people=view_model.has_more_assignees(result.people),
         field_choices=field_choices(fields, query.field),
         names={user.id: user.name for user in result.people},
-        reader_id=request.caller.actor.id, teams=result.teams,
-        customer=result.customer, suggestions=suggestions[:_MAX_SUGGESTIONS],
+        reader_id=request.caller.actor.id,
+        teams=result.teams,
+        customer=result.customer,
+        suggestions=suggestions[:_MAX_SUGGESTIONS],
         has_more=bool(older),
         is_too_slow=is_too_slow,
-        older=older, newer=query.link(trail=query.trail[:-1]) if query.trail else None,
-        since=_since(request, query, rows), position=position,
-        view=view, sidebar=beside, current=query.view, found=result.found,
+        older=older,
+        newer=query.link(trail=query.trail[:-1]) if query.trail else None,
+        since=_since(request, query, rows),
+        position=position,
+        view=view,
+        sidebar=beside,
+        current=query.view,
+        found=result.found,
         hits=result.found.hits if result.found else {},
         problems=[gettext(each.message) % each.values for each in result.found.problems]
-        if result.found else [],
-    )  # fmt: skip
+        if result.found
+        else [],
+    )
 
 
 def _older(query: InboxQuery, filters: Filter, result: _Inbox, rows: Sequence[Row]) -> str:
@@ -128,8 +143,7 @@ def _older(query: InboxQuery, filters: Filter, result: _Inbox, rows: Sequence[Ro
 
 
 async def _has_snoozed(request: Request) -> bool:
-    tenant_id = request.caller.tenant_id
-    return bool(await request.read(lambda tx: snoozed.count_snoozed(tx, tenant_id, 1)))
+    return bool(await request.fetch(snoozed.count_snoozed, 1))
 
 
 def _places(filters: Filter, rows: Sequence[Row]) -> dict[str, str]:
@@ -231,11 +245,15 @@ async def _first_steps(request: Request, position: int, beside: Sidebar) -> Resp
     command = _example_command(render.base_url(request), target)
     tenant_id, now_us = request.caller.tenant_id, request.now_us
     return await render.page(
-        request, "tickets/first_steps.html",
-        command=command, poll=InboxQuery(status=None).poll(_FIRST), position=position,
-        sidebar=beside, current="",
-        has_key=await request.read(lambda tx: keys.has_key(tx, tenant_id, now_us)),
-    )  # fmt: skip
+        request,
+        "tickets/first_steps.html",
+        command=command,
+        poll=InboxQuery(status=None).poll(_FIRST),
+        position=position,
+        sidebar=beside,
+        current="",
+        has_key=await request.read(lambda tx: destinations.has_key(tx, tenant_id, now_us)),
+    )
 
 
 def _example_command(base_url: str, target: str) -> str:
@@ -255,9 +273,13 @@ async def changed_tickets(request: Request) -> Response:
     query, since = read_inbox_query(form), read_position(InboxQuery(), form.text("since"))
     changed = [] if since is None else await _list_changed(request, query, since)
     return await render.page(
-        request, "tickets/arrived.html",
-        changed=changed, most=_MAX_CHANGED, query=query, is_first=since == _FIRST,
-    )  # fmt: skip
+        request,
+        "tickets/arrived.html",
+        changed=changed,
+        most=_MAX_CHANGED,
+        query=query,
+        is_first=since == _FIRST,
+    )
 
 
 async def _list_changed(request: Request, query: InboxQuery, since: Position) -> list[str]:

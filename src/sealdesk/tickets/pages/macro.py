@@ -14,12 +14,12 @@ from sealdesk.web.request import Request, Response
 
 
 @page
-async def use_macro(request: Request) -> Response:
+async def use_macro(request: Request, ticket_id: str) -> Response:
     """The ticket with the text of a macro behind what was typed, and with what it sets chosen.
 
     Nothing is sent or saved.
     """
-    form, (ticket_id,) = forms.read(request), request.params
+    form = forms.read(request)
     typed, chosen = read_typed(form), field_form.unsaved(form)
     try:
         applied = await request.read(
@@ -28,12 +28,12 @@ async def use_macro(request: Request) -> Response:
     except NotFound as error:
         # What was typed stays; without the ticket itself there is no page either.
         rejected = RejectedForm("reply", typed, error, before=chosen)
-        return await ticket_response.respond(request, rejected)
+        return await ticket_response.respond(request, ticket_id, rejected)
     typed["body"] = "\n\n".join(text for text in (typed["body"].rstrip(), applied.text) if text)
     typed["status"] = applied.status or typed["status"]
     chosen |= _chosen(applied, chosen)
     filled = RejectedForm("reply", typed, None, before=chosen, macro=applied)
-    return await ticket_response.respond(request, filled)
+    return await ticket_response.respond(request, ticket_id, filled)
 
 
 def _chosen(applied: AppliedMacro, before: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import translate
 from sealdesk.web.request import Request, Response
 
 _EMPTY = {
@@ -123,16 +123,21 @@ async def _respond(
 
     people, names, teams, definitions = await request.read(work)
     return await render.page(
-        request, "tickets/new_ticket.html", error.status if error else 200,
-        typed=typed, submission=submission, priorities=PRIORITIES,
+        request,
+        "tickets/new_ticket.html",
+        error.status if error else 200,
+        typed=typed,
+        submission=submission,
+        priorities=PRIORITIES,
         agents=view_model.sort_options(
             names | view_model.assignee_options(people, request.caller.actor)
         ),
-        teams=teams, custom=custom_values.show_values(definitions, {}).fields,
+        teams=teams,
+        custom=custom_values.show_values(definitions, {}).fields,
         has_more_people=view_model.has_more_assignees(people),
         faults=_faults(error) if isinstance(error, ValidationFailed) else {},
         is_in_flight=isinstance(error, Conflict),
-    )  # fmt: skip
+    )
 
 
 def _faults(error: ValidationFailed) -> dict[str, str]:

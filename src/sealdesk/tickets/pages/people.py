@@ -14,11 +14,8 @@ _MAX_LENGTH = 100
 @page
 async def find_people(request: Request) -> Response:
     """The newest active users whose names contain all words; a fragment for the palette."""
-    tenant_id = request.caller.tenant_id
     words = forms.read_query(request).text("q")[:_MAX_LENGTH].split()[:_MAX_WORDS]
-    found = await request.read(
-        lambda tx: assignees.find_by_words(tx, tenant_id, words, limit=_MAX_PEOPLE)
-    )
+    found = await request.fetch(assignees.find_by_words, words, limit=_MAX_PEOPLE)
     people = [
         {"id": one.id, "name": one.name, "link": InboxQuery(status=None, assignee=one.id).link()}
         for one in found

@@ -12,12 +12,11 @@ from sealdesk.web.request import Request, Response
 
 
 @page
-async def show_presence(request: Request) -> Response:
+async def show_presence(request: Request, ticket_id: str) -> Response:
     """Who else looks or writes, and whether the ticket has changed since the page was shown.
 
     A POST also records that the caller is writing a reply, or with writing=no that it is not.
     """
-    (ticket_id,) = request.params
     caller, is_post = request.caller, request.method == "POST"
     is_writing = is_post and forms.read(request).text("writing") != "no"
 
@@ -43,11 +42,13 @@ async def show_presence(request: Request) -> Response:
         streams.tell_presence(caller.tenant_id, ticket_id)
     looking = {**viewers, **streams.users_of(caller.tenant_id, ticket_id)}
     return await render.page(
-        request, "tickets/news.html",
-        ticket_id=ticket_id, replying_notice=replying_notice(writing),
+        request,
+        "tickets/news.html",
+        ticket_id=ticket_id,
+        replying_notice=replying_notice(writing),
         looking_notice=_looking_notice(looking, caller.actor.id, writing),
         is_changed=etag != forms.read_query(request).text("etag"),
-    )  # fmt: skip
+    )
 
 
 def replying_notice(names: Sequence[str]) -> str:
@@ -68,9 +69,7 @@ def _looking_notice(looking: Mapping[str, str], reader_id: str, writing: Sequenc
     if not names:
         return ""
     text = i18n.ngettext(
-        "%(names)s is looking at this ticket.",
-        "%(names)s are looking at this ticket.",
-        len(names),
+        "%(names)s is looking at this ticket.", "%(names)s are looking at this ticket.", len(names)
     )
     return text % {"names": _listed(names)}
 

@@ -6,11 +6,10 @@ from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import actions
-from sealdesk.tickets.new_replies import NewReply
 from sealdesk.tickets.pages import custom_values, field_form, neighbours, ticket_response
 from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.ticket_response import RejectedForm
-from sealdesk.tickets.types import Reply
+from sealdesk.tickets.types import NewReply, Reply
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
@@ -19,13 +18,13 @@ from sealdesk.web.request import Request, Response
 
 
 @page
-async def reply(request: Request) -> Response:
+async def reply(request: Request, ticket_id: str) -> Response:
     """Add a reply or an internal note, and change the fields that were chosen with it.
 
     The field `then` says what follows: "resolve" resolves the ticket and leads to the next one of
     the view, if it is known; "next" leads to the next one.
     """
-    form, (ticket_id,) = forms.read(request), request.params
+    form = forms.read(request)
     then, typed, last_seen_id = form.text("then"), read_typed(form), form.text("seen")
     try:
         sent = {name: typed[name] for name in ("body", "is_internal", "attachment_ids")}
@@ -49,8 +48,10 @@ async def reply(request: Request) -> Response:
         written = await request.write(work)
     except (ValidationFailed, Conflict, PreconditionFailed) as error:
         rejected = RejectedForm("reply", typed, error, before=field_form.unsaved(form))
-        return await ticket_response.respond(request, rejected)
-    return render.redirect(request, await _path_after(request, then, typed["place"], written))
+        return await ticket_response.respond(request, ticket_id, rejected)
+    return render.redirect(
+        request, await _path_after(request, ticket_id, then, typed["place"], written)
+    )
 
 
 def read_typed(form: Form) -> dict[str, Any]:
@@ -64,9 +65,10 @@ def read_typed(form: Form) -> dict[str, Any]:
     }
 
 
-async def _path_after(request: Request, then: str, place: Place | None, written: Reply) -> str:
+async def _path_after(
+    request: Request, ticket_id: str, then: str, place: Place | None, written: Reply
+) -> str:
     """The URL that follows. Its fragment tells the script of another page whose draft to delete."""
-    (ticket_id,) = request.params
     if place and then in ("next", "resolve"):
         path = await neighbours.next_path(request, place, ticket_id)
         return f"{path}#sent-{ticket_id}"

@@ -9,8 +9,8 @@ from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions
 from sealdesk.tickets.custom_fields import store as custom_field_store
 from sealdesk.tickets.pages import custom_values, field_form, ticket_response, unread, view_model
-from sealdesk.tickets.pages.names import list_names
 from sealdesk.tickets.pages.ticket_response import PATH, SINGLE_VALUED, RejectedForm
+from sealdesk.tickets.pages.view_model import list_names
 from sealdesk.tickets.store import history
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.history import TicketHistoryEntry
@@ -26,18 +26,17 @@ _MAX_DIGITS = 18  # of a number, which fits into 64 bits
 
 
 @page
-async def show_ticket(request: Request) -> Response:
+async def show_ticket(request: Request, ticket_id: str) -> Response:
     """A ticket with its newest entries, or with those before a given one.
 
     The number of a ticket leads to it.
     """
-    (ticket_id,) = request.params
     if not ids.is_canonical(ticket_id):
         return render.redirect(request, await _path_of_number(request, ticket_id))
-    unread_at = await unread.find_unread(request)
-    response = await ticket_response.respond(request)
+    unread_at = await unread.find_unread(request, ticket_id)
+    response = await ticket_response.respond(request, ticket_id)
     if unread_at is not None:
-        await unread.mark_read(request, unread_at)
+        await unread.mark_read(request, ticket_id, unread_at)
     return response
 
 
@@ -53,9 +52,9 @@ async def _path_of_number(request: Request, digits: str) -> str:
 
 
 @page
-async def change_ticket(request: Request) -> Response:
+async def change_ticket(request: Request, ticket_id: str) -> Response:
     """Change the fields of a ticket, unless somebody else has changed it meanwhile."""
-    form, (ticket_id,) = forms.read(request), request.params
+    form = forms.read(request)
     typed, etag = _typed_fields(form), form.text("etag")
     try:
         nullable = ("assignee_id", "team_id", "snoozed_until")
@@ -64,10 +63,8 @@ async def change_ticket(request: Request) -> Response:
         definitions = await custom_values.load_definitions(request, form)
         custom = custom_values.read_changed(form, definitions)
         change = body.convert(fields | ({"custom_fields": custom} if custom else {}), TicketChange)
-        await request.write(
-            lambda tx: actions.change_ticket(
-                tx, request.caller, ticket_id, change, if_match=(etag,), now_us=request.now_us
-            )
+        await request.act(
+            actions.change_ticket, ticket_id, change, if_match=(etag,), now_us=request.now_us
         )
     except (ValidationFailed, Conflict, PreconditionFailed) as error:
         before: dict[str, Any] = {name: form.text(f"was_{name}") for name in SINGLE_VALUED}
@@ -75,14 +72,14 @@ async def change_ticket(request: Request) -> Response:
         before |= custom_values.typed(form, "was_", "was_")
         typed |= custom_values.typed(form, "", "was_")
         rejected = RejectedForm("change", typed, error, form.text("seen_change"), before)
-        return await ticket_response.respond(request, rejected)
+        return await ticket_response.respond(request, ticket_id, rejected)
     return render.redirect(request, f"{PATH}/{ticket_id}")
 
 
 @page
-async def show_history(request: Request) -> Response:
+async def show_history(request: Request, ticket_id: str) -> Response:
     """All changes of a ticket, newest first."""
-    tenant_id, (ticket_id,) = request.caller.tenant_id, request.params
+    tenant_id = request.caller.tenant_id
     trail = cursor_trail.read(forms.read_query(request))
     page_request = PageRequest(_CHANGES_PER_PAGE, [trail[-1]] if trail else None)
 
@@ -97,11 +94,14 @@ async def show_history(request: Request) -> Response:
     ticket, changes, names = await request.read(work)
     has_more = len(changes) > _CHANGES_PER_PAGE
     return await render.page(
-        request, "tickets/history.html",
-        ticket=ticket, names=names, changes=changes[:_CHANGES_PER_PAGE],
+        request,
+        "tickets/history.html",
+        ticket=ticket,
+        names=names,
+        changes=changes[:_CHANGES_PER_PAGE],
         older=cursor_trail.older(trail, changes[_CHANGES_PER_PAGE - 1].id) if has_more else None,
         newer=cursor_trail.newer(trail),
-    )  # fmt: skip
+    )
 
 
 def _typed_fields(form: Form) -> dict[str, Any]:

@@ -20,10 +20,9 @@ from sealdesk.tickets.pages import (
 )
 from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.view_model import TicketPage
-from sealdesk.tickets.rules import CUSTOM
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.types import PRIORITIES, STATUSES, Ticket, TicketResponse
+from sealdesk.tickets.types import CUSTOM, PRIORITIES, STATUSES, Ticket, TicketResponse
 from sealdesk.web.form import Form
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response
@@ -53,12 +52,14 @@ class RejectedForm(NamedTuple):
         return self.error.status if self.error else 200
 
 
-async def respond(request: Request, rejected: RejectedForm | None = None) -> Response:
+async def respond(
+    request: Request, ticket_id: str, rejected: RejectedForm | None = None
+) -> Response:
     """The page of a ticket; with the typed values and the errors of a rejected form."""
-    query, (ticket_id,) = forms.read_query(request), request.params
+    query = forms.read_query(request)
     (before,) = cursor_trail.read(query)[-1:] or (None,)
     # Before the ticket: the page is told of everything behind it.
-    position = await request.read(lambda tx: live.last_position(tx, request.caller.tenant_id))
+    position = await request.fetch(live.last_position)
     unsent_ids = rejected.typed.get("attachment_ids", ()) if rejected else ()
 
     async def work(tx: Tx) -> TicketPage:
@@ -78,21 +79,34 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
     is_mail = ticket.source == "email"
     (description,) = await folding.render_all([(ticket.description, is_mail)], look)
     return await render.page(
-        request, "tickets/ticket.html", rejected.status if rejected else 200,
-        view=view, ticket=ticket, names=view.names, description=description,
+        request,
+        "tickets/ticket.html",
+        rejected.status if rejected else 200,
+        view=view,
+        ticket=ticket,
+        names=view.names,
+        description=description,
         entries=await timeline.render_entries(view.timeline, look, is_mail=is_mail),
-        avatar=timeline.avatar, before=before, ticket_id=ticket.id, position=position,
-        replying_notice=presence.replying_notice(view.replying), looking_notice="",
-        is_changed=False, agents=_assignee_options(view, request.caller.actor),
-        teams=_team_options(view), statuses=STATUSES, priorities=PRIORITIES,
-        reader_id=request.caller.actor.id, snoozes=snoozing.choices(request.now_us),
+        avatar=timeline.avatar,
+        before=before,
+        ticket_id=ticket.id,
+        position=position,
+        replying_notice=presence.replying_notice(view.replying),
+        looking_notice="",
+        is_changed=False,
+        agents=_assignee_options(view, request.caller.actor),
+        teams=_team_options(view),
+        statuses=STATUSES,
+        priorities=PRIORITIES,
+        reader_id=request.caller.actor.id,
+        snoozes=snoozing.choices(request.now_us),
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
         is_following=request.caller.actor.id in {each.id for each in view.followers},
         sent_id=_sent_id(request, query, view),
-        merged=await _find_merged(request, query.text("merged")),
+        merged=await _find_merged(request, ticket_id, query.text("merged")),
         place=place.text() if place else "",
         **_form_values(view, rejected),
-    )  # fmt: skip
+    )
 
 
 def current_fields(ticket: TicketResponse) -> dict[str, Any]:
@@ -105,12 +119,11 @@ async def _find_place(request: Request, query: Form, ticket: TicketResponse) -> 
     return neighbours.read_place(query) or await neighbours.find_place(request, ticket)
 
 
-async def _find_merged(request: Request, merged_id: str) -> Ticket | None:
+async def _find_merged(request: Request, ticket_id: str, merged_id: str) -> Ticket | None:
     """The ticket that was merged into this one, whose address led here."""
     if not ids.is_canonical(merged_id):
         return None
-    tenant_id, (ticket_id,) = request.caller.tenant_id, request.params
-    stored = await request.read(lambda tx: ticket_store.find(tx, tenant_id, merged_id))
+    stored = await request.fetch(ticket_store.find, merged_id)
     is_merged_here = stored is not None and stored.ticket.merged_into_id == ticket_id
     return stored.ticket if stored is not None and is_merged_here else None
 

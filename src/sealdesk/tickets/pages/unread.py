@@ -10,7 +10,7 @@ from sealdesk.web.pages import forms, render
 from sealdesk.web.request import Request, Response
 
 
-async def find_unread(request: Request) -> int | None:
+async def find_unread(request: Request, ticket_id: str) -> int | None:
     """The time of the last message of the ticket if the caller has not read it, else None.
 
     A page that is fetched before anybody looks at it marks nothing as read, and neither does one
@@ -22,7 +22,7 @@ async def find_unread(request: Request) -> int | None:
         return None
     if _is_of_another_site(request):
         return None
-    (ticket_id,), caller = request.params, request.caller
+    caller = request.caller
     return await request.read(
         lambda tx: reads.find_unread(tx, caller.tenant_id, caller.actor.id, ticket_id)
     )
@@ -38,9 +38,9 @@ def _is_of_another_site(request: Request) -> bool:
     return not (is_own or is_followed)
 
 
-async def mark_read(request: Request, seen_at: int) -> None:
+async def mark_read(request: Request, ticket_id: str, seen_at: int) -> None:
     """Record that the caller has read the ticket up to the time of this message."""
-    (ticket_id,), caller = request.params, request.caller
+    caller = request.caller
 
     async def work(tx: Tx) -> None:
         await reads.prune_reads(tx, caller.tenant_id, caller.actor.id)
@@ -53,9 +53,9 @@ async def mark_read(request: Request, seen_at: int) -> None:
 
 
 @page
-async def mark_unread(request: Request) -> Response:
+async def mark_unread(request: Request, ticket_id: str) -> Response:
     """Mark a ticket as unread by the caller, and lead back to the list that it was opened from."""
-    (ticket_id,), caller = request.params, request.caller
+    caller = request.caller
 
     async def work(tx: Tx) -> None:
         last_at = await reads.find_last_message(tx, caller.tenant_id, ticket_id)

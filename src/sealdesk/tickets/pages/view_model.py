@@ -1,6 +1,6 @@
 """What the page of a ticket shows, read in one transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -12,7 +12,8 @@ from sealdesk.customers import rules as customer_rules
 from sealdesk.customers.types import CustomerResponse
 from sealdesk.db.engine import Tx
 from sealdesk.resources.paging import PageRequest, take_page
-from sealdesk.tickets import actions
+from sealdesk.resources.representation import email_identity
+from sealdesk.tickets import actions, checks
 from sealdesk.tickets.custom_fields import store as custom_field_store
 from sealdesk.tickets.followers import store as followers
 from sealdesk.tickets.followers.store import Follower
@@ -20,7 +21,6 @@ from sealdesk.tickets.macros import store as macros
 from sealdesk.tickets.macros.types import MacroChoice
 from sealdesk.tickets.pages import custom_values
 from sealdesk.tickets.pages.custom_values import CustomValues
-from sealdesk.tickets.pages.names import list_names
 from sealdesk.tickets.pages.timeline import Timeline, load_timeline
 from sealdesk.tickets.store import assignees, destinations, history, lists, mail, replying, teams
 from sealdesk.tickets.store.assignees import Assignee
@@ -46,6 +46,7 @@ class TicketPage(NamedTuple):
     recipients: the addresses that a reply is sent to by e-mail.
     webhooks: what the endpoints that receive a reply are called. unsent_files: of a reply that was
     not accepted. acknowledgement: of the e-mail that opened it, None for none.
+    lacks_recipient: whether it came by e-mail, and nobody can get a reply.
     origins: the e-mails that its messages came by, see `store.mail`.
     """
 
@@ -68,11 +69,18 @@ class TicketPage(NamedTuple):
     acknowledgement: Acknowledgement | None = None
     origins: Mapping[str, Origin] = {}
     has_mailbox: bool = False
+    lacks_recipient: bool = False
 
     @property
     def texts(self) -> list[str]:
         """What people wrote."""
         return [self.ticket.description, *(reply.body for reply in self.timeline.replies)]
+
+    @property
+    def answers_to(self) -> Sequence[str]:
+        """Where answers go, if that is elsewhere than to the customer; Reply-To may say so."""
+        identities = map(email_identity, self.recipients)
+        return () if email_identity(self.customer.email) in identities else self.recipients
 
     @property
     def has_more_people(self) -> bool:
@@ -134,6 +142,7 @@ async def load_ticket_page(
         else None,
         origins=await mail.list_origins(tx, tenant_id, ticket_id, now_us),
         has_mailbox=await mail.has_mailbox(tx, tenant_id),
+        lacks_recipient=await checks.lacks_recipient(tx, tenant_id, ticket_id, ticket.source),
     )
 
 
@@ -157,3 +166,18 @@ async def list_of_customer(
     rows = await lists.list_tickets(tx, tenant_id, filters, page_request)
     shown = take_page(rows, page_request, lists.size)
     return [decode(lists.to_json(row)) for row in shown], len(rows) > len(shown)
+
+
+async def list_names(
+    tx: Tx,
+    tenant_id: str,
+    ticket: TicketResponse,
+    entries: Sequence[TicketHistoryEntry],
+    known_ids: Collection[str] = (),
+) -> dict[str, str]:
+    """Of the ticket and its changes, by id. known_ids: of names that are not needed."""
+    users, of_teams = history.assignee_ids(entries), history.team_ids(entries)
+    users |= {ticket.assignee_id} if ticket.assignee_id else set()
+    of_teams |= {ticket.team_id} if ticket.team_id else set()
+    names = await assignees.list_names(tx, tenant_id, users.difference(known_ids))
+    return names | await teams.list_names(tx, tenant_id, of_teams)

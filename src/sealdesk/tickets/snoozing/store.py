@@ -10,7 +10,7 @@ from sealdesk.tickets.types import Ticket
 
 # Those whose time has come, of all tenants, in turns: the first of each tenant, then the second of
 # each. A tenant has at most 5,000, so four tenants that wake all at once delay no other one.
-_PRUNE_ENDED = """
+PRUNE_ENDED = """
 SELECT tenant_id, id FROM (
     SELECT d.tenant_id, d.id, d.snoozed_until,
         row_number() OVER (PARTITION BY d.tenant_id ORDER BY d.snoozed_until, d.id) AS turn
@@ -44,7 +44,7 @@ class DueTicket(NamedTuple):
 
 async def list_ended(tx: Tx, now_us: int, limit: int) -> Sequence[DueTicket]:
     """Some tickets whose snooze has ended, of all tenants in turns; the earliest first."""
-    rows = await tx.fetch_nearby(_PRUNE_ENDED, {"now": clock.iso(now_us), "limit": limit})
+    rows = await tx.fetch_all(PRUNE_ENDED, {"now": clock.iso(now_us), "limit": limit})
     return [DueTicket(*row) for row in rows]
 
 

@@ -8,8 +8,9 @@ from sealdesk.event_log import events
 from sealdesk.records import test_tenants
 from sealdesk.state import AppState
 from sealdesk.tickets import actions
+from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.notifications import notify
-from sealdesk.tickets.snoozing import changes, rules, store
+from sealdesk.tickets.snoozing import rules, store
 from sealdesk.tickets.snoozing.store import DueTicket
 from sealdesk.tickets.store import history
 from sealdesk.tickets.store import tickets as ticket_store
@@ -59,7 +60,7 @@ async def wake(tx: Tx, due: DueTicket, real_us: int) -> int:
     stored = await ticket_store.find(tx, due.tenant_id, due.id)
     if stored is None or not rules.is_over(stored.ticket.snoozed_until, now_us):
         return 0
-    update = changes.wake(stored.ticket, now_us)
+    update = ticket_rules.wake(stored.ticket, now_us)
     document = await store.wake(tx, update.before, update.after)
     view = actions.view_of(stored._replace(ticket=update.after), document)
     await history.add(tx, update.after, _NOBODY, update.changes, now_us)

@@ -13,8 +13,7 @@ import msgspec
 
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.store import selection
-from sealdesk.tickets.store.filters import Filter
-from sealdesk.tickets.store.memberships import MEMBERSHIPS
+from sealdesk.tickets.store.filters import MEMBERSHIPS, Filter
 
 MAX_COUNT = 100
 _MAX_EXAMINED = 1000  # of all lists together
@@ -22,11 +21,10 @@ _FACTOR = _MAX_EXAMINED + 1
 _PARAMETER = re.compile(r":(?!tenant_id\b)(\w+)")
 _OF_TENANT = "t.tenant_id = :tenant_id"
 # The filters by which tickets may be examined, the most selective ones first.
-_LEADING = (
-    "is_snoozed", "is_waiting", "external_id", "customer_id", "tag", "follower_id", "assignee_id",
-    "team_id",
-    "priority", "status",
-)  # fmt: skip
+_LEADING = """
+    is_snoozed is_waiting external_id customer_id tag follower_id assignee_id team_id priority
+    status
+""".split()
 
 
 class Count(NamedTuple):

@@ -6,6 +6,9 @@ import msgspec
 
 from sealdesk.tickets.types import Priority, Status
 
+# The tables and columns by the name of the filter.
+MEMBERSHIPS = {"tag": ("ticket_tags", "tag"), "follower_id": ("ticket_followers", "user_id")}
+
 SortBy = Literal["created_at", "updated_at", "priority", "waiting_since"]
 
 # One index serves the tickets of an assignee in one status.
@@ -73,9 +76,7 @@ class Filter(msgspec.Struct, frozen=True):
         is_by_waiting = self.sort_by == "waiting_since"
         if self.is_waiting is not None and not (is_by_waiting and self.is_waiting):
             return False
-        one_value = (
-            self.customer_id, self.assignee_id, self.team_id, self.tag, self.external_id
-        )  # fmt: skip
+        one_value = (self.customer_id, self.assignee_id, self.team_id, self.tag, self.external_id)
         equalities = sum(map(bool, (self.status, self.priority, *one_value)))
         shares_index = self.assignee_id is not None and bool(self.status)
         has_updated_bound = self.updated_after is not None or self.updated_before is not None
@@ -91,11 +92,36 @@ class Filter(msgspec.Struct, frozen=True):
         """Whether it has a partial index: what nobody has, or what is urgent, by time of change."""
         is_snoozed = self.is_snoozed or None  # few are, so they are read and left out
         filters = msgspec.structs.replace(
-            self, status=(), sort_by="created_at", newest_first=True, index=None,
+            self,
+            status=(),
+            sort_by="created_at",
+            newest_first=True,
+            index=None,
             is_snoozed=is_snoozed,
-        )  # fmt: skip
+        )
         return self.sort_by == "updated_at" and filters in _WITH_PARTIAL_INDEX
 
 
 URGENT: tuple[Priority, ...] = ("urgent",)
 _WITH_PARTIAL_INDEX = (Filter(is_unassigned=True), Filter(priority=URGENT))
+
+
+def membership_condition(name: str, key: str = "", *, is_leading: bool) -> str:
+    """A condition on tickets `t`. is_leading: the rows of the value are read first.
+
+    key: of the parameter with the value, if it is not the name.
+    """
+    table, column = MEMBERSHIPS[name]
+    key = key or name
+    of_value = f"g.tenant_id = :tenant_id AND g.{column} = :{key}"
+    if is_leading:
+        return f"t.id IN (SELECT g.ticket_id FROM {table} g WHERE {of_value})"
+    return f"EXISTS (SELECT 1 FROM {table} g WHERE {of_value} AND g.ticket_id = t.id)"
+
+
+def snoozed_conditions(is_snoozed: bool | None) -> list[str]:
+    """The conditions on tickets `t` that are snoozed, or are not; none for all tickets."""
+    if is_snoozed is None:
+        return []
+    # Only a comparison makes SQLite search the index by it.
+    return ["t.snoozed_until > ''" if is_snoozed else "t.snoozed_until IS NULL"]

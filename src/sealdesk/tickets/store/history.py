@@ -12,8 +12,7 @@ from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets.rules import CUSTOM
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.types import CUSTOM, Ticket
 
 Object = dict[str, Any]
 _MAX_TEXT_LENGTH = 255  # characters: a whole subject, and the beginning of a description

@@ -9,6 +9,7 @@ from sealdesk.resources.paging import MAX_PAGE_BYTES, PageRequest, Position
 from sealdesk.tickets import rules
 from sealdesk.tickets.store.filters import (
     COLUMNS_OF_INDEX,
+    MEMBERSHIPS,
     NUMBER,
     SNOOZED,
     STATUS_AND_ASSIGNEE,
@@ -16,7 +17,6 @@ from sealdesk.tickets.store.filters import (
     UNFINISHED,
     Filter,
 )
-from sealdesk.tickets.store.memberships import MEMBERSHIPS
 from sealdesk.tickets.store.selection import bind, conditions, multi_valued, statement
 from sealdesk.tickets.types import STATUSES, Status
 

@@ -11,7 +11,7 @@ AS found
 """
 _MOST = 100
 _LIST = """
-SELECT m.id, m.reply_id, m.from_identity, m.outcome, m.reason, m.raw_until, b.address
+SELECT m.id, m.reply_id, m.from_identity, m.reason_code, m.raw_until, b.address
 FROM received_messages m JOIN mailboxes b ON b.tenant_id = :tenant_id AND b.id = m.mailbox_id
 WHERE m.tenant_id = :tenant_id AND m.ticket_id = :ticket_id ORDER BY m.id DESC LIMIT :limit
 """
@@ -19,7 +19,6 @@ _MOST_MESSAGES = 200
 _HAS_MAILBOX = """
 SELECT id FROM mailboxes WHERE tenant_id = :tenant_id AND deleted_at IS NULL LIMIT :limit
 """
-_UNDECIDED = "no participant"  # of mail.receiving.effects
 
 
 class Origin(NamedTuple):
@@ -58,5 +57,5 @@ async def has_mailbox(tx: Tx, tenant_id: str) -> bool:
 
 def _origin(row: Row, now_us: int) -> Origin:
     is_kept = row["raw_until"] is not None and row["raw_until"] > now_us
-    is_undecided = row["outcome"] == "note" and row["reason"] == _UNDECIDED
+    is_undecided = row["reason_code"] == "stranger"
     return Origin(row["id"], row["address"], row["from_identity"], is_kept, is_undecided)

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
+from sealdesk.db.retention import kept_us
 
 # An agent counts as writing a reply for so long after the last heartbeat of the page: three missed.
-REPLYING_US = 60 * 1_000_000
+REPLYING_US = kept_us("answering")
 MAX_NAMES = 10
 
 _RECORD = """
@@ -23,10 +24,6 @@ ORDER BY seen_at DESC, user_id LIMIT :limit
 _CLEAR = """
 DELETE FROM answering
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND user_id = :user_id
-"""
-_PRUNE = """
-DELETE FROM answering WHERE (tenant_id, ticket_id, user_id) IN
-    (SELECT tenant_id, ticket_id, user_id FROM answering WHERE seen_at < :before LIMIT :limit)
 """
 
 
@@ -59,8 +56,3 @@ async def list_replying(
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": MAX_NAMES}
     rows = await tx.fetch_all(_LIST, {**params, "seen_since": now_us - REPLYING_US})
     return [row["user_name"] for row in rows if row["user_id"] != except_id]
-
-
-async def prune_replying(tx: Tx, now_us: int, limit: int) -> int:
-    """Delete some rows of agents who stopped writing; how many rows."""
-    return await tx.execute(_PRUNE, {"before": now_us - REPLYING_US, "limit": limit})

@@ -12,10 +12,10 @@ from sealdesk import ids
 from sealdesk.db.engine import Dialect
 from sealdesk.resources.paging import Position
 from sealdesk.tickets import rules
-from sealdesk.tickets.store import memberships
 from sealdesk.tickets.store.filters import (
     ASSIGNEE_AND_CHANGE,
     COLUMNS_OF_INDEX,
+    MEMBERSHIPS,
     NO_INDEX,
     SNOOZED,
     STATUS_AND_CHANGE,
@@ -24,8 +24,9 @@ from sealdesk.tickets.store.filters import (
     UNFINISHED,
     URGENT,
     Filter,
+    membership_condition,
+    snoozed_conditions,
 )
-from sealdesk.tickets.store.memberships import MEMBERSHIPS
 from sealdesk.tickets.types import STATUSES, Status
 
 
@@ -160,7 +161,7 @@ def _equalities(filters: Filter, params: dict[str, object]) -> list[str]:
         conditions.append("t.waiting_since IS NULL")
     if filters.sort_by == "waiting_since":
         conditions.append("t.waiting_since IS NOT NULL")
-    conditions += memberships.of_snoozed(filters.is_snoozed)
+    conditions += snoozed_conditions(filters.is_snoozed)
     if filters.sort_by != "waiting_since" and filters.is_waiting:
         # Times are positive, and only a comparison makes SQLite search the index by it.
         conditions.append(f"{_column(filters, 'waiting_since')} > 0")
@@ -175,9 +176,9 @@ def _in_conditions(filters: Filter, params: dict[str, object]) -> list[str]:
         conditions.append(f"{column} IN ({', '.join(f':{key}' for key in keys)})")
     for name in (each for each in MEMBERSHIPS if getattr(filters, each) is not None):
         params[name] = getattr(filters, name)
-        conditions.append(memberships.condition(name, is_leading=filters.index == name))
+        conditions.append(membership_condition(name, is_leading=filters.index == name))
     keys = bind("more_tags", [*filters.more_tags], params)
-    conditions += [memberships.condition("tag", key, is_leading=False) for key in keys]
+    conditions += [membership_condition("tag", key, is_leading=False) for key in keys]
     return conditions
 
 

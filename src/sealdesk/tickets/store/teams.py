@@ -13,6 +13,13 @@ _LIST = """
 SELECT id, name FROM teams WHERE tenant_id = :tenant_id AND deleted_at IS NULL
 ORDER BY name_identity, id LIMIT :limit
 """
+_LIST_MEMBERS = """
+SELECT m.user_id FROM team_members m
+JOIN users u ON u.tenant_id = :tenant_id AND u.id = m.user_id
+WHERE m.tenant_id = :tenant_id AND m.team_id = :team_id AND u.is_active
+ORDER BY m.user_id LIMIT :limit
+"""
+_MAX_MEMBERS = 50  # as many as a team may have (teams.rules)
 
 
 class TeamOption(NamedTuple):
@@ -31,6 +38,12 @@ async def list_teams(tx: Tx, tenant_id: str) -> list[TeamOption]:
     """All teams by their names."""
     rows = await tx.fetch_all(_LIST, {"tenant_id": tenant_id, "limit": MAX_TEAMS})
     return [TeamOption(row["id"], row["name"]) for row in rows]
+
+
+async def list_member_ids(tx: Tx, tenant_id: str, team_id: str) -> list[str]:
+    """The ids of the active members of a team."""
+    params = {"tenant_id": tenant_id, "team_id": team_id, "limit": _MAX_MEMBERS}
+    return [row["user_id"] for row in await tx.fetch_all(_LIST_MEMBERS, params)]
 
 
 async def list_names(tx: Tx, tenant_id: str, team_ids: Collection[str]) -> dict[str, str]:

@@ -10,9 +10,10 @@ from sealdesk.customers.types import StoredReference
 from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Counter, Row, Tx
 from sealdesk.resources import representation
+from sealdesk.resources.identity import identity
 from sealdesk.tickets import rules
 from sealdesk.tickets.rules import decode_attachments, encode_attachments
-from sealdesk.tickets.types import PRIORITIES, NewTicket, Ticket, TicketChange
+from sealdesk.tickets.types import PRIORITIES, Ticket
 
 _STORED = Ticket.__struct_fields__
 # A change never sets these.
@@ -22,10 +23,9 @@ _NEW_COLUMNS = column_list((*_STORED, "document"))
 _NEW_VALUES = parameter_list((*_STORED, "document"))
 # SQLite writes the index entries of every column behind SET, changed or not (2.5 µs each), so these
 # are set only when they change.
-_SET_IF_CHANGED = (
-    "status", "priority", "assignee_id", "team_id", "external_id", "waiting_since",
-    "snoozed_until",
-)  # fmt: skip
+_SET_IF_CHANGED = """
+    status priority assignee_id team_id external_id waiting_since snoozed_until
+""".split()
 _ASSIGNMENTS = assignment_list(
     (*(name for name in _STORED if name not in {*_FIXED, *_SET_IF_CHANGED}), "document")
 )
@@ -58,9 +58,6 @@ INSERT INTO ticket_tags (tenant_id, tag, ticket_id) VALUES (:tenant_id, :tag, :t
 _DROP_TAG = """
 DELETE FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag AND ticket_id = :ticket_id
 """
-# A column for each tag.
-_IS_USED = """EXISTS (
-    SELECT 1 FROM ticket_tags t WHERE t.tenant_id = :tenant_id AND t.tag = :{key}) AS {key}"""
 
 
 class TicketAndCustomer(NamedTuple):
@@ -133,7 +130,7 @@ async def add(tx: Tx, ticket: Ticket) -> bytes:
     """Store a new ticket; its ready document."""
     document = rules.ready_document(ticket)
     await tx.execute_one(_ADD, _params(ticket, document))
-    await _for_each_tag(tx, _ADD_TAG, ticket, ticket.tags)
+    await _for_each_tag(tx, _ADD_TAG, ticket, _tag_identities(ticket))
     return document
 
 
@@ -146,9 +143,9 @@ async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
     params = _params(after, document) | {"before": before.version}
     await tx.execute_one(_replacing(changed), params)
     if before.tags != after.tags:
-        unchanged = {*before.tags} & {*after.tags}
-        await _for_each_tag(tx, _DROP_TAG, after, [t for t in before.tags if t not in unchanged])
-        await _for_each_tag(tx, _ADD_TAG, after, [t for t in after.tags if t not in unchanged])
+        old, new = _tag_identities(before), _tag_identities(after)
+        await _for_each_tag(tx, _DROP_TAG, after, [tag for tag in old if tag not in new])
+        await _for_each_tag(tx, _ADD_TAG, after, [tag for tag in new if tag not in old])
     return document
 
 
@@ -156,6 +153,10 @@ async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
 def _replacing(changed: tuple[str, ...]) -> str:
     """The UPDATE that also sets these of _SET_IF_CHANGED; there are 128."""
     return _REPLACE.replace(" SET ", f" SET {''.join(f'{name} = :{name}, ' for name in changed)}")
+
+
+def _tag_identities(ticket: Ticket) -> list[str]:
+    return [identity(tag) for tag in ticket.tags]
 
 
 async def _for_each_tag(tx: Tx, sql: str, ticket: Ticket, tags: Sequence[str]) -> None:
@@ -189,49 +190,3 @@ def _params(ticket: Ticket, document: bytes) -> dict[str, object]:
         "attachments": encode_attachments(ticket.attachments),
         "document": document,
     }
-
-
-async def spell_new(tx: Tx, tenant_id: str, new: NewTicket) -> NewTicket:
-    """A new ticket with the tags as the desk writes them."""
-    if not new.tags:
-        return new
-    return msgspec.structs.replace(new, tags=await spell_tags(tx, tenant_id, new.tags))
-
-
-async def spell_change(tx: Tx, ticket: Ticket, change: TicketChange) -> TicketChange:
-    """The change with the tags as the ticket or the desk writes them."""
-    if not isinstance(change.tags, list):
-        return change
-    spelled = await spell_tags(tx, ticket.tenant_id, change.tags, ticket.tags)
-    return msgspec.structs.replace(change, tags=spelled)
-
-
-async def spell_tags(
-    tx: Tx, tenant_id: str, tags: Sequence[str], own: Sequence[str] = ()
-) -> list[str]:
-    """The tags as they are written already, each once.
-
-    own: those of the ticket. Of the desk's, the usual forms are looked up.
-    """
-    new = [tag for tag in rules.distinct([*tags]) if tag not in own]
-    variants_by_tag = {tag: _variants_of(tag) for tag in new}
-    used = await _list_used(tx, tenant_id, [each for of in variants_by_tag.values() for each in of])
-    known = {tag.casefold(): tag for tag in own}
-    for tag, variants in variants_by_tag.items():
-        if found := next((each for each in variants if each in used), None):
-            known.setdefault(tag.casefold(), found)
-    return [*rules.distinct([known.get(tag.casefold(), tag) for tag in tags])]
-
-
-def _variants_of(tag: str) -> list[str]:
-    """How a desk may write a tag: as it is, and in the usual cases."""
-    return list(dict.fromkeys((tag, tag.lower(), tag.upper(), tag.capitalize(), tag.title())))
-
-
-async def _list_used(tx: Tx, tenant_id: str, tags: Sequence[str]) -> set[str]:
-    params: dict[str, object] = {f"tag_{place}": tag for place, tag in enumerate(tags)}
-    if not params:
-        return set()
-    columns = ", ".join(_IS_USED.format(key=key) for key in params)
-    row = await tx.fetch_one(f"SELECT {columns}", params | {"tenant_id": tenant_id})
-    return {tag for place, tag in enumerate(tags) if row and row[place]}

@@ -6,7 +6,6 @@ from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.tickets.tags import rules, store
 from sealdesk.tickets.tags.types import Renaming
 
@@ -27,14 +26,14 @@ async def begin_renaming(
         return "busy"
     if not await store.count_tickets(tx, caller.tenant_id, tag, 1):
         return "unknown"
-    is_used = await store.count_tickets(tx, caller.tenant_id, new_tag, 1) > 0
+    is_other = not rules.is_same(tag, new_tag)
+    is_used = is_other and await store.count_tickets(tx, caller.tenant_id, new_tag, 1) > 0
     if is_used and not is_merge:
         return "exists"
     await store.add(tx, renaming)
     action = "tag.merged" if is_used else "tag.renamed"
     details = {"name": tag, "new_name": new_tag, "tickets": renaming.total}
-    entry = AuditEntry(action, caller.actor, caller.address, renaming.id, details)
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, action, renaming.id, details, now_us)
     return "begun"
 
 
@@ -47,6 +46,7 @@ def new_renaming(caller: Caller, tag: str, new_tag: str, total: int, now_us: int
         new_tag=new_tag,
         actor_id=caller.actor.id,
         actor_name=caller.actor.name,
+        ticket_id=None,
         view_id="",
         total=total,
         changed_count=0,

@@ -5,18 +5,20 @@ from typing import NamedTuple
 from sealdesk import clock
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, NotFound, QueryTooSlow, ValidationFailed, gettext_noop, invalid
+from sealdesk.resources.identity import identity
 from sealdesk.tickets.tags import actions, rules, store
 from sealdesk.tickets.tags.actions import Outcome
 from sealdesk.tickets.tags.types import CountedTag, NewName, Renaming
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
-from sealdesk.web.pages.messages import translate
-from sealdesk.web.pages.site import NavItem
+from sealdesk.web.pages.i18n import translate
+from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 PATH = "/settings/tags"
 NAV_ITEM = NavItem(PATH, gettext_noop("Tags"))
+ROOM = Room("tickets.tags", nav_item=NAV_ITEM)
 _PER_PAGE = 50
 _MAX_COUNT = 1000
 _MAX_SUGGESTIONS = 8
@@ -50,18 +52,20 @@ async def list_tags(request: Request) -> Response:
     tags, renamings = await request.read(work)
     shown, has_more = tags[:_PER_PAGE], len(tags) > _PER_PAGE
     return await render.page(
-        request, "tags/tags.html",
-        tags=shown, max_count=_MAX_COUNT, renamings=renamings,
-        older=cursor_trail.older(trail, shown[-1].tag.encode().hex()) if has_more else None,
+        request,
+        "tags/tags.html",
+        tags=shown,
+        max_count=_MAX_COUNT,
+        renamings=renamings,
+        older=cursor_trail.older(trail, shown[-1].identity.encode().hex()) if has_more else None,
         newer=cursor_trail.newer(trail),
-    )  # fmt: skip
+    )
 
 
 @page
 async def show_progress(request: Request) -> Response:
     """How far renamings are, as a part of the page."""
-    tenant_id = request.caller.tenant_id
-    renamings = await request.read(lambda tx: _list_progress(tx, tenant_id))
+    renamings = await request.fetch(_list_progress)
     return await render.page(request, "tags/progress.html", renamings=renamings)
 
 
@@ -72,12 +76,8 @@ async def suggest_tags(request: Request) -> Response:
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> list[CountedTag]:
-        found = list[CountedTag]()
-        ranges = [rules.range_of(each) for each in rules.prefixes_of(typed)]
-        for within in ranges if typed else [rules.range_after("")]:
-            examined = _MAX_EXAMINED // len(ranges)
-            found += await store.list_tags(tx, tenant_id, within, examined, _MAX_EXAMINED_COUNT)
-        return found
+        within = rules.range_of(identity(typed)) if typed else rules.range_after("")
+        return await store.list_tags(tx, tenant_id, within, _MAX_EXAMINED, _MAX_EXAMINED_COUNT)
 
     tags = rules.most_used(await request.read(work), _MAX_SUGGESTIONS)
     return await render.page(request, "tags/suggestions.html", tags=tags)
@@ -126,10 +126,16 @@ async def _ask(
         raise NotFound
     statuses = {"busy": 409, "exists": 409, "unknown": 404}
     return await render.page(
-        request, "tags/rename.html", 422 if error else statuses.get(outcome, 200),
-        tag=tag, typed=typed, total=total, max_total=_MAX_TOTAL, outcome=outcome,
+        request,
+        "tags/rename.html",
+        422 if error else statuses.get(outcome, 200),
+        tag=tag,
+        typed=typed,
+        total=total,
+        max_total=_MAX_TOTAL,
+        outcome=outcome,
         faults={"new_tag": translate(error.faults[0])} if error else {},
-    )  # fmt: skip
+    )
 
 
 async def _count(request: Request, tag: str) -> int:
@@ -162,4 +168,4 @@ def _is_cursor(text: str) -> bool:
 
 
 def _is_tag(text: str) -> bool:
-    return 0 < len(text) <= rules.MAX_TAG_LENGTH and "\0" not in text
+    return 0 < len(text) <= rules.MAX_IDENTITY_LENGTH and "\0" not in text

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
+from sealdesk.resources.identity import identity
+from sealdesk.tickets.rules import distinct
 from sealdesk.tickets.tags.types import CountedTag, Renaming
 from sealdesk.web.form import parse_form
 
 MAX_UNFINISHED = 5  # of a desk
-KEPT_US = 7 * 24 * 3600 * 1_000_000  # of what is finished
-MAX_TAG_LENGTH = 64
+# An identity may have more characters than its tag: case folding writes "ß" as "ss".
+MAX_TAG_LENGTH, MAX_IDENTITY_LENGTH = 64, 256
 _BEHIND_ALL = "\U0010ffff"  # no tag begins with it
 _NEXT = "\x01"  # nothing that can be stored is between a text and the text with this character
 
@@ -23,32 +25,36 @@ def range_after(tag: str) -> tuple[str, str]:
     return tag + _NEXT, _BEHIND_ALL
 
 
-def prefixes_of(typed: str) -> list[str]:
-    """What tags can begin with that match what was typed, in the usual cases."""
-    variants = (typed, typed.lower(), typed.upper(), typed.capitalize())
-    return list(dict.fromkeys(variants))
+def spelled(tag: str, tags: Iterable[str]) -> str:
+    """The spelling of an identity among the tags of a ticket."""
+    return next((each for each in tags if identity(each) == tag), tag)
 
 
 def most_used(found: Iterable[CountedTag], most: int) -> list[str]:
-    """The tags with the most tickets, each once."""
-    by_tag = {each.tag: each.ticket_count for each in found}
-    return sorted(by_tag, key=lambda tag: (-by_tag[tag], tag))[:most]
+    """The tags with the most tickets."""
+    order = sorted(found, key=lambda each: (-each.ticket_count, each.identity))
+    return [each.tag for each in order[:most]]
+
+
+def is_same(tag: str, other: str) -> bool:
+    """Whether two texts are one tag."""
+    return identity(tag) == identity(other)
 
 
 def is_busy(unfinished: Sequence[Renaming], tag: str, new_tag: str) -> bool:
     """Whether a renaming must wait: for one with the same tags, or for any of many."""
-    in_use = {name for each in unfinished for name in (each.tag, each.new_tag)}
-    return len(unfinished) >= MAX_UNFINISHED or not in_use.isdisjoint((tag, new_tag))
+    in_use = {identity(name) for each in unfinished for name in (each.tag, each.new_tag)}
+    wanted = {identity(tag), identity(new_tag)}
+    return len(unfinished) >= MAX_UNFINISHED or not in_use.isdisjoint(wanted)
 
 
 def renamed(tags: Sequence[str], tag: str, new_tag: str) -> list[str]:
     """The tags of a ticket with the new name in the place of the old one, each once."""
-    return list(dict.fromkeys(new_tag if each == tag else each for each in tags))
+    return list(distinct([new_tag if is_same(each, tag) else each for each in tags]))
 
 
 def renamed_query(query: str, tag: str, new_tag: str) -> str:
     """The query of a view with the new name; the same text if it has another tag or none."""
     fields = parse_form(query.encode()).fields
-    if ("tag", tag) not in fields:
-        return query
-    return urlencode([(name, new_tag if (name, v) == ("tag", tag) else v) for name, v in fields])
+    changed = [(n, new_tag if n == "tag" and is_same(v, tag) else v) for n, v in fields]
+    return query if changed == fields else urlencode(changed)

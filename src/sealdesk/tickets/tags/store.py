@@ -8,6 +8,8 @@ import msgspec
 
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
+from sealdesk.resources.identity import identity
+from sealdesk.tickets.tags import rules
 from sealdesk.tickets.tags.types import CountedTag, Renaming
 
 _STORED = Renaming.__struct_fields__
@@ -31,7 +33,12 @@ SELECT f.tag, (
     SELECT count(*) FROM (
         SELECT 1 FROM ticket_tags c WHERE c.tenant_id = :tenant_id AND c.tag = f.tag LIMIT :most
     ) y
-) AS ticket_count
+) AS ticket_count, (
+    SELECT t.tags FROM tickets t WHERE t.tenant_id = :tenant_id AND t.id = (
+        SELECT n.ticket_id FROM ticket_tags n
+        WHERE n.tenant_id = :tenant_id AND n.tag = f.tag ORDER BY n.ticket_id DESC LIMIT 1
+    )
+) AS newest_tags
 FROM found f WHERE f.tenant_id = :tenant_id AND f.tag IS NOT NULL ORDER BY f.tag LIMIT :limit
 """
 _COUNT = """
@@ -53,15 +60,20 @@ WHERE tenant_id = :tenant_id AND finished_at IS NULL ORDER BY id LIMIT :limit
 async def list_tags(
     tx: Tx, tenant_id: str, within: tuple[str, str], limit: int, most: int
 ) -> list[CountedTag]:
-    """The tags of a range in byte order, each with its tickets up to `most`."""
+    """The tags whose identity is in a range, in byte order, each with its tickets up to `most`."""
     params = {"tenant_id": tenant_id, "first": within[0], "last": within[1]}
     rows = await tx.fetch_all(_LIST_TAGS, {**params, "limit": limit, "most": most})
-    return [CountedTag(row["tag"], row["ticket_count"]) for row in rows]
+    return [_counted(row) for row in rows]
+
+
+def _counted(row: Row) -> CountedTag:
+    newest_tags = msgspec.json.decode(row["newest_tags"] or "[]", type=list[str])
+    return CountedTag(row["tag"], rules.spelled(row["tag"], newest_tags), row["ticket_count"])
 
 
 async def count_tickets(tx: Tx, tenant_id: str, tag: str, most: int) -> int:
     """The tickets of a tag, up to `most`."""
-    row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id, "tag": tag, "most": most})
+    row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id, "tag": identity(tag), "most": most})
     return row["ticket_count"] if row else 0
 
 

@@ -12,8 +12,12 @@ class NewName(msgspec.Struct, frozen=True):
 
 
 class CountedTag(msgspec.Struct, frozen=True):
-    """A tag with the number of its tickets, which is exact up to a bound."""
+    """A tag with the number of its tickets, which is exact up to a bound.
 
+    tag: as its newest ticket spells it.
+    """
+
+    identity: str
     tag: str
     ticket_count: int
 
@@ -21,8 +25,9 @@ class CountedTag(msgspec.Struct, frozen=True):
 class Renaming(msgspec.Struct, frozen=True):
     """A tag that gets another name.
 
-    total: its tickets at the beginning. changed_count: of tickets. view_id: up to which the views
-    have the new name too. stepped_at: the time of the last step.
+    total: its tickets at the beginning. changed_count: of tickets. ticket_id: up to which the
+    tickets have it, where it is another spelling only. view_id: up to which the views have it.
+    stepped_at: the time of the last step.
     """
 
     tenant_id: str
@@ -31,6 +36,7 @@ class Renaming(msgspec.Struct, frozen=True):
     new_tag: str
     actor_id: str
     actor_name: str
+    ticket_id: str | None
     view_id: str
     total: int
     changed_count: int

@@ -9,7 +9,6 @@ from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
 from sealdesk.records import audit
-from sealdesk.records.audit import AuditEntry
 from sealdesk.resources import merge_patch
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store import assignees
@@ -128,7 +127,4 @@ async def _check_name(tx: Tx, caller: Caller, name: str, except_id: str = "") ->
 async def _record_audit(
     tx: Tx, caller: Caller, action: str, team: Team, now_us: int, **details: Any
 ) -> None:
-    entry = AuditEntry(
-        action, caller.actor, caller.address, team.id, {"name": team.name, **details}
-    )
-    await audit.record(tx, caller.tenant_id, entry, now_us)
+    await audit.record(tx, caller, action, team.id, {"name": team.name, **details}, now_us)

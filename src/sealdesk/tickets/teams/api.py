@@ -5,10 +5,17 @@ import msgspec
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.teams import actions, examples, rules, store
 from sealdesk.tickets.teams.errors import TOO_MANY_MEMBERS, TOO_MANY_TEAMS
-from sealdesk.tickets.teams.types import Member, NewMember, NewTeam, Team, TeamChange, TeamRef
+from sealdesk.tickets.teams.types import (
+    Member,
+    NewMember,
+    NewTeam,
+    TeamChange,
+    TeamRef,
+    TeamResponse,
+)
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, ListRequest, page, read_list
+from sealdesk.web.pagination import PAGING, list_all, page, read_list
 from sealdesk.web.request import Request, Response
 
 _TAG = "Teams"
@@ -19,32 +26,17 @@ _encode = msgspec.json.encode
 @operation("List teams", tag="Tickets", gives=examples.TEAM_REF, is_list=True, params=PAGING)
 async def list_choices(request: Request) -> Response:
     """The teams of the tenant, to which tickets can be given."""
-    list_request, teams = await _list(request)
-
-    def show(team: Team) -> bytes:
-        return _encode(TeamRef(team.id, team.name))
-
-    return page(request, list_request, teams, show=show, position=lambda team: [team.id])
+    return await list_all(
+        request, store.list_teams, lambda team: _encode(TeamRef(team.id, team.name))
+    )
 
 
-@operation("List teams with their settings", tag=_TAG, gives=examples.TEAM, is_list=True,
-           params=PAGING)  # fmt: skip
+@operation(
+    "List teams with their settings", tag=_TAG, gives=examples.TEAM, is_list=True, params=PAGING
+)
 async def list_teams(request: Request) -> Response:
     """Newest first, without deleted ones."""
-    list_request, teams = await _list(request)
-
-    def show(team: Team) -> bytes:
-        return _encode(rules.to_response(team))
-
-    return page(request, list_request, teams, show=show, position=lambda team: [team.id])
-
-
-async def _list(request: Request) -> tuple[ListRequest, list[Team]]:
-    list_request = read_list(request, ())
-    tenant_id = request.caller.tenant_id
-    return list_request, await request.read(
-        lambda tx: store.list_teams(tx, tenant_id, list_request.page)
-    )
+    return await list_all(request, store.list_teams, lambda team: _encode(rules.to_response(team)))
 
 
 @operation(
@@ -60,59 +52,41 @@ async def _list(request: Request) -> tuple[ListRequest, list[Team]]:
 async def create_team(request: Request) -> Response:
     """A team without members. Only tickets whose `team_id` names it belong to it."""
     new = body.read(request, NewTeam)
-
-    async def work(tx: Tx) -> Response:
-        team = await actions.create_team(tx, request.caller, new, now_us=request.now_us)
-        location = (b"location", f"{_PATH}/{team.id}".encode())
-        return envelope.one(rules.to_response(team), 201, [location])
-
-    return await request.write(work)
+    team = await request.act(actions.create_team, new, now_us=request.now_us)
+    location = (b"location", f"{_PATH}/{team.id}".encode())
+    return envelope.one(rules.to_response(team), 201, [location])
 
 
 @operation("Get a team", tag=_TAG, gives=examples.TEAM)
-async def get_team(request: Request) -> Response:
+async def get_team(request: Request, team_id: str) -> Response:
     """One team, also a deleted one, which tickets still name."""
-    (team_id,) = request.params
-    tenant_id = request.caller.tenant_id
-    team = await request.read(lambda tx: actions.get_team(tx, tenant_id, team_id))
-    return envelope.one(rules.to_response(team))
+    return envelope.one(await _show(request, team_id))
+
+
+async def _show(request: Request, team_id: str) -> TeamResponse:
+    return rules.to_response(await request.fetch(actions.get_team, team_id))
 
 
 @operation(
-    "Change a team",
-    tag=_TAG,
-    takes=TeamChange,
-    gives=examples.TEAM,
-    example=examples.TEAM_CHANGE,
+    "Change a team", tag=_TAG, takes=TeamChange, gives=examples.TEAM, example=examples.TEAM_CHANGE
 )
-async def change_team(request: Request) -> Response:
+async def change_team(request: Request, team_id: str) -> Response:
     """A JSON Merge Patch. With `round_robin`, tickets that wait already are assigned as well."""
-    (team_id,) = request.params
-    change = body.read(request, TeamChange)
-
-    async def work(tx: Tx) -> Response:
-        team = await actions.change_team(tx, request.caller, team_id, change, now_us=request.now_us)
-        return envelope.one(rules.to_response(team))
-
-    return await request.write(work)
+    change = await body.read_change(request, TeamChange, lambda: _show(request, team_id))
+    team = await request.act(actions.change_team, team_id, change, now_us=request.now_us)
+    return envelope.one(rules.to_response(team))
 
 
 @operation("Delete a team", tag=_TAG, status=204)
-async def delete_team(request: Request) -> Response:
+async def delete_team(request: Request, team_id: str) -> Response:
     """Its tickets keep their assignees and its id, and are given to nobody; its name is free."""
-    (team_id,) = request.params
-
-    async def work(tx: Tx) -> Response:
-        await actions.delete_team(tx, request.caller, team_id, now_us=request.now_us)
-        return envelope.nothing()
-
-    return await request.write(work)
+    await request.act(actions.delete_team, team_id, now_us=request.now_us)
+    return envelope.nothing()
 
 
 @operation("List a team's members", tag=_TAG, gives=examples.MEMBER, is_list=True, params=PAGING)
-async def list_members(request: Request) -> Response:
+async def list_members(request: Request, team_id: str) -> Response:
     """Each with the number of their open tickets, and whether they are there."""
-    (team_id,) = request.params
     list_request = read_list(request, ())
     tenant_id = request.caller.tenant_id
 
@@ -128,9 +102,12 @@ async def list_members(request: Request) -> Response:
         return _encode(rules.member_response(member, request.now_us))
 
     return page(
-        request, list_request, rest[: list_request.page.per_page + 1], show=show,
+        request,
+        list_request,
+        rest[: list_request.page.per_page + 1],
+        show=show,
         position=lambda member: [member.user_id],
-    )  # fmt: skip
+    )
 
 
 @operation(
@@ -142,27 +119,15 @@ async def list_members(request: Request) -> Response:
     fails=(TOO_MANY_MEMBERS,),
     example=examples.NEW_MEMBER,
 )
-async def add_member(request: Request) -> Response:
+async def add_member(request: Request, team_id: str) -> Response:
     """A user who is a member already stays one."""
-    (team_id,) = request.params
     user_id = body.read(request, NewMember).user_id
-
-    async def work(tx: Tx) -> Response:
-        member = await actions.add_member(
-            tx, request.caller, team_id, user_id, now_us=request.now_us
-        )
-        return envelope.one(rules.member_response(member, request.now_us), 201)
-
-    return await request.write(work)
+    member = await request.act(actions.add_member, team_id, user_id, now_us=request.now_us)
+    return envelope.one(rules.member_response(member, request.now_us), 201)
 
 
 @operation("Remove a member from a team", tag=_TAG, status=204)
-async def remove_member(request: Request) -> Response:
+async def remove_member(request: Request, team_id: str, user_id: str) -> Response:
     """The tickets that are assigned to the user stay so."""
-    team_id, user_id = request.params
-
-    async def work(tx: Tx) -> Response:
-        await actions.remove_member(tx, request.caller, team_id, user_id, now_us=request.now_us)
-        return envelope.nothing()
-
-    return await request.write(work)
+    await request.act(actions.remove_member, team_id, user_id, now_us=request.now_us)
+    return envelope.nothing()

@@ -15,11 +15,10 @@ from sealdesk.errors import ApiError, ServiceUnavailable
 from sealdesk.event_log.seen_users import SeenUsers
 from sealdesk.state import AppState
 from sealdesk.tickets import actions
-from sealdesk.tickets.rules import SeenChange
 from sealdesk.tickets.teams import rules, store
 from sealdesk.tickets.teams.rules import PRESENT_US
 from sealdesk.tickets.teams.types import Team
-from sealdesk.tickets.types import TicketChange
+from sealdesk.tickets.types import SeenChange, TicketChange
 
 SEEN_EVERY_US = 30 * 1_000_000  # between two writes of when a member was seen
 _REST_S = 1.0

@@ -8,19 +8,19 @@ from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store import assignees
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.teams import MAX_TEAMS
-from sealdesk.tickets.teams import actions, rules, store
+from sealdesk.tickets.teams import actions, errors, labels, rules, store
 from sealdesk.tickets.teams.types import MAX_CAPACITY, Member, NewTeam, Team, TeamChange
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.i18n import gettext_noop
-from sealdesk.web.pages.messages import translate
-from sealdesk.web.pages.site import NavItem
+from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/teams"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Teams"))
+ROOM = Room("tickets.teams", errors, labels, NAV_ITEM, object_type="team")
 _MAX_PEOPLE = 1000  # the options of a select
 _EMPTY = {"name": "", "assignment": "round_robin", "capacity": "10"}
 
@@ -47,78 +47,59 @@ async def create_team(request: Request) -> Response:
     form = forms.read(request)
     try:
         new = body.convert(_as_json(form), NewTeam)
-        team = await request.write(
-            lambda tx: actions.create_team(tx, request.caller, new, now_us=request.now_us)
-        )
+        team = await request.act(actions.create_team, new, now_us=request.now_us)
     except (ValidationFailed, Conflict) as error:
         return await _form(request, _typed(form), error)
     return render.redirect(request, f"{_PATH}/{team.id}")
 
 
 @page
-async def show_team(request: Request) -> Response:
+async def show_team(request: Request, team_id: str) -> Response:
     """The settings of a team, and its members. A deleted team is only named."""
-    return await _show(request)
+    return await _show(request, team_id)
 
 
 @page
-async def change_team(request: Request) -> Response:
+async def change_team(request: Request, team_id: str) -> Response:
     """Change the settings of a team."""
-    form, (team_id,) = forms.read(request), request.params
+    form = forms.read(request)
     try:
         change = body.convert(_as_json(form), TeamChange)
-        await request.write(
-            lambda tx: actions.change_team(
-                tx, request.caller, team_id, change, now_us=request.now_us
-            )
-        )
+        await request.act(actions.change_team, team_id, change, now_us=request.now_us)
     except ValidationFailed as error:
-        return await _show(request, error, _typed(form))
+        return await _show(request, team_id, error, _typed(form))
     return render.redirect(request, f"{_PATH}/{team_id}")
 
 
 @page
-async def add_member(request: Request) -> Response:
+async def add_member(request: Request, team_id: str) -> Response:
     """Add a member to a team."""
-    (team_id,), user_id = request.params, forms.read(request).text("user_id")
+    user_id = forms.read(request).text("user_id")
     try:
-        await request.write(
-            lambda tx: actions.add_member(
-                tx, request.caller, team_id, user_id, now_us=request.now_us
-            )
-        )
+        await request.act(actions.add_member, team_id, user_id, now_us=request.now_us)
     except (ValidationFailed, Conflict) as error:
-        return await _show(request, error)
+        return await _show(request, team_id, error)
     return render.redirect(request, f"{_PATH}/{team_id}")
 
 
 @page
-async def remove_member(request: Request) -> Response:
+async def remove_member(request: Request, team_id: str, user_id: str) -> Response:
     """Remove a member from a team; the tickets of the user stay theirs."""
-    team_id, user_id = request.params
-    await request.write(
-        lambda tx: actions.remove_member(
-            tx, request.caller, team_id, user_id, now_us=request.now_us
-        )
-    )
+    await request.act(actions.remove_member, team_id, user_id, now_us=request.now_us)
     return render.redirect(request, f"{_PATH}/{team_id}")
 
 
 @page
-async def confirm_deletion(request: Request) -> Response:
+async def confirm_deletion(request: Request, team_id: str) -> Response:
     """The confirmation of a deletion."""
-    (team_id,), tenant_id = request.params, request.caller.tenant_id
-    team = await request.read(lambda tx: actions.get_current(tx, tenant_id, team_id))
+    team = await request.fetch(actions.get_current, team_id)
     return await render.page(request, "teams/delete.html", team=team)
 
 
 @page
-async def delete_team(request: Request) -> Response:
+async def delete_team(request: Request, team_id: str) -> Response:
     """Delete a team; its tickets still name it."""
-    (team_id,) = request.params
-    await request.write(
-        lambda tx: actions.delete_team(tx, request.caller, team_id, now_us=request.now_us)
-    )
+    await request.act(actions.delete_team, team_id, now_us=request.now_us)
     return render.redirect(request, _PATH)
 
 
@@ -136,15 +117,22 @@ def _as_json(form: Form) -> dict[str, Any]:
 
 async def _form(request: Request, typed: dict[str, str], error: ApiError | None = None) -> Response:
     return await render.page(
-        request, "teams/new.html", error.status if error else 200,
-        typed=typed, most=MAX_CAPACITY, **_messages(error),
-    )  # fmt: skip
+        request,
+        "teams/new.html",
+        error.status if error else 200,
+        typed=typed,
+        most=MAX_CAPACITY,
+        **_messages(error),
+    )
 
 
 async def _show(
-    request: Request, error: ApiError | None = None, typed: dict[str, str] | None = None
+    request: Request,
+    team_id: str,
+    error: ApiError | None = None,
+    typed: dict[str, str] | None = None,
 ) -> Response:
-    (team_id,), tenant_id = request.params, request.caller.tenant_id
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[Team, list[Member], list[Assignee]]:
         team = await actions.get_team(tx, tenant_id, team_id)
@@ -155,12 +143,17 @@ async def _show(
     known = {each.user_id for each in members}
     others = [each for each in people if each.is_active and each.id not in known]
     return await render.page(
-        request, "teams/team.html", error.status if error else 200,
-        team=team, typed=typed or _stored(team), most=MAX_CAPACITY,
+        request,
+        "teams/team.html",
+        error.status if error else 200,
+        team=team,
+        typed=typed or _stored(team),
+        most=MAX_CAPACITY,
         members=[rules.member_response(each, request.now_us) for each in members],
         others=sorted(others, key=lambda each: (each.name.casefold(), each.id)),
-        has_more_people=len(people) > _MAX_PEOPLE, **_messages(error),
-    )  # fmt: skip
+        has_more_people=len(people) > _MAX_PEOPLE,
+        **_messages(error),
+    )
 
 
 def _stored(team: Team) -> dict[str, str]:
@@ -169,7 +162,4 @@ def _stored(team: Team) -> dict[str, str]:
 
 def _messages(error: ApiError | None) -> dict[str, Any]:
     """What is wrong with each field, and with the request as a whole."""
-    return {
-        "faults": forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
-        "wrong": translate(error) if isinstance(error, Conflict) else "",
-    }
+    return {**forms.messages(error)}

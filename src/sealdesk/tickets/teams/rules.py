@@ -1,6 +1,5 @@
 """Who is given the next ticket of a team; no IO."""
 
-import unicodedata
 from collections.abc import Sequence
 
 import msgspec
@@ -15,11 +14,6 @@ PRESENT_US = 5 * 60 * 1_000_000
 to_response = representation.response_builder(TeamResponse)
 
 
-def name_identity(name: str) -> str:
-    """The form in which names of teams are compared."""
-    return unicodedata.normalize("NFC", name.strip().casefold())
-
-
 def is_present(member: Member, now_us: int) -> bool:
     """Whether a member has used a page lately."""
     return member.seen_at is not None and member.seen_at >= now_us - PRESENT_US
@@ -28,11 +22,7 @@ def is_present(member: Member, now_us: int) -> bool:
 def member_response(member: Member, now_us: int) -> MemberResponse:
     """A member as the API shows them."""
     return MemberResponse(
-        member.user_id,
-        member.name,
-        member.is_active,
-        is_present(member, now_us),
-        member.open_count,
+        member.user_id, member.name, member.is_active, is_present(member, now_us), member.open_count
     )
 
 

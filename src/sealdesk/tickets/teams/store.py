@@ -6,9 +6,9 @@ import msgspec
 
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
+from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store.teams import MAX_TEAMS
-from sealdesk.tickets.teams import rules
 from sealdesk.tickets.teams.rules import MAX_MEMBERS
 from sealdesk.tickets.teams.types import MAX_CAPACITY, Member, Team
 
@@ -78,7 +78,7 @@ async def find(tx: Tx, tenant_id: str, team_id: str) -> Team | None:
 
 async def find_name(tx: Tx, tenant_id: str, name: str) -> str | None:
     """The id of the team with this name."""
-    params = {"tenant_id": tenant_id, "name_identity": rules.name_identity(name)}
+    params = {"tenant_id": tenant_id, "name_identity": identity(name)}
     row = await tx.fetch_one(_FIND_NAME, params)
     return None if row is None else str(row["id"])
 
@@ -164,5 +164,5 @@ def _member(row: Row) -> Member:
 
 def _params(team: Team) -> dict[str, object]:
     is_deleted = team.deleted_at is not None
-    identity = team.id if is_deleted else rules.name_identity(team.name)
-    return msgspec.structs.asdict(team) | {"name_identity": identity}
+    name_identity = team.id if is_deleted else identity(team.name)
+    return msgspec.structs.asdict(team) | {"name_identity": name_identity}

@@ -1,19 +1,18 @@
 """The structs of teams and their members: as requested, as stored, and as shown."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk.clock import Iso
 from sealdesk.ids import Id
-from sealdesk.resources.representation import check_not_blank
+from sealdesk.resources.representation import check_visible
 
 Assignment = Literal["by_hand", "round_robin"]
-ASSIGNMENTS: tuple[Assignment, ...] = ("by_hand", "round_robin")
 # Counting the open tickets of a member reads as many entries of an index.
 MAX_CAPACITY = 100
-TeamName = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_not_blank})]
+TeamName = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_visible})]
 Capacity = Annotated[int, Meta(ge=1, le=MAX_CAPACITY)]
 
 
@@ -32,6 +31,8 @@ class NewTeam(msgspec.Struct, frozen=True):
 
 class TeamChange(msgspec.Struct, frozen=True):
     """The body of a request that changes a team; omitted fields do not change."""
+
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "created_at"})
 
     name: TeamName | UnsetType = UNSET
     assignment: Assignment | UnsetType = UNSET

@@ -32,7 +32,7 @@ Names = Mapping[str, tuple[Name, ...]]
 
 
 def index_names(users: Iterable[tuple[str, str]]) -> Names:
-    """(id, name) of users who can be mentioned, for `find_mentions`."""
+    """(id, name) of users who can be mentioned."""
     names: dict[str, list[Name]] = {}
     for user_id, name in users:
         folded = _fold(name)
@@ -43,7 +43,7 @@ def index_names(users: Iterable[tuple[str, str]]) -> Names:
 
 
 def find_mentions(text: str, names: Names) -> Iterator[Mention]:
-    """The mentions in a text, in its order. `text.markdown.mentioned_ids` leaves out code."""
+    """The mentions in a text, in its order; `markdown.mentioned_ids` leaves out its code."""
     if not names:
         return
     for at in islice(_AT.finditer(text), _MAX_MENTIONS):

@@ -1,40 +1,81 @@
-"""Which lines of a message quote an earlier one or are a signature, so that pages can fold them."""
+"""Which lines of a message quote an earlier one or are a signature, so that pages can fold them.
+
+A quote is found by its structure first, which is alike in all languages: marks at the beginning of
+lines, fields of a header, an address beside a time. Words decide where the structure does not.
+"""
 
 import re
+from typing import NamedTuple
+
+_ADDRESS = re.compile(r"[^\s<>@:()\[\]]{1,64}@[^\s<>@:()\[\]]{1,255}")
+_IN_BRACKETS = re.compile(r"[<\[(](?:mailto:)?[^\s<>@]{1,64}@[^\s<>@]{1,255}[>\])]")
+_TIME = re.compile(r"(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
+_YEAR = re.compile(r"(?<!\d)(?:19|20|25)\d\d(?!\d)")  # 25: the calendar of Thailand
+# Invisible marks that mailers put around names and addresses between texts of two directions.
+_MARKS = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_COLONS = (":", "：")
+
+
+def _phrases(text: str) -> frozenset[str]:
+    return frozenset(phrase.strip() for phrase in text.split(","))
+
 
 _BEGINNINGS = ("on ", "am ", "le ", "el ", "il ", "op ", "den ", "em ")
-_VERBS = (
-    "wrote", "schrieb", "a écrit", "escribió", "ha scritto", "schreef", "skrev", "escreveu",
-)  # fmt: skip
-# In the languages of the verbs, in lower case.
-_DAYS = frozenset((
-    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
-    "mon", "tue", "wed", "thu", "fri", "sat", "sun",
-    "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonnabend", "sonntag",
-    "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche",
-    "lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo",
-    "lunedì", "martedì", "mercoledì", "giovedì", "venerdì", "sabato", "domenica",
-    "maandag", "dinsdag", "woensdag", "donderdag", "vrijdag", "zaterdag", "zondag",
-    "måndag", "tisdag", "onsdag", "torsdag", "fredag", "lördag", "söndag",
-    "mandag", "tirsdag", "lørdag", "søndag",
-    "segunda", "terça", "quarta", "quinta", "sexta",
-))  # fmt: skip
+_VERBS = _phrases("""
+    wrote, schrieb, a écrit, escribió, ha scritto, schreef, skrev, escreveu, napisał, pisze, napsal,
+    napísal, написал, пишет, пише, написав, kirjoitti, írta, yazdı, έγραψε, כתב, كتب, 写道, 寫道,
+    작성, viết, menulis, เขียน, a scris, napisao, napisal, rašė, rakstīja, kirjutas, skrifaði,
+    va escriure
+""")
+# In the languages of the first eight verbs, in lower case.
+_DAYS = _phrases("""
+    monday, tuesday, wednesday, thursday, friday, saturday, sunday, mon, tue, wed, thu, fri, sat,
+    sun, montag, dienstag, mittwoch, donnerstag, freitag, samstag, sonnabend, sonntag, lundi, mardi,
+    mercredi, jeudi, vendredi, samedi, dimanche, lunes, martes, miércoles, jueves, viernes, sábado,
+    domingo, lunedì, martedì, mercoledì, giovedì, venerdì, sabato, domenica, maandag, dinsdag,
+    woensdag, donderdag, vrijdag, zaterdag, zondag, måndag, tisdag, onsdag, torsdag, fredag, lördag,
+    söndag, mandag, tirsdag, lørdag, søndag, segunda, terça, quarta, quinta, sexta
+""")
 _WORD = re.compile(r"[^\W\d_]+")
 _MAX_ATTRIBUTION_LINES = 3
 _MAX_ATTRIBUTION_LENGTH = 400
-_FROM = ("from:", "von:", "de:", "da:", "van:")
-_OTHER_FIELDS = (
-    "sent:", "date:", "to:", "cc:", "subject:", "gesendet:", "datum:", "an:", "betreff:",
-    "envoyé:", "à:", "objet:", "enviado:", "para:", "asunto:", "inviato:", "a:", "oggetto:",
-    "verzonden:", "aan:", "onderwerp:",
-)  # fmt: skip
-_FIELD_LINES = 8  # after From, with blank lines between the fields
-_MIN_FIELDS = 2
-_ORIGINAL = (
-    "original message", "ursprüngliche nachricht", "originalnachricht", "message d'origine",
-    "mensaje original", "messaggio originale", "oorspronkelijk bericht",
-)  # fmt: skip
+
+_FIELD = re.compile(r"\*{0,2}([^\W\d_][^\d:：*<>@]{0,24}?)\*{0,2}[ \xa0]?[:：]\*{0,2}[ \xa0]*(.*)")
+# The first field of a copied header, for senders that are shown without their address.
+_FROM = _phrases("""
+    from, von, de, da, van, från, fra, od, от, від, lähettäjä, feladó, kimden, gönderen, de la, από,
+    מאת, من, 差出人, 送信者, 发件人, 寄件者, 보낸 사람, từ, dari, จาก, nuo, no, saatja,
+    pošiljatelj, frá
+""")
+_OTHER_FIELDS = _phrases("""
+    sent, date, to, cc, subject, gesendet, datum, an, betreff, envoyé, à, objet, enviado, para,
+    asunto, inviato, a, oggetto, verzonden, aan, onderwerp, skickat, till, ämne, sendt, dato, til,
+    emne, wysłano, do, temat, data, odesláno, komu, předmět, odoslané, predmet, poslano, za,
+    отправлено, кому, тема, дата, надіслано, lähetetty, vastaanottaja, aihe, elküldve, címzett,
+    tárgy, gönderildi, gönderme tarihi, tarih, kime, alıcı, konu, trimis, către, subiect, στάλθηκε,
+    προς, θέμα, נשלח, אל, נושא, 送信日時, 日時, 宛先, 件名, 发送时间, 收件人, 主题, 寄件日期,
+    收件者, 主旨, 보낸 날짜, 받는 사람, 제목, assunto, enviada em, data de envio, enviada
+""")
+_MAX_FIELD_LINES = 9  # with blank lines and folded lines between the fields
+_MIN_FIELDS = 2  # after the first
+_ORIGINAL = _phrases("""
+    original message, ursprüngliche nachricht, originalnachricht, message d'origine,
+    mensaje original, messaggio originale, oorspronkelijk bericht, mensagem original,
+    oprindelig meddelelse, ursprungligt meddelande, opprinnelig melding, oryginalna wiadomość,
+    wiadomość oryginalna, původní zpráva, alkuperäinen viesti, исходное сообщение, eredeti üzenet,
+    özgün ileti, 元のメッセージ, 原始邮件, 郵件原件, 원본 메시지, original appointment
+""")
 _FORWARDED = ("forwarded message", "weitergeleitete nachricht", "message transféré")
+_SEPARATOR = re.compile(r"[-_=*](?:[ ]?[-_=*]){2,}")
+_MAX_BEFORE = 200  # lines of the one who forwards
+# What mail programs put before the subject of a forwarded message, in their languages.
+_FORWARD = re.compile(
+    r"\s*(?:fwd?|wg|tr|rv|i|vs|vb|enc|doorst|pd|vl|fs|ilt|vidarebefordrat|továbbítás|"
+    r"пересл|πρθ|הועבר|转发|轉寄|転送|전달)\s*[:：]\s*",
+    re.IGNORECASE,
+)
+# Outlook's line above the copied header, and what a message in HTML has there.
+_RULE = "_" * 10
 
 
 def fold(text: str) -> tuple[str, str]:
@@ -45,9 +86,86 @@ def fold(text: str) -> tuple[str, str]:
     lines = text.split("\n")
     end = next((at for at in range(len(lines)) if _is_beginning_of_rest(lines, at)), len(lines))
     start = _start_of_quote(lines, end)
-    start = _with_attribution(lines, start) if start < end else start
+    start = _with_attribution(lines, start) if start < end else _without_separator(lines, start)
     visible = "\n".join(lines[:start]).rstrip()
     return (visible, "\n".join(lines[start:])) if visible.strip() else (text, "")
+
+
+class Forward(NamedTuple):
+    """A forwarded message. before: what was written above it. name: "" for none."""
+
+    before: str
+    name: str
+    address: str
+    subject: str
+    text: str
+
+
+def read_forward(subject: str, text: str) -> Forward | None:
+    """The message that a text forwards: by its subject, or by a copied header at its top.
+
+    None for a header without an address, as nobody can be answered then.
+    """
+    marked, lines = _FORWARD.match(subject), text.split("\n")
+    bare = subject[marked.end() :] if marked else subject
+    for each in (lines, [line.removeprefix(">").removeprefix(" ") for line in lines]):
+        found = _find_forward(each, bare, is_marked=marked is not None)
+        if found is not None:
+            return found
+    return None
+
+
+def _find_forward(lines: list[str], subject: str, *, is_marked: bool) -> Forward | None:
+    for at in range(min(len(lines), _MAX_BEFORE)):
+        end = _end_of_fields(lines, at)
+        sender = _sender_in(_fields(lines[:end], at)) if end > at else None
+        if sender is not None and (found := _ADDRESS.search(sender)):
+            name = sender[: found.start()].replace("mailto:", "").strip(" \"'<([*")
+            before = _without_marks("\n".join(lines[:at]))
+            text = "\n".join(lines[end:]).strip()
+            return Forward(before, name, found[0].strip("*>"), subject, text)
+        if not is_marked and not _is_above_forward(lines[at]):
+            return None
+    return None
+
+
+def _end_of_fields(lines: list[str], at: int) -> int:
+    """Behind the fields that begin here, `at` without any."""
+    end, count = at, 0
+    for place, line in enumerate(lines[at : at + _MAX_FIELD_LINES], at):
+        plain = _MARKS.sub("", line[:1_000]).strip()
+        if _FIELD.match(plain):
+            end, count = place + 1, count + 1
+        elif count and _ADDRESS.search(plain):
+            end = place + 1
+        elif plain or count == 0 or count > _MIN_FIELDS:
+            break
+    return end
+
+
+def _sender_in(fields: list[tuple[str, str]]) -> str | None:
+    """The sender in the fields of a copied header, None if they are none."""
+    has_time = any(_YEAR.search(value) or _TIME.search(value) for _, value in fields)
+    known = sum(name in _OTHER_FIELDS for name, _ in fields)
+    if len(fields) <= _MIN_FIELDS or not (has_time or known >= _MIN_FIELDS):
+        return None
+    with_address = [(name, value) for name, value in fields if "@" in value]
+    named = next((value for name, value in fields if name in _FROM), None)
+    return named or next((value for _, value in with_address), None)
+
+
+def _is_above_forward(line: str) -> bool:
+    """Whether a line says nothing but that a forwarded message follows."""
+    plain = line.strip()
+    return not plain or _SEPARATOR.match(plain) is not None or plain.endswith(_COLONS)
+
+
+def _without_marks(before: str) -> str:
+    """Without the lines that mail programs put above a forwarded message."""
+    lines = before.rstrip().split("\n")
+    if lines and lines[-1].strip() and _is_above_forward(lines[-1]):
+        lines.pop()
+    return "\n".join(lines).strip()
 
 
 def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
@@ -57,8 +175,10 @@ def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
         return False
     if line.rstrip(" ") == "--" or _is_original(line):
         return True
-    if _field_of(line, _FROM):
-        return _is_header_block(lines, at)
+    if line.startswith(_RULE):
+        return _is_header_below(lines, at)
+    if _FIELD.match(line):
+        return _is_header(lines, at)
     count = _attribution_lines(lines, at)
     following = (each for each in lines[at + count : at + count + 3] if each.strip())
     return count > 0 and not next(following, "").startswith(">")
@@ -68,40 +188,86 @@ def _is_original(line: str) -> bool:
     return line.startswith(("--", "__")) and any(each in line[:200].lower() for each in _ORIGINAL)
 
 
-def _field_of(line: str, names: tuple[str, ...]) -> bool:
-    plain = line[:40].replace("*", "").replace(" :", ":").replace("\xa0:", ":").strip().lower()
-    return plain.startswith(names)
+def _is_header_below(lines: list[str], at: int) -> bool:
+    """Whether a rule stands above fields, as nobody writes it."""
+    fields = _fields(lines, at + 1)
+    return len(fields) > _MIN_FIELDS and not _SEPARATOR.fullmatch(fields[0][1])
 
 
-def _is_header_block(lines: list[str], at: int) -> bool:
-    """Whether Outlook's copy of the header of an earlier message begins here."""
+def _fields(lines: list[str], at: int) -> list[tuple[str, str]]:
+    """The names, in lower case, and values of the fields that begin here."""
+    found: list[tuple[str, str]] = []
+    for line in lines[at : at + _MAX_FIELD_LINES]:
+        field = _FIELD.match(_MARKS.sub("", line[:1_000]).strip())
+        if field is not None:
+            found.append((field[1].lower(), field[2].strip()))
+        elif line.strip() and not (found and _ADDRESS.search(line)):
+            break  # only a list of addresses goes on in the next line
+    return found
+
+
+def _is_header(lines: list[str], at: int) -> bool:
+    """Whether the copied header of an earlier message begins here, as Outlook writes it."""
     before = " ".join(lines[max(at - 2, 0) : at]).lower()
     if any(each in before for each in _FORWARDED):
         return False
-    fields = sum(_field_of(each, _OTHER_FIELDS) for each in lines[at + 1 : at + 1 + _FIELD_LINES])
-    return fields >= _MIN_FIELDS
+    (name, sender), *others = _fields(lines, at) or [("", "")]
+    if name in _FROM and sum(other in _OTHER_FIELDS for other, _ in others) >= _MIN_FIELDS:
+        return True
+    addresses = [value for value in (sender, *(value for _, value in others)) if "@" in value]
+    return (
+        len(others) >= _MIN_FIELDS
+        and _ADDRESS.search(sender) is not None
+        and any(_TIME.search(value) and _YEAR.search(value) for _, value in others[:3])
+        and (_IN_BRACKETS.search(sender) is not None or len(addresses) > 1)
+    )
 
 
 def _attribution_lines(lines: list[str], at: int, *, is_above_quote: bool = False) -> int:
     """How many lines `On …, … wrote:` takes here, 0 if there is none.
 
-    is_above_quote: then the name of a day is enough. Elsewhere the author may have written what
-    stands after `On Monday he wrote:`.
+    is_above_quote: then less is enough. Elsewhere the author may have written what stands after
+    `On Monday he wrote:`.
     """
-    first = lines[at].lstrip().lower()
-    if not first.startswith(_BEGINNINGS) and not any(f" {verb} am " in first for verb in _VERBS):
-        return 0
     for count in range(1, _MAX_ATTRIBUTION_LINES + 1):
-        joined = " ".join(lines[at : at + count]).lower().rstrip()
+        joined = _MARKS.sub("", " ".join(lines[at : at + count])).lower().rstrip()
         if len(joined) > _MAX_ATTRIBUTION_LENGTH or not lines[at : at + count][-1].strip():
             return 0
-        if joined.endswith(":"):
-            is_one = any(verb in joined for verb in _VERBS)
-            has_time = _has_digit(joined) or (is_above_quote and _names_a_day(joined))
-            return count if is_one and has_time else 0
+        if is_above_quote and _names_sender_and_time(joined):
+            return count
+        if joined.endswith(_COLONS):
+            is_one = _is_attribution(joined) or (is_above_quote and _is_above_quote(joined))
+            return count if is_one else 0
         if at + count >= len(lines):
             return 0
     return 0
+
+
+def _is_attribution(joined: str) -> bool:
+    """Whether a sentence that ends with a colon is none of the author's own."""
+    if _names_sender_and_time(joined):
+        return True
+    return _begins_as_one(joined) and _has_verb(joined) and _has_digit(joined)
+
+
+def _names_sender_and_time(joined: str) -> bool:
+    found = _IN_BRACKETS.search(joined) and _TIME.search(joined) and _YEAR.search(joined)
+    return found is not None
+
+
+def _is_above_quote(joined: str) -> bool:
+    if _TIME.search(joined) or _YEAR.search(joined):
+        return _has_verb(joined) or _ADDRESS.search(joined) is not None
+    return _begins_as_one(joined) and _has_verb(joined) and _names_a_day(joined)
+
+
+def _begins_as_one(joined: str) -> bool:
+    is_begun = joined.lstrip().startswith(_BEGINNINGS)
+    return is_begun or any(f" {verb} am " in joined for verb in _VERBS)
+
+
+def _has_verb(joined: str) -> bool:
+    return any(verb in joined for verb in _VERBS)
 
 
 def _has_digit(text: str) -> bool:
@@ -130,3 +296,13 @@ def _with_attribution(lines: list[str], start: int) -> int:
         ):
             return start - count
     return start
+
+
+def _without_separator(lines: list[str], start: int) -> int:
+    """Where the rest begins with the rule above it."""
+    if start == len(lines):
+        return start
+    above = start
+    while above > 0 and not lines[above - 1].strip():
+        above -= 1
+    return above - 1 if above > 0 and _SEPARATOR.fullmatch(lines[above - 1].strip()) else start

@@ -10,6 +10,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.clock import Iso
 from sealdesk.customers.types import CustomerRef
+from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import Position
 from sealdesk.tickets.custom_fields.types import KEY
 from sealdesk.tickets.store.filters import Filter, SortBy
@@ -159,7 +160,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
             assignee_id=None if is_nobody else assignee or None,
             team_id=self.team or None,
             is_unassigned=is_nobody,
-            tag=self.tag or None,
+            tag=identity(self.tag) or None,
             is_waiting=True if self.waiting else None,
             is_snoozed=True if self.snoozed else None if self.q else False,
             follower_id=reader_id if self.followed else None,

@@ -12,7 +12,10 @@ from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
+from sealdesk.web.pages.site import Room
 from sealdesk.web.request import Request, Response
+
+ROOM = Room("tickets.views")
 
 _LIST = "/tickets/views"
 
@@ -63,9 +66,9 @@ async def save_view(request: Request) -> Response:
 
 
 @page
-async def change_view(request: Request) -> Response:
+async def change_view(request: Request, view_id: str) -> Response:
     """Rename a view, or give it the filters of a list."""
-    (view_id,), form = request.params, forms.read(request)
+    form = forms.read(request)
     editor = _editor(request)
     try:
         if form.text("query"):
@@ -80,9 +83,9 @@ async def change_view(request: Request) -> Response:
 
 
 @page
-async def move_view(request: Request) -> Response:
+async def move_view(request: Request, view_id: str) -> Response:
     """Move a view up or down among its owner's."""
-    (view_id,), editor = request.params, _editor(request)
+    editor = _editor(request)
     direction: Direction = "up" if forms.read(request).text("to") == "up" else "down"
     return await _then_list(
         request, lambda tx: actions.move_view(tx, editor, view_id, direction), view_id
@@ -90,9 +93,9 @@ async def move_view(request: Request) -> Response:
 
 
 @page
-async def delete_view(request: Request) -> Response:
+async def delete_view(request: Request, view_id: str) -> Response:
     """Delete a view; its tickets stay as they are."""
-    (view_id,), editor = request.params, _editor(request)
+    editor = _editor(request)
     return await _then_list(request, lambda tx: actions.delete_view(tx, editor, view_id), view_id)
 
 
@@ -122,18 +125,26 @@ async def _list(
         lambda tx: store.list_views(tx, caller.tenant_id, caller.actor.id)
     )
     return await render.page(
-        request, "views/views.html", error.status if error else 200,
+        request,
+        "views/views.html",
+        error.status if error else 200,
         desk=[view for view in views if view.owner_id == DESK],
         own=[view for view in views if view.owner_id != DESK],
         faults=forms.faults_by_field(error) if error else {},
-        wrong_id=view_id, typed=form.text("name") if form else "",
-    )  # fmt: skip
+        wrong_id=view_id,
+        typed=form.text("name") if form else "",
+    )
 
 
 async def _form(
     request: Request, query: InboxQuery, name: str, *, is_for_desk: bool, faults: dict[str, str]
 ) -> Response:
     return await render.page(
-        request, "views/save.html", 422 if faults else 200,
-        query=query, name=name, is_for_desk=is_for_desk, faults=faults,
-    )  # fmt: skip
+        request,
+        "views/save.html",
+        422 if faults else 200,
+        query=query,
+        name=name,
+        is_for_desk=is_for_desk,
+        faults=faults,
+    )

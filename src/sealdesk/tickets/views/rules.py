@@ -1,6 +1,5 @@
 """The built-in views, and who may change saved ones; no IO."""
 
-import unicodedata
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -32,11 +31,6 @@ BUILT_IN = (
 
 def find_built_in(key: str) -> BuiltIn | None:
     return next((each for each in BUILT_IN if each.key == key), None)
-
-
-def name_identity(name: str) -> str:
-    """The form in which names of views are compared."""
-    return unicodedata.normalize("NFC", name.strip().casefold())
 
 
 def changeable_owners(user_id: str, *, is_administrator: bool) -> tuple[str, ...]:

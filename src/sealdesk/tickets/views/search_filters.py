@@ -6,7 +6,7 @@ from sealdesk import ids
 from sealdesk.customers import actions as customer_actions
 from sealdesk.errors import gettext_noop
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets import inclusion
+from sealdesk.tickets import listing
 from sealdesk.tickets.store import assignees, teams
 from sealdesk.tickets.store.filters import Filter
 from sealdesk.tickets.views import search_words
@@ -71,7 +71,7 @@ async def _with_assignee(
 async def _with_team(
     request: Request, filters: Filter, typed: str, problems: list[Problem]
 ) -> Filter:
-    options = await request.read(lambda tx: teams.list_teams(tx, request.caller.tenant_id))
+    options = await request.fetch(teams.list_teams)
     found = search_words.find_named(typed, options)
     if not found:
         problems.append(Problem(_NO_TEAM, {"value": typed}))
@@ -106,7 +106,7 @@ async def _with_customers(
     if typed == filters.customer_id and ids.is_canonical(typed):
         return filters
     # It also compares phone numbers and companies, which tickets do not show.
-    inclusion.check_reads_customers(request.caller)
+    listing.check_reads_customers(request.caller)
     page = PageRequest(_MAX_CUSTOMERS, None)
     found = await customer_actions.find_customers(
         request.state, request.caller.tenant_id, typed, page

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sealdesk import clock
 from sealdesk.errors import gettext_noop
+from sealdesk.resources.identity import identity
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Priority, Status
 
 # A phrase in quotes, which is left as it is, or a filter.
@@ -13,11 +14,6 @@ _OPERATOR = re.compile(r'"[^"]*"?|(?<!\S)([A-Za-z][\w.-]*):("[^"]*"?|[^\s"]+)')
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _NUMBER = re.compile(r"#?([0-9]{1,12})", re.ASCII)
 _DAY_US = 24 * 60 * 60 * 1_000_000
-_UNKNOWN = gettext_noop(
-    "“%(name)s:” is no filter of the search. There are status:, priority:, tag:, from:, assignee:,"
-    " team:, follower:, before:, after: and field.key: for the key of a custom field. Put the text"
-    " in quotes to search for it."
-)
 _NO_STATUS = gettext_noop("“%(value)s” is no status. Write %(right)s.")
 _NO_PRIORITY = gettext_noop("“%(value)s” is no priority. Write %(right)s.")
 _NO_DATE = gettext_noop("“%(value)s” is no date. Write it as in before:2026-11-01.")
@@ -68,10 +64,8 @@ def parse(query: str, keys: Collection[str] = ()) -> SearchWords:
             typed.setdefault(name, []).append(value)
         elif name.startswith(_FIELD) or name in keys:
             fields.append((name.removeprefix(_FIELD), value))
-        elif not (name.isascii() and name.isalpha()):
-            return match[0]
         else:
-            problems.append(Problem(_UNKNOWN, {"name": match[1]}))
+            return match[0]
         return " "
 
     text = " ".join(_OPERATOR.sub(take, query).split())
@@ -94,9 +88,7 @@ def parse(query: str, keys: Collection[str] = ()) -> SearchWords:
 
 
 _FIELD = "field."
-_NAMES = (
-    "status", "priority", "tag", "from", "assignee", "team", "follower", "before", "after"
-)  # fmt: skip
+_NAMES = ("status", "priority", "tag", "from", "assignee", "team", "follower", "before", "after")
 
 
 def _choices(
@@ -127,6 +119,7 @@ def _instant(values: Sequence[str], later_us: int, problems: list[Problem]) -> i
 
 def find_named(typed: str, names: Sequence[tuple[str, str]]) -> list[str]:
     """The ids whose name, or a word of it, is as typed. names: (id, name)."""
-    wanted = typed.casefold()
-    exact = [person for person, name in names if name.casefold() == wanted]
-    return exact or [person for person, name in names if wanted in name.casefold().split()]
+    wanted = identity(typed)
+    known = [(person, identity(name)) for person, name in names]
+    exact = [person for person, name in known if name == wanted]
+    return exact or [person for person, name in known if wanted in name.split()]

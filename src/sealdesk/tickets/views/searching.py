@@ -102,8 +102,7 @@ async def list_by_fields(
     words = search_words.parse("")._replace(fields=tuple(fields))
     limit = page.per_page if filters == Filter() else _MAX_NARROWED
     matches = await _find_matches(request, words, _before(page), limit)
-    tenant_id = request.caller.tenant_id
-    rows = await request.read(lambda tx: _read(tx, tenant_id, matches.ticket_ids, filters, page))
+    rows = await request.fetch(_read, matches.ticket_ids, filters, page)
     return _results(matches, rows, page)
 
 

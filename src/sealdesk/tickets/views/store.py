@@ -6,7 +6,7 @@ import msgspec
 
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets.views import rules
+from sealdesk.resources.identity import identity
 from sealdesk.tickets.views.rules import MAX_VIEWS
 from sealdesk.tickets.views.types import DESK, View
 
@@ -51,7 +51,7 @@ async def find(tx: Tx, tenant_id: str, view_id: str, user_id: str) -> View | Non
 
 async def find_name(tx: Tx, tenant_id: str, owner_id: str, name: str) -> str | None:
     """The id of the owner's view with this name."""
-    params = {"owner_id": owner_id, "name_identity": rules.name_identity(name)}
+    params = {"owner_id": owner_id, "name_identity": identity(name)}
     row = await tx.fetch_one(_FIND_NAME, {"tenant_id": tenant_id, **params})
     return None if row is None else str(row["id"])
 
@@ -83,4 +83,4 @@ def _view(row: Row) -> View:
 
 
 def _params(view: View) -> dict[str, object]:
-    return msgspec.structs.asdict(view) | {"name_identity": rules.name_identity(view.name)}
+    return msgspec.structs.asdict(view) | {"name_identity": identity(view.name)}

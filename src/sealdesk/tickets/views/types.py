@@ -5,12 +5,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from sealdesk.resources.representation import check_not_blank
+from sealdesk.resources.representation import check_visible
 from sealdesk.tickets.types import TicketResponse
 from sealdesk.web.envelope import PageMeta
 
 DESK = ""  # the owner of the views that everybody of the desk sees
-ViewName = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_not_blank})]
+ViewName = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_visible})]
 
 
 class NewView(msgspec.Struct, frozen=True):

@@ -62,9 +62,7 @@ _SECURITY: dict[str, list[dict[str, list[str]]]] = {
 
 
 def document(
-    routes: Sequence[Route],
-    problem_types: Sequence[ProblemType],
-    events: Sequence[DocumentedEvent],
+    routes: Sequence[Route], problem_types: Sequence[ProblemType], events: Sequence[DocumentedEvent]
 ) -> dict[str, Any]:
     """The whole document as JSON values."""
     examples = problem_documents.examples(routes, example_path)

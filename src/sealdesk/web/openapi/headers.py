@@ -6,11 +6,7 @@ Header = dict[str, Any]
 
 
 def _text(description: str, example: str, **schema: Any) -> Header:
-    return {
-        "description": description,
-        "schema": {"type": "string", **schema},
-        "example": example,
-    }
+    return {"description": description, "schema": {"type": "string", **schema}, "example": example}
 
 
 def _number(description: str, example: int) -> Header:

@@ -6,8 +6,7 @@ from urllib.parse import quote
 from sealdesk.errors import ApiError, Unauthorized
 from sealdesk.errors.general import FOREIGN_FORM, STORAGE_UNAVAILABLE
 from sealdesk.web.pages import language, render, resubmission, return_paths
-from sealdesk.web.pages.i18n import gettext_noop
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import gettext_noop, translate
 from sealdesk.web.pages.resubmission import Resubmission
 from sealdesk.web.request import Request, Response
 
@@ -82,10 +81,16 @@ async def login_page(
     pending: a log-in whose password was right; the form asks for its code.
     """
     return await render.page(
-        request, "shared/log_in.html", status,
-        next=next_path, resubmission=submitted, email=email, wrong=error_text,
-        has_expired=has_expired, pending=pending,
-    )  # fmt: skip
+        request,
+        "shared/log_in.html",
+        status,
+        next=next_path,
+        resubmission=submitted,
+        email=email,
+        wrong=error_text,
+        has_expired=has_expired,
+        pending=pending,
+    )
 
 
 async def resubmission_page(request: Request, submitted: Resubmission, back: str) -> Response:
@@ -116,9 +121,14 @@ async def _message_page(
     if submitted is not None and request.visitor is not None:
         submitted = submitted._replace(token=request.visitor.form_token)
     return await render.page(
-        request, "shared/error.html", status,
-        message=text, resubmission=submitted, back=back, retries=retries,
+        request,
+        "shared/error.html",
+        status,
+        message=text,
+        resubmission=submitted,
+        back=back,
+        retries=retries,
         target=submitted.target(request.site) if submitted else "",
         changed_fields=submitted.describe(request.site.field_labels) if submitted else [],
         request_id=request.request_id if status >= 400 else "",
-    )  # fmt: skip
+    )

@@ -1,13 +1,14 @@
 """HTML forms: their fields, protection against cross-site requests, and faults by field."""
 
 import hmac
+from typing import TypedDict
 from urllib.parse import urlsplit
 
-from sealdesk.errors import Forbidden, UnsupportedMediaType, ValidationFailed
+from sealdesk.errors import ApiError, Forbidden, UnsupportedMediaType, ValidationFailed
 from sealdesk.errors.general import FOREIGN_FORM
 from sealdesk.errors.requests import NOT_A_FORM
 from sealdesk.web.form import Form, parse_form
-from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.i18n import translate
 from sealdesk.web.request import Request
 
 TOKEN = "form_token"  # noqa: S105 - the name of a field
@@ -62,6 +63,20 @@ def check_token_header(request: Request, token: str) -> None:
 def _compare_token(sent: str, token: str) -> None:
     if not hmac.compare_digest(sent.encode(), token.encode()):
         raise Forbidden(FOREIGN_FORM)
+
+
+class Messages(TypedDict):
+    """What a form says of an error. faults: by field. wrong: not of one field, "" for nothing."""
+
+    faults: dict[str, str]
+    wrong: str
+
+
+def messages(error: ApiError | None) -> Messages:
+    """The messages that a template shows with a form that was refused, if one was."""
+    if isinstance(error, ValidationFailed):
+        return {"faults": faults_by_field(error), "wrong": ""}
+    return {"faults": {}, "wrong": translate(error) if error else ""}
 
 
 def faults_by_field(refusal: ValidationFailed) -> dict[str, str]:

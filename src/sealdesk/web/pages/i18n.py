@@ -5,7 +5,7 @@ from contextvars import ContextVar
 from gettext import GNUTranslations, NullTranslations
 from importlib import resources
 
-from sealdesk.errors import gettext_noop
+from sealdesk.errors import ApiError, Fault, gettext_noop
 
 __all__ = ["gettext_noop"]
 
@@ -21,7 +21,7 @@ def _load() -> Iterator[tuple[str, NullTranslations]]:
                 yield folder.name, GNUTranslations(file)
 
 
-# Loaded at the start (decisions 22: 1 ms a language): files may be replaced while we serve.
+# Loaded at the start (decision 0022: 1 ms a language): files may be replaced while we serve.
 _CATALOGUES = dict(_load())
 # By code, what each language calls itself.
 LANGUAGES = {
@@ -55,3 +55,8 @@ def number(value: int) -> str:
     """A number with the thousands separator of the language."""
     separator = _CATALOGUES[_active.get()].pgettext("thousands separator", ",")
     return f"{value:,}".replace(",", separator)
+
+
+def translate(error: ApiError | Fault) -> str:
+    """The message of an error in the language of this request; English when not translated."""
+    return gettext(error.message) % error.values

@@ -26,12 +26,7 @@ _POLICY = (
 )
 
 
-async def page(
-    request: Request,
-    template: str,
-    status: int = 200,
-    **values: Any,
-) -> Response:
+async def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """A rendered template. template: `room/file.html`.
 
     The script may request other pages of this service where a user is logged in.

@@ -13,14 +13,16 @@ from typing import Any
 import msgspec
 
 from sealdesk.db.engine import Tx
+from sealdesk.db.result_writer import ResultWriter
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.event_log import events
 from sealdesk.state import AppState
 from sealdesk.webhooks.delivery import signed_post
-from sealdesk.webhooks.delivery.results import ResultWriter, delivery_result
-from sealdesk.webhooks.rules import Attempt, Endpoint
+from sealdesk.webhooks.delivery.results import BATCH, delivery_result, store_results
+from sealdesk.webhooks.delivery.schedule import FAILING_US
 from sealdesk.webhooks.store import deliveries as delivery_store
 from sealdesk.webhooks.store.deliveries import Backlog, DueDelivery
+from sealdesk.webhooks.types import Attempt, Endpoint
 
 LEASE_US = 6_000_000
 RENEW_EVERY_S = 2.0
@@ -45,7 +47,7 @@ class Deliverer:
 
     def __init__(self, state: AppState) -> None:
         self.state = state
-        self.results = ResultWriter(state)
+        self.results = ResultWriter(state.database, state.clock, store_results, batch_size=BATCH)
         self.in_flight: Counter[str] = Counter()
         self.is_ending = False
         self._sessions: dict[str, _Session] = {}
@@ -294,6 +296,6 @@ class _Session:
         now_us, at_once = self._state.clock.now_us(), not self._may_send()
         return await self._state.database.write(
             lambda tx: delivery_store.release(
-                tx, self._endpoint, self.lease, now_us, at_once=at_once
+                tx, self._endpoint, self.lease, now_us, waits_us=FAILING_US, at_once=at_once
             )
         )

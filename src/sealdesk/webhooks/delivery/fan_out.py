@@ -12,7 +12,6 @@ from functools import lru_cache
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.event_log import consumers
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.event_log.events import is_history
 from sealdesk.state import AppState
@@ -25,6 +24,8 @@ _MANY_DELIVERIES = 100  # of one tenant in one step
 _MAX_BACKLOGS = 10_000
 _BACKLOGS_AT_ONCE = 4
 _BACKLOG_LOCK = "fan-out backlogs"
+_REPLAY_EVENTS = 200  # of each replay in one step
+_REPLAYS_AT_ONCE = 4
 
 
 class FanOut:
@@ -92,25 +93,37 @@ async def continue_backlogs(state: AppState) -> int:
     return await state.database.write(lambda tx: _continue_backlogs(tx, now_us))
 
 
+async def continue_replays(state: AppState) -> int:
+    """Make the next deliveries of unfinished replays; how many replays there were."""
+    now_us = state.clock.now_us()
+    return await state.database.write(lambda tx: _continue_replays(tx, now_us))
+
+
+async def _continue_replays(tx: Tx, now_us: int) -> int:
+    replays = await fan_out_store.claim_replays(tx, _REPLAYS_AT_ONCE)
+    for replay in replays:
+        await fan_out_store.continue_replay(tx, replay, now_us, _REPLAY_EVENTS)
+    return len(replays)
+
+
 async def _continue_backlogs(tx: Tx, now_us: int) -> int:
+    return await continue_each(tx, await hold_next_backlogs(tx), now_us)
+
+
+async def hold_next_backlogs(tx: Tx) -> list[Backlog]:
+    """The backlogs whose turn it is; none while another process continues backlogs."""
     # Not the consumer's lock: each would give up while the other holds it.
     if not await tx.try_lock(_BACKLOG_LOCK):
-        return 0
+        return []
     # In the order in which the consumer extends them, so that the two cannot deadlock.
-    backlogs = sorted(await fan_out_store.list_backlogs(tx, _BACKLOGS_AT_ONCE))
-    if tx.is_distributed:
-        held = [await _hold_backlog(tx, backlog.tenant_id) for backlog in backlogs]
-        backlogs = [backlog for backlog in held if backlog is not None]
+    return sorted(await fan_out_store.list_backlogs(tx, _BACKLOGS_AT_ONCE))
+
+
+async def continue_each(tx: Tx, backlogs: Sequence[Backlog], now_us: int) -> int:
+    """Make the next deliveries of these backlogs; how many backlogs."""
     for backlog in backlogs:
         await _continue_backlog(tx, backlog, _BATCH_DELIVERIES // len(backlogs), now_us)
     return len(backlogs)
-
-
-async def _hold_backlog(tx: Tx, tenant_id: str) -> Backlog | None:
-    """The backlog of a tenant that has a log of its own, which nobody extends meanwhile."""
-    if not await consumers.hold(tx, FanOut(tenant_id)):
-        return None
-    return await fan_out_store.find_backlog_of(tx, tenant_id)
 
 
 async def _continue_backlog(tx: Tx, backlog: Backlog, most: int, now_us: int) -> None:

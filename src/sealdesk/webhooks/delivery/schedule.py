@@ -2,12 +2,13 @@
 
 import email.utils
 from datetime import UTC
+from typing import NamedTuple
 
 from sealdesk.webhooks.types import DisabledReason
 
 _SECOND_US = 1_000_000
 _MINUTE_S, _HOUR_S = 60, 3600
-DELAYS_S: tuple[int, ...] = (  # decisions 11
+DELAYS_S: tuple[int, ...] = (  # spec decision 11
     5,
     5 * _MINUTE_S,
     30 * _MINUTE_S,
@@ -18,31 +19,46 @@ DELAYS_S: tuple[int, ...] = (  # decisions 11
     20 * _HOUR_S,
     24 * _HOUR_S,
 )
-# Later ones follow the schedule, so that `Retry-After: 1` does not use up all attempts in seconds.
-_REQUESTED_RETRIES = 5
-# Decisions 11 allow 20; the rest is for the worker, which sends up to a tenth of a second late.
+# The longest delay of the schedule: an endpoint can ask for no longer one.
+_MAX_REQUESTED_US = DELAYS_S[-1] * _SECOND_US
+# Spec decision 11 allows 20; the worker, which sends up to a tenth of a second late, has the rest.
 _JITTER_PERCENT = 18
 FAILING_US = 5 * 24 * _HOUR_S * _SECOND_US
+# Shorter failures are those of single deliveries, which other deliveries interrupt.
+_OUTAGE_US = DELAYS_S[0] * _SECOND_US
 RANDOM_BITS = 16
 _GONE = 410
 
 
-def next_due(
-    failures: int, now_us: int, *, random_bits: int, retry_after: str | None = None
-) -> int | None:
-    """The time of the next attempt; None at the end of the schedule.
+class Retry(NamedTuple):
+    """failures: how many of the schedule are used up. due_at: None at its end."""
 
-    failures: of this schedule so far. random_bits: RANDOM_BITS of them, for the jitter.
-    retry_after: the header of the response.
+    failures: int
+    due_at: int | None
+
+
+def next_retry(
+    failures: int, now_us: int, *, age_us: int, random_bits: int, retry_after: str | None = None
+) -> Retry:
+    """The time of the next attempt after a failure.
+
+    failures: of this schedule before. age_us: of the delivery. random_bits: RANDOM_BITS of them,
+    for the jitter. retry_after: the header of the response.
     """
-    if failures > len(DELAYS_S):
-        return None
-    base_us = DELAYS_S[failures - 1] * _SECOND_US
     requested_us = None if retry_after is None else _parse_retry_after(retry_after, now_us)
-    if requested_us is not None and failures <= _REQUESTED_RETRIES:
-        return now_us + min(max(requested_us, _SECOND_US), _HOUR_S * _SECOND_US)
+    is_requested = requested_us is not None and age_us < FAILING_US
+    if failures >= len(DELAYS_S) and not is_requested:
+        return Retry(failures + 1, None)
+    base_us = DELAYS_S[min(failures, len(DELAYS_S) - 1)] * _SECOND_US
     jitter_us = base_us * _JITTER_PERCENT // 100
-    return now_us + base_us - jitter_us + 2 * jitter_us * random_bits // (1 << RANDOM_BITS)
+    delay_us = base_us - jitter_us + 2 * jitter_us * random_bits // (1 << RANDOM_BITS)
+    longest_us = max(delay_us, min(requested_us or 0, _MAX_REQUESTED_US))
+    return Retry(failures + (not is_requested), now_us + longest_us)
+
+
+def is_outage(failing_since: int | None, now_us: int) -> bool:
+    """Whether the success of now ends an outage of the endpoint."""
+    return failing_since is not None and now_us - failing_since >= _OUTAGE_US
 
 
 def disabled_reason(

@@ -7,12 +7,10 @@ from sealdesk.resources.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.messages import translate
 from sealdesk.web.request import Request, Response
 from sealdesk.webhooks import actions, endpoint_service, redelivery, rules
-from sealdesk.webhooks.rules import Endpoint, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store
-from sealdesk.webhooks.types import DeliveryWithAttempts, NewReplay
+from sealdesk.webhooks.types import DeliveryWithAttempts, Endpoint, NewReplay, Replay
 
 _PATH = "/settings/webhooks"
 _HOUR_US = 3600 * 1_000_000
@@ -21,9 +19,9 @@ _MAX_PAYLOAD_LENGTH = 64 * 1024  # on the page; the API shows all
 
 
 @page
-async def show_delivery(request: Request) -> Response:
+async def show_delivery(request: Request, endpoint_id: str, delivery_id: str) -> Response:
     """One delivery with its attempts."""
-    tenant_id, (endpoint_id, delivery_id) = request.caller.tenant_id, request.params
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[Endpoint, DeliveryWithAttempts]:
         endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)
@@ -32,68 +30,60 @@ async def show_delivery(request: Request) -> Response:
     endpoint, delivery = await request.read(work)
     webhook = rules.endpoint_response(endpoint, request.now_us)
     return await render.page(
-        request, "webhooks/delivery.html",
-        webhook=webhook, delivery=delivery, max_payload=_MAX_PAYLOAD_LENGTH,
-    )  # fmt: skip
+        request,
+        "webhooks/delivery.html",
+        webhook=webhook,
+        delivery=delivery,
+        max_payload=_MAX_PAYLOAD_LENGTH,
+    )
 
 
 @page
-async def send_test(request: Request) -> Response:
+async def send_test(request: Request, endpoint_id: str) -> Response:
     """Send a test event now, and show its delivery."""
-    (endpoint_id,) = request.params
     delivery = await endpoint_service.send_test(request, endpoint_id)
     return render.redirect(request, f"{_PATH}/{endpoint_id}/deliveries/{delivery.id}")
 
 
 @page
-async def redeliver(request: Request) -> Response:
+async def redeliver(request: Request, endpoint_id: str, delivery_id: str) -> Response:
     """Schedule a delivery to be sent again."""
-    endpoint_id, delivery_id = request.params
-    await request.write(
-        lambda tx: actions.redeliver(
-            tx, request.caller, endpoint_id, delivery_id, now_us=request.now_us
-        )
-    )
+    await request.act(actions.redeliver, endpoint_id, delivery_id, now_us=request.now_us)
     return render.redirect(request, f"{_PATH}/{endpoint_id}/deliveries/{delivery_id}")
 
 
 @page
-async def retry_now(request: Request) -> Response:
+async def retry_now(request: Request, endpoint_id: str) -> Response:
     """Make the next attempts of waiting deliveries now."""
-    (endpoint_id,) = request.params
-    await request.write(
-        lambda tx: redelivery.retry_now(tx, request.caller, endpoint_id, now_us=request.now_us)
-    )
+    await request.act(redelivery.retry_now, endpoint_id, now_us=request.now_us)
     return render.redirect(request, f"{_PATH}/{endpoint_id}")
 
 
 @page
-async def replay_form(request: Request) -> Response:
+async def replay_form(request: Request, endpoint_id: str) -> Response:
     """The form for a replay; its default is the last hour."""
     since = clock.iso(request.now_us - _HOUR_US)
-    return await _replay_form(request, {"since": since, "until": ""})
+    return await _replay_form(request, endpoint_id, {"since": since, "until": ""})
 
 
 @page
-async def replay(request: Request) -> Response:
+async def replay(request: Request, endpoint_id: str) -> Response:
     """Start a replay; without `until` it ends now."""
-    form, (endpoint_id,) = forms.read(request), request.params
+    form = forms.read(request)
     typed = {"since": form.text("since"), "until": form.text("until")}
     try:
         values = {**typed, "until": typed["until"] or clock.iso(request.now_us)}
         new = body.convert(values, NewReplay)
-        await request.write(
-            lambda tx: actions.replay(tx, request.caller, endpoint_id, new, now_us=request.now_us)
-        )
+        await request.act(actions.replay, endpoint_id, new, now_us=request.now_us)
     except (ValidationFailed, Conflict) as error:
-        return await _replay_form(request, typed, error)
+        return await _replay_form(request, endpoint_id, typed, error)
     return render.redirect(request, f"{_PATH}/{endpoint_id}/replay")
 
 
 async def _replay_form(
-    request: Request, typed: dict[str, str], error: ApiError | None = None
+    request: Request, endpoint_id: str, typed: dict[str, str], error: ApiError | None = None
 ) -> Response:
-    tenant_id, (endpoint_id,) = request.caller.tenant_id, request.params
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[Endpoint, list[Replay]]:
         endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)
@@ -101,13 +91,14 @@ async def _replay_form(
 
     endpoint, replays = await request.read(work)
     return await render.page(
-        request, "webhooks/replay.html", error.status if error else 200,
+        request,
+        "webhooks/replay.html",
+        error.status if error else 200,
         webhook=rules.endpoint_response(endpoint, request.now_us),
         replays=[rules.replay_response(each) for each in replays[: _REPLAYS.per_page]],
         typed={name: _as_input(text) for name, text in typed.items()},
-        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
-        wrong=translate(error) if isinstance(error, Conflict) else "",
-    )  # fmt: skip
+        **forms.messages(error),
+    )
 
 
 def _as_input(text: str) -> str:

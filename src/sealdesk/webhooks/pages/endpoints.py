@@ -14,11 +14,9 @@ from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.i18n import gettext_noop
-from sealdesk.web.pages.messages import translate
-from sealdesk.web.pages.site import NavItem
+from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
-from sealdesk.webhooks import actions, endpoint_service, rules
-from sealdesk.webhooks.rules import Endpoint
+from sealdesk.webhooks import actions, endpoint_service, errors, labels, rules
 from sealdesk.webhooks.store import delivery_log
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import (
@@ -27,12 +25,14 @@ from sealdesk.webhooks.types import (
     DeliveryFilter,
     DeliveryResponse,
     DeliveryStatus,
+    Endpoint,
     NewWebhook,
     WebhookChange,
 )
 
 _PATH = "/settings/webhooks"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Webhooks"))
+ROOM = Room("webhooks", errors, labels, NAV_ITEM, object_type="webhook")
 _PER_PAGE = 25
 _FILTERS = ("status", "event_type", "created_after", "created_before")
 _STATUSES: dict[str, DeliveryStatus] = {each: each for each in get_args(DeliveryStatus)}
@@ -74,7 +74,7 @@ async def create_webhook(request: Request) -> Response:
 
 
 @page
-async def show_webhook(request: Request) -> Response:
+async def show_webhook(request: Request, endpoint_id: str) -> Response:
     """One endpoint with its actions and its deliveries."""
     query = forms.read_query(request)
     typed = {name: query.text(name) for name in _FILTERS}
@@ -86,7 +86,7 @@ async def show_webhook(request: Request) -> Response:
     )
     trail = cursor_trail.read(query)
     page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
-    tenant_id, (endpoint_id,) = request.caller.tenant_id, request.params
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[Endpoint, list[DeliveryResponse]]:
         endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)
@@ -99,7 +99,8 @@ async def show_webhook(request: Request) -> Response:
     )
     deliveries = rows[:_PER_PAGE]
     return await render.page(
-        request, "webhooks/webhook.html",
+        request,
+        "webhooks/webhook.html",
         webhook=rules.endpoint_response(endpoint, request.now_us),
         deliveries=deliveries,
         filter=wanted.status,
@@ -107,7 +108,7 @@ async def show_webhook(request: Request) -> Response:
         kinds=events.TYPES,
         older=cursor_trail.older(trail, deliveries[-1].id) if len(rows) > _PER_PAGE else None,
         newer=cursor_trail.newer(trail),
-    )  # fmt: skip
+    )
 
 
 def _shown_filters(wanted: DeliveryFilter) -> dict[str, str]:
@@ -122,16 +123,16 @@ def _shown_filters(wanted: DeliveryFilter) -> dict[str, str]:
 
 
 @page
-async def edit_webhook(request: Request) -> Response:
+async def edit_webhook(request: Request, endpoint_id: str) -> Response:
     """The form to edit an endpoint."""
-    endpoint = await _get_endpoint(request)
+    endpoint = await _get_endpoint(request, endpoint_id)
     return await _form(request, "edit.html", msgspec.structs.asdict(endpoint), webhook=endpoint)
 
 
 @page
-async def change_webhook(request: Request) -> Response:
+async def change_webhook(request: Request, endpoint_id: str) -> Response:
     """Change an endpoint; a new URL must be reachable."""
-    form, endpoint = forms.read(request), await _get_endpoint(request)
+    form, endpoint = forms.read(request), await _get_endpoint(request, endpoint_id)
     try:
         change = body.convert(_read_fields(form), WebhookChange)
         await endpoint_service.change_webhook(request, endpoint.id, change)
@@ -141,82 +142,69 @@ async def change_webhook(request: Request) -> Response:
 
 
 @page
-async def pause_webhook(request: Request) -> Response:
+async def pause_webhook(request: Request, endpoint_id: str) -> Response:
     """Pause an endpoint."""
-    return await _set_active(request, WebhookChange(is_active=False))
+    return await _set_active(request, endpoint_id, WebhookChange(is_active=False))
 
 
 @page
-async def activate_webhook(request: Request) -> Response:
+async def activate_webhook(request: Request, endpoint_id: str) -> Response:
     """Activate an endpoint."""
-    return await _set_active(request, WebhookChange(is_active=True))
+    return await _set_active(request, endpoint_id, WebhookChange(is_active=True))
 
 
-async def _set_active(request: Request, change: WebhookChange) -> Response:
-    (endpoint_id,) = request.params
+async def _set_active(request: Request, endpoint_id: str, change: WebhookChange) -> Response:
     await endpoint_service.change_webhook(request, endpoint_id, change)
     return render.redirect(request, f"{_PATH}/{endpoint_id}")
 
 
 @page
-async def confirm_rotation(request: Request) -> Response:
+async def confirm_rotation(request: Request, endpoint_id: str) -> Response:
     """The confirmation of a rotation."""
-    return await _confirm(request, "rotate.html")
+    return await _confirm(request, endpoint_id, "rotate.html")
 
 
 @page
-async def rotate_secret(request: Request) -> Response:
+async def rotate_secret(request: Request, endpoint_id: str) -> Response:
     """Rotate the secret; the new one is shown only once."""
-    (endpoint_id,) = request.params
     try:
-        rotated = await request.write(
-            lambda tx: actions.rotate_secret(
-                tx,
-                request.caller,
-                endpoint_id,
-                key_ring=request.state.key_ring,
-                now_us=request.now_us,
-            )
+        rotated = await request.act(
+            actions.rotate_secret,
+            endpoint_id,
+            key_ring=request.state.key_ring,
+            now_us=request.now_us,
         )
     except ValidationFailed as error:
-        return await _confirm(request, "rotate.html", error)
+        return await _confirm(request, endpoint_id, "rotate.html", error)
     return await render.page(request, "webhooks/secret.html", webhook=rotated, is_new=False)
 
 
 @page
-async def confirm_deletion(request: Request) -> Response:
+async def confirm_deletion(request: Request, endpoint_id: str) -> Response:
     """The confirmation of a deletion."""
-    return await _confirm(request, "delete.html")
+    return await _confirm(request, endpoint_id, "delete.html")
 
 
 @page
-async def delete_webhook(request: Request) -> Response:
+async def delete_webhook(request: Request, endpoint_id: str) -> Response:
     """Delete an endpoint."""
-    (endpoint_id,) = request.params
     try:
-        await request.write(
-            lambda tx: actions.delete_webhook(
-                tx, request.caller, endpoint_id, now_us=request.now_us
-            )
-        )
+        await request.act(actions.delete_webhook, endpoint_id, now_us=request.now_us)
     except ValidationFailed as error:
-        return await _confirm(request, "delete.html", error)
+        return await _confirm(request, endpoint_id, "delete.html", error)
     return render.redirect(request, _PATH)
 
 
 async def _confirm(
-    request: Request, template: str, error: ValidationFailed | None = None
+    request: Request, endpoint_id: str, template: str, error: ValidationFailed | None = None
 ) -> Response:
-    webhook = rules.endpoint_response(await _get_endpoint(request), request.now_us)
+    webhook = rules.endpoint_response(await _get_endpoint(request, endpoint_id), request.now_us)
     status = error.status if error else 200
     return await render.page(request, f"webhooks/{template}", status, webhook=webhook)
 
 
-async def _get_endpoint(request: Request) -> Endpoint:
-    (endpoint_id,) = request.params
-    return await request.read(
-        lambda tx: actions.get_webhook(tx, request.caller.tenant_id, endpoint_id)
-    )
+async def _get_endpoint(request: Request, endpoint_id: str) -> Endpoint:
+    return await request.fetch(actions.get_webhook, endpoint_id)
 
 
 def _read_fields(form: Form) -> dict[str, Any]:
@@ -238,10 +226,11 @@ async def _form(
 ) -> Response:
     """A form with the submitted values and a message beside each invalid field."""
     return await render.page(
-        request, f"webhooks/{template}", error.status if error else 200,
+        request,
+        f"webhooks/{template}",
+        error.status if error else 200,
         typed=typed,
-        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
-        wrong=translate(error) if isinstance(error, Conflict) else "",
+        **forms.messages(error),
         kinds=SUBSCRIBABLE,
         **values,
-    )  # fmt: skip
+    )

@@ -7,18 +7,19 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
-from sealdesk.db.claims import claim
 from sealdesk.db.engine import Params, Row, Tx
 from sealdesk.records.test_tenants import OFFSET
-from sealdesk.webhooks.rules import Attempt, Endpoint
 from sealdesk.webhooks.store.endpoints import COLUMNS, endpoint_of
-from sealdesk.webhooks.types import DeliveryStatus
+from sealdesk.webhooks.types import Attempt, DeliveryStatus, Endpoint
 
+# Of one delivery: an endpoint that always says when to try again gets many.
+KEPT_ATTEMPTS = 100
+_PULLED_AT_ONCE = 200
 _OUTBOX_REST_US = 50_000  # the rest of the sequencer
 _UNLEASED = """FROM endpoints
 WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now)
     AND is_active AND deleted_at IS NULL AND failing_since IS"""
-_FIND_BACKLOG = f"""
+FIND_BACKLOG = f"""
 SELECT EXISTS (SELECT 1 FROM replays WHERE finished_at IS NULL) AS has_replays,
     EXISTS (SELECT 1 FROM fan_out_backlogs) AS has_late_events,
     EXISTS (SELECT 1 {_UNLEASED} NULL) AS has_healthy,
@@ -32,13 +33,14 @@ _FIRST_DUE = """FROM deliveries d WHERE d.tenant_id = :tenant_id AND d.endpoint_
     AND d.due_at IS NOT NULL ORDER BY d.due_at, d.id LIMIT 1"""
 # is_waiting: whether the event of the first due delivery is in the outbox.
 _STATE = f"""
-SELECT e.wakes, e.leased_until, e.is_active, (SELECT d.due_at {_FIRST_DUE}) - {OFFSET} AS due_at,
+SELECT e.wakes, e.leased_until, e.is_active, e.failing_since, e.recovered_at,
+    (SELECT d.due_at {_FIRST_DUE}) - {OFFSET} AS due_at,
     EXISTS (SELECT 1 FROM event_outbox o WHERE o.tenant_id = :tenant_id
         AND o.id = (SELECT d.event_id {_FIRST_DUE})) AS is_waiting
 FROM endpoints e WHERE e.tenant_id = :tenant_id AND e.id = :id LIMIT 1
 """
 _RELEASE = """
-UPDATE endpoints SET leased_until = NULL, due_at = :due_at
+UPDATE endpoints SET leased_until = NULL, due_at = :due_at, recovered_at = :recovered_at
 WHERE tenant_id = :tenant_id AND id = :id AND leased_until = :lease AND wakes = :wakes
 """
 _END_ALL_LEASES = "UPDATE endpoints SET leased_until = NULL WHERE leased_until IS NOT NULL"
@@ -66,13 +68,31 @@ SELECT tenant_id, id, :number, :sent_at, :duration_ms, :url, :request_headers, :
 FROM deliveries WHERE tenant_id = :tenant_id AND id = :delivery_id
 ON CONFLICT (tenant_id, delivery_id, number) DO NOTHING
 """
+_DELETE_ATTEMPT = """
+DELETE FROM attempts
+WHERE tenant_id = :tenant_id AND delivery_id = :delivery_id AND number = :number
+"""
 _UPDATE_DELIVERY = """
 UPDATE deliveries SET status = :status, due_at = :due_at, attempt_count = :attempt_count,
     retry_count = :retry_count
 WHERE tenant_id = :tenant_id AND id = :id
 """
 _SET_FAILING_SINCE = """
-UPDATE endpoints SET failing_since = :failing_since WHERE tenant_id = :tenant_id AND id = :id
+UPDATE endpoints SET failing_since = :failing_since,
+    recovered_at = coalesce(:recovered_at, recovered_at)
+WHERE tenant_id = :tenant_id AND id = :id
+"""
+# Of the deliveries that failed in the outage, and at most once each. A failure of this attempt
+# counts no more than the one before, so that no outage uses up a schedule.
+_PULL_FORWARD = f"""
+UPDATE deliveries SET due_at = :now + {OFFSET},
+    retry_count = CASE WHEN retry_count > 0 THEN retry_count - 1 ELSE 0 END
+WHERE tenant_id = :tenant_id AND id IN (SELECT d.id FROM deliveries d
+    JOIN attempts a
+        ON a.tenant_id = :tenant_id AND a.delivery_id = d.id AND a.number = d.attempt_count
+    WHERE d.tenant_id = :tenant_id AND d.endpoint_id = :id AND d.due_at > :now + {OFFSET}
+        AND d.id > :oldest_id AND a.sent_at < :recovered_at
+    ORDER BY d.due_at, d.id LIMIT :limit)
 """
 _DISABLE = """
 UPDATE endpoints SET is_active = FALSE, disabled_reason = :reason, due_at = NULL,
@@ -137,7 +157,8 @@ class DueDelivery(NamedTuple):
 class DeliveryResult(NamedTuple):
     """The result of an attempt, with the new state of its delivery and its endpoint.
 
-    has_changed: whether failing_since has changed. disabled_reason: why the result
+    has_changed: whether failing_since has changed. recovered_at: now, when the result ends an
+    outage of the endpoint. disabled_reason: why the result
     disables the endpoint; None when it does not.
     """
 
@@ -149,6 +170,7 @@ class DeliveryResult(NamedTuple):
     due_at: int | None
     failing_since: int | None
     has_changed: bool
+    recovered_at: int | None
     disabled_reason: str | None
 
 
@@ -156,7 +178,7 @@ START = DuePosition(-1, "")
 
 
 async def find_backlog(tx: Tx, now_us: int) -> Backlog:
-    (row,) = await tx.fetch_nearby(_FIND_BACKLOG, {"now": now_us})
+    (row,) = await tx.fetch_all(FIND_BACKLOG, {"now": now_us})
     return Backlog(*map(bool, row))
 
 
@@ -167,7 +189,9 @@ async def lease_endpoints(
     endpoints: list[Endpoint] = []
     for sql, limit in ((_CLAIM_HEALTHY, healthy), (_CLAIM_FAILING, failing)):
         if limit:
-            endpoints += map(endpoint_of, await claim(tx, sql, {"now": now_us, "limit": limit}))
+            endpoints += map(
+                endpoint_of, await tx.select_for_update(sql, {"now": now_us, "limit": limit})
+            )
     await tx.execute_many(_LEASE, [{**_key(one), "until": until_us} for one in endpoints])
     return endpoints
 
@@ -178,20 +202,43 @@ async def renew(tx: Tx, endpoint: Endpoint, lease: int, until_us: int) -> Endpoi
     return await find(tx, endpoint) if is_ours else None
 
 
-async def release(tx: Tx, endpoint: Endpoint, lease: int, now_us: int, *, at_once: bool) -> bool:
-    """End the lease of an endpoint. at_once: even when deliveries are due; otherwise False then."""
+async def release(
+    tx: Tx, endpoint: Endpoint, lease: int, now_us: int, *, waits_us: int, at_once: bool
+) -> bool:
+    """End the lease of an endpoint.
+
+    waits_us: how old a delivery may be that is pulled forward after an outage.
+    at_once: even when deliveries are due; otherwise False then.
+    """
     state = await tx.fetch_one(_STATE, _key(endpoint))
     if state is None or state["leased_until"] != lease:
         return True
     due_at = state["due_at"] if state["is_active"] else None
+    recovered_at = state["recovered_at"]
     if due_at is not None and due_at <= now_us:
         if not at_once and not state["is_waiting"]:
             return False
         # After endpoints that have waited longer; an event in the outbox cannot be sent yet.
         due_at = now_us + _OUTBOX_REST_US * state["is_waiting"]
+    elif due_at is not None and recovered_at is not None and state["failing_since"] is None:
+        if at_once:
+            due_at = now_us
+        elif await _pull_forward(tx, endpoint, recovered_at, now_us, recovered_at - waits_us):
+            return False
+        else:
+            recovered_at = None
     params = {**_key(endpoint), "lease": lease, "wakes": state["wakes"], "due_at": due_at}
-    await tx.execute_one(_RELEASE, params)
+    await tx.execute_one(_RELEASE, {**params, "recovered_at": recovered_at})
     return True
+
+
+async def _pull_forward(
+    tx: Tx, endpoint: Endpoint, recovered_at: int, now_us: int, oldest_us: int
+) -> int:
+    """Make some deliveries due that have waited since an outage; how many."""
+    params = {**_key(endpoint), "now": now_us, "recovered_at": recovered_at}
+    limits = {"oldest_id": ids.lowest(oldest_us), "limit": _PULLED_AT_ONCE}
+    return await tx.execute(_PULL_FORWARD, params | limits)
 
 
 async def end_all_leases(tx: Tx) -> None:
@@ -223,15 +270,11 @@ async def store_results(tx: Tx, results: Sequence[DeliveryResult]) -> list[Deliv
     """Store the results of attempts; the results that disabled their endpoint."""
     await tx.execute_many(_ADD_ATTEMPT, [_attempt_params(result) for result in results])
     await tx.execute_many(_UPDATE_DELIVERY, [_delivery_params(result) for result in results])
-    changed = {
-        (result.endpoint.tenant_id, result.endpoint.id): result.failing_since
-        for result in results
-        if result.has_changed
-    }
-    # Sorted, so that two transactions cannot deadlock.
-    for (tenant_id, endpoint_id), since in sorted(changed.items(), key=itemgetter(0)):
-        params = {"tenant_id": tenant_id, "id": endpoint_id, "failing_since": since}
-        await tx.execute(_SET_FAILING_SINCE, params)
+    old = [each for each in results if each.attempt.number > KEPT_ATTEMPTS]
+    await tx.execute_many(_DELETE_ATTEMPT, [_oldest_attempt(result) for result in old])
+    changed = [_endpoint_params(result) for result in results if result.has_changed]
+    # Sorted, so that two transactions cannot deadlock; the last change of an endpoint stays.
+    await tx.execute_many(_SET_FAILING_SINCE, sorted(changed, key=itemgetter("tenant_id", "id")))
     return [each for each in results if each.disabled_reason and await _disable(tx, each)]
 
 
@@ -271,6 +314,16 @@ async def _disable(tx: Tx, result: DeliveryResult) -> bool:
 def _attempt_params(result: DeliveryResult) -> Params:
     of = {"tenant_id": result.endpoint.tenant_id, "delivery_id": result.delivery_id}
     return {**of, **msgspec.structs.asdict(result.attempt)}
+
+
+def _oldest_attempt(result: DeliveryResult) -> Params:
+    of = {"tenant_id": result.endpoint.tenant_id, "delivery_id": result.delivery_id}
+    return {**of, "number": result.attempt.number - KEPT_ATTEMPTS}
+
+
+def _endpoint_params(result: DeliveryResult) -> Params:
+    since, recovered_at = result.failing_since, result.recovered_at
+    return {**_key(result.endpoint), "failing_since": since, "recovered_at": recovered_at}
 
 
 def _delivery_params(result: DeliveryResult) -> Params:

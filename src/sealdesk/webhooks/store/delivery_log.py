@@ -5,8 +5,7 @@ from sealdesk.db.column_lists import column_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.webhooks import rules
-from sealdesk.webhooks.rules import Delivery
-from sealdesk.webhooks.types import TEST, AttemptSummary, DeliveryFilter, DeliveryResponse
+from sealdesk.webhooks.types import TEST, AttemptSummary, Delivery, DeliveryFilter, DeliveryResponse
 
 _DELIVERY = column_list(Delivery.__struct_fields__, "d")
 _DELIVERY_COLUMNS = len(Delivery.__struct_fields__)

@@ -8,7 +8,7 @@ from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
 from sealdesk.records import test_tenants
 from sealdesk.resources.paging import PageRequest, take_page
-from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
+from sealdesk.webhooks.types import Attempt, Delivery, Endpoint, Replay
 
 COLUMNS = column_list(Endpoint.__struct_fields__)
 _NEW_VALUES = parameter_list(Endpoint.__struct_fields__)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
-from sealdesk.db.claims import claim
 from sealdesk.db.engine import Params, Tx
 from sealdesk.event_log import events
 from sealdesk.webhooks.rules import MAX_ENDPOINTS, is_subscribed
@@ -192,7 +191,7 @@ def _new_params(new: NewDelivery, now_us: int) -> Params:
 
 async def claim_replays(tx: Tx, limit: int) -> list[Replay]:
     """The oldest unfinished replays that no other worker has claimed."""
-    return [Replay(*row) for row in await claim(tx, _CLAIM_REPLAYS, {"limit": limit})]
+    return [Replay(*row) for row in await tx.select_for_update(_CLAIM_REPLAYS, {"limit": limit})]
 
 
 async def continue_replay(tx: Tx, replay: Replay, now_us: int, limit: int) -> None:

@@ -7,21 +7,18 @@ import msgspec
 from sealdesk.customers import rules as customers
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
-from sealdesk.tickets.erasing.steps import conversations, earlier, indexes, store
+from sealdesk.tickets.erasing.steps import conversations, indexes, store
 from sealdesk.tickets.erasing.steps.logs import actions as logs
 from sealdesk.tickets.erasing.steps.mail import actions as mail
-from sealdesk.tickets.erasing.steps.types import Done
-from sealdesk.tickets.erasing.types import Erasure
+from sealdesk.tickets.erasing.types import Done, Erasure
 
 Stage = Callable[[Tx, Erasure], Awaitable[Done]]
-# Longer than any request that has found the customer by their address before they were erased.
-BEGINS_AFTER_US = 10_000_000
 # In this order. Participants first, so that nothing more is sent to them. Replies before their
 # ticket, so that its last one is not shown again; the events behind everything that an event could
 # still tell.
 STAGES: dict[str, Stage] = {
     "customer": indexes.update_customer,
-    "earlier": earlier.find_earlier,
+    "earlier": logs.find_earlier,
     "participants": mail.erase_participants,
     "outgoing": mail.erase_outgoing,
     "received": mail.erase_received,
@@ -50,19 +47,13 @@ async def run_step(tx: Tx, now_us: int) -> int:
     What it has erased and how far it is are committed together, so a step that is interrupted
     runs again as a whole.
     """
-    erasure = await store.claim_erasure(tx, now_us - BEGINS_AFTER_US)
+    erasure = await store.claim_erasure(tx, now_us)
     if erasure is None:
         return 0
     await tx.set_tenant(erasure.tenant_id)
     done = await STAGES[erasure.stage](tx, erasure)
     await store.store_step(tx, await _after(tx, erasure, done, now_us))
     return 0 if done.is_waiting else 1
-
-
-async def postpone(tx: Tx, erasure: Erasure, now_us: int) -> None:
-    """Let the erasures of others have their steps first."""
-    await tx.set_tenant(erasure.tenant_id)
-    await store.postpone(tx, erasure, now_us)
 
 
 async def _after(tx: Tx, erasure: Erasure, done: Done, now_us: int) -> Erasure:
@@ -87,6 +78,10 @@ async def _tell(tx: Tx, erasure: Erasure, now_us: int) -> None:
     customer = await store.find_customer(tx, erasure)
     if customer is not None:
         await events.record(
-            tx, erasure.tenant_id, "customer.erased", customers.to_json(customer),
-            events.NO_CHANGES, now_us,
-        )  # fmt: skip
+            tx,
+            erasure.tenant_id,
+            "customer.erased",
+            customers.to_json(customer),
+            events.NO_CHANGES,
+            now_us,
+        )

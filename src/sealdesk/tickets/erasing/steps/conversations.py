@@ -8,8 +8,7 @@ from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets import rules as tickets
 from sealdesk.tickets.erasing import rules
 from sealdesk.tickets.erasing.steps import indexes, store
-from sealdesk.tickets.erasing.steps.types import FINISHED, Done
-from sealdesk.tickets.erasing.types import Erasure
+from sealdesk.tickets.erasing.types import FINISHED, Done, Erasure
 from sealdesk.tickets.types import Ticket
 
 STEP_TICKETS = 25

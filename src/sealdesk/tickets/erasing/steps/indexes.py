@@ -8,8 +8,7 @@ from sealdesk.search.store.customers import CUSTOMERS
 from sealdesk.search.store.documents import ObjectKey, SearchIndex
 from sealdesk.search.store.tickets import TICKETS
 from sealdesk.tickets.erasing.steps import store
-from sealdesk.tickets.erasing.steps.types import FINISHED, Done
-from sealdesk.tickets.erasing.types import Erasure
+from sealdesk.tickets.erasing.types import FINISHED, Done, Erasure
 
 _STEP_TICKETS = 40
 _MERGED_PAGES = 16
@@ -50,8 +49,8 @@ async def purge_words(tx: Tx, erasure: Erasure) -> Done:
 
 async def _update(tx: Tx, index: SearchIndex, keys: list[ObjectKey]) -> int:
     """How many documents were made; 0 while another process indexes."""
-    tenant_id = keys[0].tenant_id if tx.is_distributed else ""
-    if not await consumers.hold(tx, Indexer(index, BESIDE_REQUESTS, tenant_id)):
-        return 0
+    for log in ("", keys[0].tenant_id):  # of the installation, or of each tenant
+        if not await consumers.hold(tx, Indexer(index, BESIDE_REQUESTS, log)):
+            return 0
     written = await documents.update(tx, index, keys, BESIDE_REQUESTS.chars)
     return written.documents

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from sealdesk.customers.store import customer_of
 from sealdesk.customers.types import Customer
-from sealdesk.db.claims import claim
 from sealdesk.db.column_lists import column_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.erasing.rules import ERASED
@@ -15,9 +14,11 @@ from sealdesk.tickets.types import Ticket
 
 Params = dict[str, object]
 _MAX_BYTES = 1024 * 1024
+# Longer than any request that has found the customer by their address before they were erased.
+_BEGINS_AFTER_US = 10_000_000
 
 # The longest without a step first, so that desks take turns.
-_CLAIM = f"""
+CLAIM = f"""
 SELECT {column_list(STORED)} FROM erasures WHERE finished_at IS NULL AND created_at <= :ready_at
 ORDER BY stepped_at, tenant_id, customer_id LIMIT :limit
 """
@@ -113,16 +114,16 @@ UPDATE tickets SET snippet = '{ERASED}' WHERE tenant_id = :tenant_id AND id = :i
 """
 
 
-async def find_due(tx: Tx, ready_at: int) -> Erasure | None:
+async def find_due(tx: Tx, now_us: int) -> Erasure | None:
     """The erasure of any desk that had no step for the longest time."""
-    row = await tx.fetch_one(_CLAIM, {"limit": 1, "ready_at": ready_at})
+    row = await tx.fetch_one(CLAIM, {"limit": 1, "ready_at": now_us - _BEGINS_AFTER_US})
     return None if row is None else erasure_of(row)
 
 
-async def claim_erasure(tx: Tx, ready_at: int) -> Erasure | None:
+async def claim_erasure(tx: Tx, now_us: int) -> Erasure | None:
     """Lock the erasure of any desk that had no step for the longest time."""
-    due = {"limit": 1, "ready_at": ready_at}
-    rows = await claim(tx, _CLAIM, due, ("tenant_id", "customer_id"))
+    due = {"limit": 1, "ready_at": now_us - _BEGINS_AFTER_US}
+    rows = await tx.select_for_update(CLAIM, due)
     return erasure_of(rows[0]) if rows else None
 
 
@@ -131,6 +132,7 @@ async def store_step(tx: Tx, erasure: Erasure) -> None:
 
 
 async def postpone(tx: Tx, erasure: Erasure, now_us: int) -> None:
+    """Let the erasures of others have their steps first."""
     await tx.execute(_POSTPONE, {**of_customer(erasure), "stepped_at": now_us})
 
 

@@ -24,34 +24,29 @@ async def run_step(tx: Tx, now_us: int) -> int:
     if renaming is None:
         return 0
     await tx.set_tenant(renaming.tenant_id)
-    changed = await _change_tickets(tx, renaming, now_us)
-    after = msgspec.structs.replace(
-        renaming, changed_count=renaming.changed_count + changed, stepped_at=now_us
-    )
-    if not changed:
+    changed_ids = await _change_tickets(tx, renaming, now_us)
+    count = renaming.changed_count + len(changed_ids)
+    after = msgspec.structs.replace(renaming, changed_count=count, stepped_at=now_us)
+    if changed_ids and rules.is_same(renaming.tag, renaming.new_tag):
+        after = msgspec.structs.replace(after, ticket_id=changed_ids[-1])
+    if not changed_ids:
         await _change_macros(tx, renaming)
         after = await _change_views(tx, after, now_us)
     await store.store_step(tx, after)
     return 1
 
 
-async def postpone(tx: Tx, renaming: Renaming, now_us: int) -> None:
-    """Let the renamings of others have their steps first."""
-    await tx.set_tenant(renaming.tenant_id)
-    await store.postpone(tx, renaming.tenant_id, renaming.id, now_us)
-
-
-async def _change_tickets(tx: Tx, renaming: Renaming, now_us: int) -> int:
-    """Give the next tickets the new name, as a change by the user; how many there were."""
+async def _change_tickets(tx: Tx, renaming: Renaming, now_us: int) -> list[str]:
+    """Give the next tickets the new name, as a change by the user; their ids."""
     tag, new_tag, tenant_id = renaming.tag, renaming.new_tag, renaming.tenant_id
     actor = Actor("user", renaming.actor_id, renaming.actor_name)
-    caller, changed = Caller(tenant_id, actor, frozenset(), ""), 0
-    for ticket_id in await store.list_ticket_ids(tx, tenant_id, tag, STEP_TICKETS):
+    caller = Caller(tenant_id, actor, frozenset(), "")
+    ticket_ids = await store.list_ticket_ids(tx, renaming, STEP_TICKETS)
+    for ticket_id in ticket_ids:
         stored = await actions.get_ticket(tx, tenant_id, ticket_id)
         change = TicketChange(tags=rules.renamed(stored.ticket.tags, tag, new_tag))
         await actions.apply_change(tx, caller, stored, change, now_us)
-        changed += tag in stored.ticket.tags
-    return changed
+    return ticket_ids
 
 
 async def _change_macros(tx: Tx, renaming: Renaming) -> None:

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.claims import claim
 from sealdesk.db.engine import Tx
+from sealdesk.resources.identity import identity
 from sealdesk.tickets.macros.rules import MAX_MACROS
 from sealdesk.tickets.tags.store import RENAMING_COLUMNS, renaming_of
 from sealdesk.tickets.tags.types import Renaming
 
 _TICKETS = """
-SELECT ticket_id FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag
+SELECT ticket_id FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag AND ticket_id > :after
 ORDER BY ticket_id LIMIT :limit
 """
 _STORE_STEP = """
-UPDATE tag_renamings SET changed_count = :changed_count, view_id = :view_id,
-    stepped_at = :stepped_at, finished_at = :finished_at
+UPDATE tag_renamings SET changed_count = :changed_count, ticket_id = :ticket_id,
+    view_id = :view_id, stepped_at = :stepped_at, finished_at = :finished_at
 WHERE tenant_id = :tenant_id AND id = :id
 """
 _POSTPONE = """
@@ -41,14 +41,12 @@ _CLAIM = f"""
 SELECT {RENAMING_COLUMNS} FROM tag_renamings WHERE finished_at IS NULL
 ORDER BY stepped_at, id LIMIT :limit
 """
-_PRUNE = """
-DELETE FROM tag_renamings WHERE (tenant_id, id) IN
-    (SELECT tenant_id, id FROM tag_renamings WHERE finished_at < :before LIMIT :limit)
-"""
 
 
-async def list_ticket_ids(tx: Tx, tenant_id: str, tag: str, limit: int) -> list[str]:
-    rows = await tx.fetch_all(_TICKETS, {"tenant_id": tenant_id, "tag": tag, "limit": limit})
+async def list_ticket_ids(tx: Tx, renaming: Renaming, limit: int) -> list[str]:
+    """The next tickets that have the tag."""
+    of = {"tenant_id": renaming.tenant_id, "tag": identity(renaming.tag)}
+    rows = await tx.fetch_all(_TICKETS, {**of, "after": renaming.ticket_id or "", "limit": limit})
     return [row["ticket_id"] for row in rows]
 
 
@@ -60,7 +58,7 @@ async def find_due(tx: Tx) -> Renaming | None:
 
 async def claim_renaming(tx: Tx) -> Renaming | None:
     """Lock the renaming of any desk that had no step for the longest time."""
-    rows = await claim(tx, _CLAIM, {"limit": 1})
+    rows = await tx.select_for_update(_CLAIM, {"limit": 1})
     return renaming_of(rows[0]) if rows else None
 
 
@@ -68,8 +66,9 @@ async def store_step(tx: Tx, renaming: Renaming) -> None:
     await tx.execute_one(_STORE_STEP, msgspec.structs.asdict(renaming))
 
 
-async def postpone(tx: Tx, tenant_id: str, renaming_id: str, now_us: int) -> None:
-    params = {"tenant_id": tenant_id, "id": renaming_id, "stepped_at": now_us}
+async def postpone(tx: Tx, renaming: Renaming, now_us: int) -> None:
+    """Let the renamings of others have their steps first."""
+    params = {"tenant_id": renaming.tenant_id, "id": renaming.id, "stepped_at": now_us}
     await tx.execute(_POSTPONE, params)
 
 
@@ -102,8 +101,3 @@ async def store_macro_tags(
 
 def _encode(tags: Sequence[str]) -> str:
     return msgspec.json.encode(tags).decode()
-
-
-async def prune(tx: Tx, before_us: int, limit: int) -> int:
-    """Delete renamings that were finished before a time."""
-    return await tx.execute(_PRUNE, {"before": before_us, "limit": limit})

@@ -13,7 +13,8 @@ const startPart = (part) => {
   for (const start of starters) start(part, ending.signal);
   return ending;
 };
-addEventListener("DOMContentLoaded", () => startPart(document));
+let pageEnding = null; // Of what began with the document.
+addEventListener("DOMContentLoaded", () => (pageEnding = startPart(document)));
 
 // The HTML of a response as a document, whose parts a script takes over.
 const parsePage = (html) => new DOMParser().parseFromString(html, "text/html");

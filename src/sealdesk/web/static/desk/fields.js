@@ -41,7 +41,6 @@ onPart((part, signal) => {
     saved[field] = values;
     if (field === "subject") part.querySelector("h1 bdi").textContent = values[0];
   };
-  const focusOn = (field) => groupOf(field).querySelector("select, input, textarea").focus();
   const isSaved = (field) => chosen(field).join("\n") === saved[field].join("\n");
   const show = (field, values) => {
     if (field !== "tags") {
@@ -103,7 +102,7 @@ onPart((part, signal) => {
     // The key undoes the last change.
     for (const each of ticketFields.querySelectorAll("[data-key=z]")) if (each !== undo) delete each.dataset.key;
     if (undo) setTimeout(() => {
-      if (document.activeElement === undo) focusOn(field);
+      if (document.activeElement === undo) leave(undo);
       undo.remove();
     }, UNDO_MS);
     return true;
@@ -134,13 +133,14 @@ onPart((part, signal) => {
   ticketFields.addEventListener("submit", (event) => {
     event.preventDefault();
     for (const field of Object.keys(saved)) if (!isSaved(field)) save(field);
+    leave(ticketFields);
   });
   // Undo, and the two ways out of a conflict: buttons within the state of a field.
   ticketFields.addEventListener("click", async ({ target }) => {
     if (target.dataset.sets) {
       const { field } = target.closest("[data-field]").dataset;
       show(field, [target.dataset.sets]);
-      if (document.activeElement === target) focusOn(field); // It hides once it has no effect.
+      if (document.activeElement === target) leave(target); // It hides once it has no effect.
       return save(field);
     }
     const button = target.closest("[data-save], [data-reset]");
@@ -149,7 +149,7 @@ onPart((part, signal) => {
     const parameters = new URLSearchParams(button.dataset.save ?? button.dataset.reset);
     const values = parameters.getAll("value").filter((value) => field !== "tags" || value);
     parameters.set("form_token", formToken.value);
-    focusOn(field);
+    leave(button);
     if ("reset" in button.dataset) {
       keep(field, values);
       show(field, values);

@@ -2,7 +2,7 @@
 onPart((part) => {
   try {
     const back = part.querySelector("[data-inbox]");
-    if (part.querySelector("#list")) sessionStorage.inbox = location.pathname + location.search;
+    if (part.querySelector(OWN_LIST)) sessionStorage.inbox = location.pathname + location.search;
     else if (back && sessionStorage.inbox) back.href = sessionStorage.inbox;
     const field = part.querySelector("[data-back]");
     if (field) field.value = back.href;

@@ -26,6 +26,18 @@ const controlOf = (key) => {
     .find((control) => !control.disabled && control.checkVisibility()
       && (control.closest("[data-ticket]")?.contains(focused) ?? true));
 };
+// Where the focus belongs while one reads: the row of the list, or the heading of the ticket.
+const readingPlace = (control) => {
+  const pane = control.closest("[data-pane]") ?? document.getElementById("content");
+  const places = ["[data-ticket].current a", "[data-heading]", "[data-ticket] a"];
+  return places.map((each) => pane.querySelector(each)).find(Boolean) ?? pane;
+};
+const leave = (control) => {
+  const place = readingPlace(control);
+  if (place.tabIndex < 0) place.tabIndex = -1;
+  place.focus({ preventScroll: true });
+};
+let picking = null; // The select whose picker a key has opened.
 const pressControl = (control) => {
   if (!control.matches(`${FIELDS}, [tabindex="-1"]`)) {
     control.click();
@@ -35,18 +47,72 @@ const pressControl = (control) => {
   control.focus();
   try {
     control.showPicker();
+    if (control.localName === "select") picking = control;
   } catch { /* Only some fields have one. */ }
 };
 const isOrdinaryKey = (event) => event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
   || event.target.closest(`${FIELDS}, [contenteditable], dialog[open]`);
+const isChord = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 // A chord as `data-key` writes it. Shift is a part of a letter already.
 const chordOf = ({ key, altKey, shiftKey }) =>
   ["Ctrl", altKey && "Alt", shiftKey && key.length > 1 && "Shift", key].filter(Boolean).join("+");
+
+// Keys pressed while the next ticket is on its way are held for it: none runs on the ticket that is
+// left, and a sentence is typed where its first key leads.
+const MAX_HELD = 1000;
+let held = null;
+const holdKeys = () => (held = []);
+addEventListener("keydown", (event) => {
+  if (!held) return;
+  event.stopImmediatePropagation();
+  if (!isChord(event)) event.preventDefault();
+  if (held.length < MAX_HELD) held.push(isChord(event) ? chordOf(event) : event.key);
+}, true);
+const typeKey = (field, key) => {
+  if (field.localName === "select") return;
+  if (key === "Backspace") document.execCommand("delete");
+  else if (key === "Enter" && field.localName === "textarea") document.execCommand("insertText", false, "\n");
+  else if (key.length === 1) document.execCommand("insertText", false, key);
+};
+const replayKey = (key) => {
+  const field = document.activeElement;
+  if (held) held.push(key);
+  else if (field.matches(FIELDS) && !key.startsWith("Ctrl+")) typeKey(field, key);
+  else {
+    const control = areShortcutsOff() ? null : controlOf(key);
+    if (control) pressControl(control);
+  }
+};
+// isShown: whether the ticket is there that they were held for; else they are dropped.
+const releaseKeys = (isShown) => {
+  const keys = held ?? [];
+  held = null;
+  if (isShown) keys.forEach(replayKey);
+};
+
+addEventListener("change", ({ target }) => {
+  if (target !== picking) return;
+  picking = null;
+  leave(target);
+});
+addEventListener("focusout", ({ target }) => {
+  if (target === picking) picking = null;
+});
+// Escape leaves a field, whose text stays. A picker takes the keys itself: a letter that reaches its
+// select comes after the picker was closed, and is meant for the page.
+addEventListener("keydown", (event) => {
+  const { target, key } = event;
+  if (event.defaultPrevented || event.isComposing || target.closest?.("dialog") || !target.matches?.(FIELDS)) return;
+  const isLetter = target === picking && key.length === 1 && key !== " " && !isChord(event);
+  if (key !== "Escape" && !isLetter) return;
+  event.preventDefault();
+  leave(target);
+  if (isLetter) replayKey(key);
+});
 addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;
-  const isChord = event.ctrlKey || event.metaKey;
-  if (!isChord && isOrdinaryKey(event)) return;
-  const control = controlOf(isChord ? chordOf(event) : event.key === "Escape" ? "u" : event.key);
+  if (!isChord(event) && isOrdinaryKey(event)) return;
+  const control = controlOf(isChord(event) ? chordOf(event) : event.key === "Escape" ? "u" : event.key);
   const row = event.key === "Enter" && event.target.matches(".pick") && event.target.closest("li");
   if (!control && !row) return;
   event.preventDefault();

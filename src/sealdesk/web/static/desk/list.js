@@ -2,6 +2,8 @@
 const rows = () => [...document.querySelectorAll("[data-ticket]")];
 const checkbox = (row) => row.querySelector(".pick");
 const linkOf = (row) => row.querySelector("a");
+// The list of the page, not one that was loaded beside a ticket.
+const OWN_LIST = "#list:not([data-beside] *)";
 // Where the list was loaded from. Beside a ticket it is not the address of the page.
 let listAddress = location.pathname + location.search;
 // The id of the ticket that had the focus last: a field of the bulk bar takes the focus from its row.
@@ -46,7 +48,7 @@ addEventListener("pagehide", () => {
 onPart((part) => {
   try {
     if (part.querySelector("[data-inbox]")) sessionStorage.returning = "yes";
-    if (!part.querySelector("#list") || !sessionStorage.returning) return;
+    if (!part.querySelector(OWN_LIST) || !sessionStorage.returning) return;
     delete sessionStorage.returning;
     const place = JSON.parse(sessionStorage.place ?? null);
     if (place?.address !== location.pathname + location.search) return;
@@ -173,7 +175,9 @@ const applyControl = (control) => {
   changeRows(field, field === "tags" ? tags() : value === "nobody" ? "" : value);
 };
 addEventListener("change", ({ target }) => {
-  if (target.matches("[data-bulk] select[data-field]")) applyControl(target);
+  if (!target.matches("[data-bulk] select[data-field]")) return;
+  applyControl(target);
+  leave(target);
 });
 addEventListener("keydown", (event) => {
   const { target, key } = event;
@@ -181,7 +185,7 @@ addEventListener("keydown", (event) => {
   if (key === "Enter" && target.matches("input[data-field]")) {
     event.preventDefault();
     applyControl(target);
-    focusRow(currentRow());
+    leave(target);
   } else if (key === "Escape") {
     event.preventDefault();
     focusRow(currentRow() ?? rows()[0]);

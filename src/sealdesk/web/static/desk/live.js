@@ -139,9 +139,10 @@ document.addEventListener("visibilitychange", () => {
   showUnseen();
 });
 
-// What a page shows is known up to here; the ticket that is loaded beside a list changes the stream.
+// What a page shows is known up to here; the ticket that is loaded beside a list changes the stream,
+// the list that is loaded beside a ticket does not.
 onPart((part) => {
-  const shown = part.querySelector("[data-position]");
+  const shown = part.querySelector("[data-position]:not([data-beside=list] *)");
   if (!shown) return;
   known ??= shown.dataset.position;
   if (shownTicket === shown.dataset.topic && stream) return;

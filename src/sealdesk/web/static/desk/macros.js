@@ -9,15 +9,16 @@ const loadMacro = async (id) => {
 const insertMacro = async (id, start, end) => {
   const tools = macroTools();
   const { body: reply, status } = tools.closest("form").elements;
-  const told = tools.querySelector("[data-macro-state]");
+  const state = tools.querySelector("[data-macro-state]");
   const typed = reply.value.slice(start, end);
   let macro;
   try {
     macro = await loadMacro(id);
   } catch {
-    told.textContent = tools.dataset.failed;
+    state.textContent = tools.dataset.failed;
     return;
   }
+  if (!reply.isConnected) return; // Another ticket stands in its place.
   reply.focus();
   if (typed && reply.value.slice(start, end) === typed) reply.setSelectionRange(start, end);
   const text = macro.querySelector("[data-macro-text]").textContent;
@@ -32,7 +33,7 @@ const insertMacro = async (id, start, end) => {
   }
   reply.dispatchEvent(new Event("input", { bubbles: true })); // The draft is stored.
   say([...macro.querySelectorAll("p:not(.fault), li")].map((each) => each.textContent).join(" · "));
-  told.replaceChildren(...macro.querySelectorAll(".fault"));
+  state.replaceChildren(...macro.querySelectorAll(".fault"));
 };
 onPart((part, signal) => {
   const select = part.querySelector("[data-macros] select");

@@ -62,10 +62,10 @@ onPart((part, signal) => {
     } catch { /* No network: try again at the next interval. */ }
   };
 
-  // The page itself, for what has changed on it.
+  // The page itself, for what has changed on it. Once another ticket stands in its place, nothing.
   const renew = paced(async () => {
-    if (document.hidden) return;
-    const text = await poll(news.dataset.news.replace(/\/answering.*/, ""), news);
+    if (document.hidden || signal.aborted) return;
+    const text = await poll(news.dataset.news.replace(/\/answering.*/, ""), news, { signal });
     if (text === null) return;
     const next = parsePage(text);
     const anchor = reply ?? news;
@@ -79,7 +79,7 @@ onPart((part, signal) => {
     news.dataset.news = next.querySelector("[data-news]")?.dataset.news ?? news.dataset.news;
     document.dispatchEvent(new CustomEvent("desk:fields", { detail: next }));
     if (document.activeElement === reply) scrollBy(0, anchor.getBoundingClientRect().top - top);
-    show(await poll(news.dataset.news, news));
+    show(await poll(news.dataset.news, news, { signal }));
     // A closed ticket has a form that reopens it in place of the composer.
     if (Boolean(seen) !== Boolean(nextSeen) && !reply?.value.trim()) location.reload();
   });

@@ -68,13 +68,70 @@ if (beside?.dataset.beside === "ticket") {
     loadBeside(address).then(() => {
       const id = location.pathname.split("/").pop();
       markRow(rows().find((row) => checkbox(row).value === id));
+      aimSteps(document); // The ticket has its place in the list now.
     });
   });
 }
 
+// The next and the previous ticket take the place of the one that is shown.
+const main = document.getElementById("content");
+let mainEnding = null; // Null while the first ticket is shown.
+const showInMain = (page, address, isNew) => {
+  (mainEnding ?? pageEnding).abort();
+  main.replaceChildren(...page.querySelector("main").childNodes);
+  if (isNew) history.pushState(null, "", address);
+  document.title = page.title;
+  mainEnding = startPart(main);
+  const id = location.pathname.split("/").pop();
+  if (rows().length) markRow(rows().find((row) => checkbox(row).value === id));
+  scrollTo(0, 0);
+  leave(main);
+};
+const SWAP_WITHIN_MS = 15000;
+const READ_MS = 1000;
+let swapCount = 0;
+const swapMain = async (address, isNew) => {
+  const mine = swapCount += 1;
+  let isShown = false;
+  holdKeys();
+  try {
+    const signal = AbortSignal.timeout(SWAP_WITHIN_MS);
+    const response = await fetch(address, { headers: { accept: "text/html" }, signal });
+    const page = parsePage(await response.text());
+    if (mine !== swapCount) return; // Another one was asked for meanwhile.
+    isShown = Boolean(page.querySelector("main [data-visited]"));
+    if (isShown) showInMain(page, response.url, isNew);
+    else if (page.querySelector("#list")) location.assign(response.url); // The end of the view.
+    else say(response.ok ? document.body.dataset.ended : document.body.dataset.unopened);
+  } catch {
+    if (mine === swapCount) say(document.body.dataset.unopened);
+  } finally {
+    // Keys of somebody who has not read the message yet are not meant for the old ticket.
+    const release = () => mine === swapCount && releaseKeys(isShown);
+    if (isShown) release();
+    else setTimeout(release, READ_MS);
+  }
+};
+addEventListener("click", (event) => {
+  const link = event.target.closest("main [data-steps] a");
+  if (!link || event.defaultPrevented) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  // A page with something unsaved asks before it is left.
+  if (!dispatchEvent(new Event("beforeunload", { cancelable: true }))) return;
+  event.preventDefault();
+  swapMain(link.href, true);
+});
+addEventListener("popstate", () => {
+  const shown = main.querySelector("[data-visited]")?.dataset.visited;
+  // A fragment of the same page leads to a place on it.
+  if (!shown || shown === location.pathname || beside?.dataset.beside === "ticket") return;
+  if (isTicket(location)) swapMain(location.href, false);
+  else location.reload();
+});
+
 // The links to the next and the previous ticket: in the view and at the place in it that the address
 // names, or that the list named when the ticket was opened.
-onPart((part) => {
+const aimSteps = (part) => {
   for (const nav of part.querySelectorAll("[data-steps]")) {
     const heading = nav.closest("main, [data-beside]").querySelector("[data-visited]");
     const id = heading.dataset.visited.split("/").pop();
@@ -93,4 +150,5 @@ onPart((part) => {
     nav.hidden = !parameters.has("at");
     for (const link of nav.querySelectorAll("a")) link.search = parameters;
   }
-});
+};
+onPart(aimSteps);

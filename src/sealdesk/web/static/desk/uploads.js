@@ -31,9 +31,9 @@ onPart((part, signal) => {
         row.remove();
         state.textContent = "";
       } else if (row.isConnected) {
-        const told = document.createElement("template");
-        told.innerHTML = text;
-        state.replaceChildren(`${file.name}: `, told.content.textContent.trim() || tools.dataset.failed);
+        const template = document.createElement("template");
+        template.innerHTML = text;
+        state.replaceChildren(`${file.name}: `, template.content.textContent.trim() || tools.dataset.failed);
         row.remove();
       }
       resolve();

@@ -5,17 +5,32 @@ from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
+from sealdesk.customers import store as customers
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.erasing import rules
 from sealdesk.tickets.erasing.rules import ERASED, JsonEraser, Mentioned
 from sealdesk.tickets.erasing.steps.logs import store
 from sealdesk.tickets.erasing.steps.logs.store import Log
-from sealdesk.tickets.erasing.steps.store import Params
-from sealdesk.tickets.erasing.steps.types import FINISHED, Done
-from sealdesk.tickets.erasing.types import Erasure
+from sealdesk.tickets.erasing.steps.store import Params, list_updates
+from sealdesk.tickets.erasing.types import FINISHED, Done, Erasure
 
 STEP_ROWS = 100
 _STEP_SHORT_ROWS = 500  # of a text without much JSON
+_STEP_UPDATES = 250
+_MAX_TEXTS = 100
+
+
+async def find_earlier(tx: Tx, erasure: Erasure) -> Done:
+    """Names, addresses and numbers that the events of the last 30 days have replaced."""
+    rows = await list_updates(tx, erasure, int(erasure.cursor or 0), _STEP_UPDATES)
+    found: list[str] = []
+    for row in rows:
+        if msgspec.json.decode(row["object"]).get("id") == erasure.customer_id:
+            found += rules.earlier_texts(msgspec.json.decode(row["changes"]))
+    free = [each for each in found if await _is_free(tx, erasure, each)]
+    texts = tuple(dict.fromkeys((*erasure.texts, *free)))[:_MAX_TEXTS]
+    cursor = str(rows[-1]["position"]) if rows else None
+    return Done(cursor, texts=texts)
 
 
 async def wait_for_events(tx: Tx, erasure: Erasure) -> Done:
@@ -159,3 +174,11 @@ def _encode(value: Any) -> str:
 
 def _done(log: Log, rows: Any) -> Done:
     return Done(store.cursor_of(log, rows[-1])) if rows else FINISHED
+
+
+async def _is_free(tx: Tx, erasure: Erasure, text: str) -> bool:
+    """Whether it is no address that another customer has now."""
+    if "@" not in text:
+        return True
+    customer: Any = await customers.find_by_email(tx, erasure.tenant_id, text)
+    return customer is None or customer.id == erasure.customer_id

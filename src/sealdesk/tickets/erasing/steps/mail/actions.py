@@ -9,8 +9,7 @@ from sealdesk.tickets.erasing.rules import ERASED
 from sealdesk.tickets.erasing.steps.logs.store import Log, cursor_of, list_rows, store_rows
 from sealdesk.tickets.erasing.steps.mail import store
 from sealdesk.tickets.erasing.steps.store import Params
-from sealdesk.tickets.erasing.steps.types import FINISHED, Done
-from sealdesk.tickets.erasing.types import Erasure
+from sealdesk.tickets.erasing.types import FINISHED, Done, Erasure
 
 _STEP_ROWS = 250
 
@@ -31,11 +30,7 @@ async def erase_received(tx: Tx, erasure: Erasure) -> Done:
     """The sender, subject and key; the raw message goes with the next retention."""
     rows = await list_rows(tx, erasure, store.RECEIVED, _STEP_ROWS)
     changed: list[Params] = [
-        {
-            "id": row["id"],
-            "message_key": f"{ERASED} {row['id']}",
-            "raw_until": erasure.created_at,
-        }
+        {"id": row["id"], "message_key": f"{ERASED} {row['id']}", "raw_until": erasure.created_at}
         for row in rows
         if _is_about(erasure, row, row["address"])
         or rules.names_person(f"{row['subject']}\n{row['reason'] or ''}", erasure.texts)

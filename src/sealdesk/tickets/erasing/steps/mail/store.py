@@ -44,9 +44,11 @@ WHERE tenant_id = :tenant_id AND id > :after ORDER BY id LIMIT :limit
 _DELETE_SUBMISSION = "DELETE FROM form_submissions WHERE tenant_id = :tenant_id AND id = :id"
 
 PARTICIPANTS = Log(
-    _PARTICIPANTS, _DELETE_PARTICIPANT, key=("ticket_id", "address_identity"),
+    _PARTICIPANTS,
+    _DELETE_PARTICIPANT,
+    key=("ticket_id", "address_identity"),
     large=("address_identity",),
-)  # fmt: skip
+)
 RECEIVED = Log(_RECEIVED, _ERASE_RECEIVED, large=("subject", "reason"))
 OUTGOING = Log(_OUTGOING, _ERASE_OUTGOING, large=("reason",))
 SUBMISSIONS = Log(_SUBMISSIONS, _DELETE_SUBMISSION, large=("request",))

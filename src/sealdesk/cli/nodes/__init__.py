@@ -1,1 +1,0 @@
-"""`sealdesk nodes`: the nodes of a distributed database, and the shards on them."""

@@ -1,0 +1,159 @@
+"""The program: its commands, those of optional packages among them, and its errors."""
+
+import os
+import sqlite3
+import sys
+from contextlib import AbstractContextManager, nullcontext, suppress
+
+import typer
+
+from sealdesk import __version__
+from sealdesk.cli import webhooks, without_server
+from sealdesk.cli.integration import customers, replies, signed_requests, tickets
+from sealdesk.cli.integration.connecting import CREDENTIALS
+from sealdesk.client import SealdeskError
+from sealdesk.errors import ApiError, ConfigurationError
+from sealdesk_mcp import command as mcp
+
+INTERRUPTED = 130  # the exit code that shells report for a program ended by SIGINT: 128 + 2
+
+_WITH_SERVER = without_server.is_server_installed()
+_SERVICE_STEPS = """\b
+First steps:
+  sealdesk demo                    create an example tenant in a new installation
+  sealdesk serve                   serve http://127.0.0.1:8000, with the API docs at /docs
+  sealdesk doctor                  check the installation
+
+\b
+Your own tenant:
+  sealdesk tenants create --name Acme --admin-email ada@acme.test
+  sealdesk keys create --tenant ID --name "Shop"
+
+"""
+_SETTINGS = """
+
+Settings are read from SEALDESK_* variables. The data directory is ./var, or SEALDESK_DATA_DIR.
+Every command except `move` and `restore` may run while the server is running."""
+_WITHOUT_SERVER = """
+
+These are the commands for integrators. The commands that run the service need more packages:
+pipx install 'sealdesk[server]'"""
+_API_STEPS = f"""\b
+With an API key:
+  sealdesk call GET /api/v1/external/whoami
+  sealdesk tickets list --status open
+  sealdesk tickets export tickets.ndjson
+
+{CREDENTIALS}"""
+
+cli = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Sealdesk: a multi-tenant ticketing service with signed API requests.",
+    epilog=_SERVICE_STEPS + _API_STEPS + _SETTINGS
+    if _WITH_SERVER
+    else _API_STEPS + _WITHOUT_SERVER,
+)
+if _WITH_SERVER:
+    from sealdesk.cli import server_commands
+    from sealdesk.db import data_owner
+    from sealdesk.settings import data_dir_of
+
+    server_commands.add_to(cli)
+else:
+    without_server.add_to(cli)
+cli.command(epilog=signed_requests.EXAMPLES)(signed_requests.call)
+cli.command(epilog=signed_requests.SIGN_EXAMPLES)(signed_requests.sign)
+cli.add_typer(tickets.cli, name="tickets")
+cli.add_typer(customers.cli, name="customers")
+cli.add_typer(replies.cli, name="replies")
+cli.add_typer(webhooks.cli, name="webhooks")
+cli.command(epilog=mcp.EXAMPLES)(mcp.mcp)
+
+
+@cli.callback(invoke_without_command=True)
+def options(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit
+
+
+def main() -> int:
+    """Run the command that sys.argv names and return its exit code."""
+    os.umask(0o077)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr] # both are TextIOWrapper
+    if not all(map(_is_utf8, sys.argv)):
+        return _print_error("an argument is not UTF-8; write it in the encoding UTF-8")
+    try:
+        with _made_for_owner():
+            return cli(prog_name="sealdesk", standalone_mode=False) or 0
+    except typer.TyperException as error:
+        return _report_usage_error(error)
+    except (KeyboardInterrupt, typer.Abort):
+        return _print_error("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader, such as `head`, closed the pipe. Without this, Python fails again when it
+        # flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        return _print_error(_describe_error(error))
+
+
+def _made_for_owner() -> AbstractContextManager[None]:
+    """Lets the service write what a command of root makes in the data directory."""
+    if _WITH_SERVER:
+        with suppress(RuntimeError):  # no such home, which the command reports
+            return data_owner.made_for_owner(data_dir_of(os.environ))
+    return nullcontext()
+
+
+def _is_utf8(argument: str) -> bool:
+    """Whether an argument could be decoded: Python keeps other bytes as lone surrogates."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _report_usage_error(error: typer.TyperException) -> int:
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return _print_error(error.format_message(), 2)
+    if not context.args and type(error).__name__ == "NoArgsIsHelpError":
+        print(error.format_message())
+        return 2
+    message = error.format_message().rstrip(".?")
+    return _print_error(f"{message}; see {context.command_path} --help", 2)
+
+
+def _describe_error(error: Exception) -> str:
+    match error:
+        case ConfigurationError() | SealdeskError():
+            return str(error)
+        case ApiError():
+            return _describe_api_error(error)
+        case sqlite3.Error():
+            return f"the database cannot be used: {error}"
+        case OSError(filename=str(name), strerror=str(reason)):
+            return f"{name}: {reason}"
+        case OSError():
+            return str(error.strerror or error)
+    return f"this is a bug in Sealdesk, please report it: {error!r}"
+
+
+def _describe_api_error(error: ApiError) -> str:
+    field_errors = error.members.get("errors", ())
+    messages = [f"{field['pointer'].strip('/')}: {field['message']}" for field in field_errors]
+    return " ".join(messages) or error.detail
+
+
+def _print_error(text: str, exit_code: int = 1) -> int:
+    print(f"sealdesk: {' '.join(text.split())}", file=sys.stderr)
+    return exit_code

@@ -1,0 +1,1 @@
+"""The client for programs with asyncio, of which `sync` is made."""

@@ -1,0 +1,65 @@
+"""Who owns the data directory, and why a file in it cannot be used.
+
+The service runs as the owner. What root makes beside it, such as a new journal of keys, the service
+could not write.
+"""
+
+import os
+import pwd
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def find_foreign(directory: Path) -> list[Path]:
+    """What belongs to another user than the directory it is in."""
+    owner = directory.stat().st_uid
+    return [path for path in _walk(directory) if path.lstat().st_uid != owner]
+
+
+@contextmanager
+def made_for_owner(directory: Path) -> Iterator[None]:
+    """Give what root makes in the directory meanwhile to its owner; nothing for other users."""
+    before = _owned_by_root(directory)
+    try:
+        yield
+    finally:
+        give_to_owner(directory, _owned_by_root(directory) - before)
+
+
+def give_to_owner(directory: Path, paths: Iterable[Path]) -> None:
+    """Give files to the owner of the directory that they are in. Raises OSError."""
+    for path in paths:
+        owner = directory.stat()
+        os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
+
+
+def _owned_by_root(directory: Path) -> set[Path]:
+    """What root owns in the directory of another user."""
+    if os.geteuid() != 0 or not directory.is_dir():
+        return set()
+    return {path for path in find_foreign(directory) if path.lstat().st_uid == 0}
+
+
+def name_of(uid: int) -> str:
+    """The name of a user, or the id of one without a name."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def explain_denial(path: Path) -> str | None:
+    """Why this user cannot write a file or beside it, and what to do; None when they can."""
+    directory = path.parent
+    if os.statvfs(directory).f_flag & os.ST_RDONLY:
+        return f"{directory} is on a read-only file system; mount it writable"
+    if all(os.access(each, os.R_OK | os.W_OK) for each in (directory, path)):
+        return None
+    user, owner = name_of(os.geteuid()), name_of(directory.stat().st_uid)
+    return f"{path} cannot be written by {user}; run this as {owner}, who owns {directory}"
+
+
+def _walk(directory: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(directory):
+        yield from (Path(folder, name) for name in (*folders, *files))

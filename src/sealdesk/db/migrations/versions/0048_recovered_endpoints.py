@@ -1,0 +1,13 @@
+"""An endpoint knows when its last outage ended, until its waiting deliveries are due."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0048"
+down_revision = "0047"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("endpoints", sa.Column("recovered_at", sa.BigInteger(), nullable=True))

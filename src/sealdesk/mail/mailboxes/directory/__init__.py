@@ -1,1 +1,0 @@
-"""Which tenant's mailbox an address is, in the whole installation."""

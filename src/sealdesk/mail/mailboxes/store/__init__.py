@@ -1,0 +1,1 @@
+"""The SQL of mailboxes, and of the directory of their addresses."""

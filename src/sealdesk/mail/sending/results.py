@@ -1,0 +1,103 @@
+"""The results of sending: with messages and their replies, as events and as notes."""
+
+import msgspec
+
+from sealdesk import ids
+from sealdesk.caller import Actor, Caller
+from sealdesk.db.engine import Tx
+from sealdesk.event_log import events
+from sealdesk.event_log.events import EventType
+from sealdesk.mail.sending import rules, store
+from sealdesk.mail.sending.types import Outcome, OutgoingMessage, Result, State
+from sealdesk.mail.threads.actions import get_ongoing_ticket
+from sealdesk.tickets import actions as tickets
+from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets.store import replies
+from sealdesk.tickets.types import NewReply
+
+BATCH = 50  # results that are stored at once
+_EVENTS: dict[State, EventType] = {
+    "sent": "reply.delivered",
+    "bounced": "reply.bounced",
+    "failed": "reply.bounced",
+}
+
+
+async def store_results(tx: Tx, results: list[Result], now_us: int) -> None:
+    """Store the results of attempts, with what follows from them."""
+    # In the same order in each process, as replies are locked.
+    for result in sorted(results, key=lambda each: each.message.about_id):
+        await _store(tx, result, now_us)
+
+
+async def _store(tx: Tx, result: Result, now_us: int) -> None:
+    message, outcome, due_at = result.message, result.outcome, None
+    if outcome.state == "queued":
+        due_at = rules.due_again_at(message, now_us, is_attempt=result.is_attempt)
+        outcome = outcome if due_at else Outcome("failed", outcome.reason)
+    is_stored = await store.finish(
+        tx,
+        message,
+        result.leases,
+        outcome,
+        attempt_count=message.attempt_count + result.is_attempt,
+        due_at=due_at,
+        now_us=now_us,
+    )
+    if not is_stored:
+        return
+    await update_reply(tx, message, now_us)
+    if outcome.state in ("bounced", "failed") and result.gets_note and message.ticket_id:
+        await add_note(tx, message, outcome.reason or "", now_us, is_worker=True)
+
+
+async def bounce(tx: Tx, message: OutgoingMessage, reason: str, now_us: int) -> str | None:
+    """Store that a message came back; the id of the note about it, None if it was known."""
+    if not await store.bounce(tx, message, reason, now_us):
+        return None
+    await update_reply(tx, message, now_us)
+    return await add_note(tx, message, reason, now_us) if message.ticket_id else ""
+
+
+async def update_reply(tx: Tx, message: OutgoingMessage, now_us: int) -> None:
+    """Store the state of a message with its reply, and record the event of a final one."""
+    if message.kind != "reply":
+        return
+    # Another message of the same reply would compute its state without this one.
+    await tx.lock(f"delivery {message.about_id}", message.tenant_id)
+    worst = rules.worst(await store.list_outcomes(tx, message))
+    if not await store.set_delivery(tx, message, worst, now_us) or worst.state == "queued":
+        return
+    reply = await replies.find(tx, message.tenant_id, message.ticket_id, message.about_id)
+    if reply is not None:
+        document = ticket_rules.reply_json(reply)
+        kind = _EVENTS[worst.state]
+        await events.record(tx, message.tenant_id, kind, document, events.NO_CHANGES, now_us)
+
+
+async def add_note(
+    tx: Tx, message: OutgoingMessage, reason: str, now_us: int, *, is_worker: bool = False
+) -> str:
+    """Write into the ticket of a message that it was not delivered; the id of the note."""
+    stored = await get_ongoing_ticket(tx, message.tenant_id, message.ticket_id)
+    new = NewReply(body=rules.not_delivered(message.address, reason), is_internal=True)
+    actor = Actor("system", ids.NONE, "Sealdesk")
+    caller = Caller(message.tenant_id, actor, frozenset(), "", has_custom_fields=False)
+    if is_worker:
+        caller = msgspec.structs.replace(caller, is_worker=True)
+    note = await tickets.reply(
+        tx,
+        caller,
+        stored.ticket.id,
+        new,
+        now_us=now_us,
+        about_author_id=await _find_author_id(tx, message),
+    )
+    return note.id
+
+
+async def _find_author_id(tx: Tx, message: OutgoingMessage) -> str:
+    """The user who has written the reply in a message, "" if that was no user."""
+    reply = await replies.find(tx, message.tenant_id, message.ticket_id, message.about_id)
+    is_of_user = reply is not None and reply.author.type == "agent"
+    return reply.author.id if reply and is_of_user and reply.author.id != ids.NONE else ""

@@ -1,1 +1,0 @@
-"""What became of messages: with their replies, as events and as notes."""

@@ -1,0 +1,128 @@
+"""Texts without the tokens that give access to a ticket, however a program has spelt them; no I/O.
+
+A quoted or forwarded e-mail contains the link and the reply address of whoever got it, rewritten by
+filters (SafeLinks, urldefense), percent-encoded, wrapped, or with HTML entities (decision 0091).
+"""
+
+import base64
+import html
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from sealdesk.crypto.sealing import KeyRing
+from sealdesk.mail.threads.types import Participant
+
+_HIDDEN = "…"
+_LINK_TOKEN_LENGTH = 84  # 52 bytes in base32: fingerprint, SIV, ticket id and hash
+_FINGERPRINT_LENGTH = 6  # the characters of base32 that 4 bytes determine
+_MAX_ROUNDS = 4  # a filter encodes once, and two filters may follow each other
+_WRAP = r"(?:=?\r?\n[>|\s]{0,20})?"
+_TOKEN = rf"{_WRAP}(?:[a-z2-7]{_WRAP}){{26}}"
+# Of any ticket. urldefense writes + as -2B or *.
+_REPLY_ADDRESS = re.compile(
+    rf"(?:[+*]|[-=%]2b)({_TOKEN})(?=[@*]|[-=%]40)", re.IGNORECASE | re.ASCII
+)
+# Of any installation.
+_LINK = re.compile(r"/ticket/([a-z2-7]{40,200})", re.IGNORECASE | re.ASCII)
+_BASE32, _NO_BASE32 = re.compile(r"[A-Za-z2-7]+"), re.compile(r"[^A-Za-z2-7]+")
+_ENCODED = re.compile(
+    r"%(?:25)*[0-9a-f]{2}|&(?:amp;)*(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});",
+    re.IGNORECASE | re.ASCII,
+)
+_QUOTED_PRINTABLE = re.compile(r"=(?:3D)*[0-9A-F]{2}", re.ASCII)
+
+
+class Secrets(NamedTuple):
+    """What is looked for. prefixes: with which the token of a link begins."""
+
+    reply_tokens: tuple[str, ...]
+    prefixes: tuple[str, ...]
+
+
+class _Decoded(NamedTuple):
+    """A text after some rounds. starts: where each character begins in the first one, and its
+    end."""
+
+    text: str
+    starts: list[int]
+
+
+def secrets_of(key_ring: KeyRing, participants: Iterable[Participant] = ()) -> Secrets:
+    """The secrets of a ticket, and of all links of this installation."""
+    fingerprints = (bytes.fromhex(each) for each in sorted(key_ring.fingerprints))
+    prefixes = (base64.b32encode(each).decode().lower() for each in fingerprints)
+    return Secrets(
+        tuple(each.token for each in participants),
+        tuple(each[:_FINGERPRINT_LENGTH] for each in prefixes),
+    )
+
+
+def redact(text: str, secrets: Secrets) -> str:
+    """A text without secrets."""
+    spans = sorted(span for each in _decodings(text) for span in _find(each, secrets))
+    parts, end = list[str](), 0
+    for span in spans:
+        if span[0] >= end:
+            parts += (text[end : span[0]], _HIDDEN)
+        end = max(end, span[1])
+    return "".join((*parts, text[end:]))
+
+
+def _decodings(text: str) -> Iterator[_Decoded]:
+    """The text as it is, and what each round of decoding makes of it."""
+    plain = _Decoded(text, list(range(len(text) + 1)))
+    begins = [plain]
+    if _QUOTED_PRINTABLE.search(text):
+        begins.append(_decode(plain, _QUOTED_PRINTABLE))
+    for begin in begins:
+        decoded, rounds = begin, 0
+        yield decoded
+        while rounds < _MAX_ROUNDS and _ENCODED.search(decoded.text):
+            decoded, rounds = _decode(decoded, _ENCODED), rounds + 1
+            yield decoded
+
+
+def _decode(before: _Decoded, pattern: re.Pattern[str]) -> _Decoded:
+    parts, starts, end = list[str](), list[int](), 0
+    for found in pattern.finditer(before.text):
+        begin = found.start()
+        character = _character(found[0])
+        parts += (before.text[end:begin], character)
+        starts += before.starts[end:begin]
+        starts += [before.starts[begin]] * len(character)
+        end = found.end()
+    return _Decoded("".join((*parts, before.text[end:])), starts + before.starts[end:])
+
+
+def _character(encoded: str) -> str:
+    if encoded.startswith("&"):
+        return html.unescape("&" + encoded[1:].replace("amp;", "", encoded.count(";") - 1))
+    return unquote_to_bytes("%" + encoded[-2:]).decode("latin-1")
+
+
+def _find(decoded: _Decoded, secrets: Secrets) -> Iterator[tuple[int, int]]:
+    """Where secrets are in the first text."""
+    starts = decoded.starts
+    for pattern in (_REPLY_ADDRESS, _LINK):
+        for found in pattern.finditer(decoded.text):
+            yield starts[found.start(1)], starts[found.end(1)]
+    # Whatever separates the characters of a token, such as a wrapped line, is left out.
+    bare = _NO_BASE32.sub("", decoded.text).lower()
+    spans = [*_find_all(bare, secrets)]
+    if spans:
+        at = [begin for run in _BASE32.finditer(decoded.text) for begin in range(*run.span())]
+        for begin, end in spans:
+            yield starts[at[begin]], starts[at[end - 1] + 1]
+
+
+def _find_all(bare: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
+    wanted = [(each, len(each)) for each in secrets.reply_tokens]
+    wanted += [(each, _LINK_TOKEN_LENGTH) for each in secrets.prefixes]
+    for begins_with, length in wanted:
+        begin = bare.find(begins_with)
+        while begin >= 0:
+            end = min(begin + length, len(bare))
+            yield begin, end
+            begin = bare.find(begins_with, end)

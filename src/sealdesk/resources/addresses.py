@@ -1,0 +1,35 @@
+"""Which e-mail addresses get mail, and which of them nobody reads."""
+
+import re
+
+_MAX_LOCAL_PART, _MAX_DOMAIN = 64, 255  # RFC 5321, 4.5.3.1
+_LABEL = re.compile(r"[\w-]{1,63}")
+_NO_REPLY = re.compile(
+    r"(?:^|[._+-])(?:(?:no|not|dont|donot|do-not|never)[._-]?(?:reply|respond|answer)"
+    r"|(?:nicht|keine)[._-]?antwort(?:en)?|ne[._-]?pas[._-]?repondre|no[._-]?responder"
+    r"|non[._-]?rispondere|nao[._-]?responda)",
+)
+
+
+def can_receive(address: str) -> bool:
+    """Whether mail can reach an address, which is more than what a form should accept."""
+    local, _, domain = address.rpartition("@")
+    labels = domain.rstrip(".").split(".")
+    return (
+        0 < len(local) <= _MAX_LOCAL_PART
+        and len(address) <= _MAX_DOMAIN
+        and local.isprintable()
+        and all(map(_LABEL.fullmatch, labels))
+        and len(labels) > 1
+        and labels[-1].lower() != "invalid"
+    )
+
+
+def is_no_reply(address: str) -> bool:
+    """Whether an address says of itself that nobody reads what is sent to it."""
+    return _NO_REPLY.search(address.rpartition("@")[0].lower()) is not None
+
+
+def is_read(address: str) -> bool:
+    """Whether a person can get what is sent to an address."""
+    return can_receive(address) and not is_no_reply(address)

@@ -1,0 +1,1 @@
+"""Functions on foreign input, run in child processes that have limits and no secrets."""

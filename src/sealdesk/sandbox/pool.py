@@ -1,0 +1,145 @@
+"""A bounded pool of child processes: started when first needed, ended when idle."""
+
+import asyncio
+import contextlib
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable
+
+from sealdesk.sandbox.protocol import REQUEST, RESPONSE, Kind
+
+# Beyond it nobody waits for the processor but for something else, on a machine ten times slower.
+_WALL_FACTOR = 30.0
+_PIECE_BYTES = 64 * 1024
+_MAX_PROCESSES = 2
+_MAX_WAITING = 64
+_IDLE_S = 30.0
+
+
+class Exceeded(Exception):
+    """The function used more processor time or memory than it may; its process has ended."""
+
+
+class Failed(Exception):
+    """The function raised an exception; the message is the name of its class."""
+
+
+class Crowded(Exception):
+    """So many calls wait that another one would not be answered in time."""
+
+
+class Pool:
+    """Runs functions in child processes, one call at a time in each."""
+
+    def __init__(
+        self,
+        *,
+        max_processes: int = _MAX_PROCESSES,
+        max_waiting: int = _MAX_WAITING,
+        idle_s: float = _IDLE_S,
+    ) -> None:
+        self._slots = asyncio.Semaphore(max_processes)
+        self._max_calls = max_processes + max_waiting
+        self._idle_s = idle_s
+        self._call_count = 0
+        self._idle: list[_Child] = []
+
+    @property
+    def idle_count(self) -> int:
+        """The number of processes that wait for work."""
+        return len(self._idle)
+
+    async def run(self, function: str, data: bytes, *, cpu_s: float) -> bytes:
+        """What a function returns for bytes.
+
+        function: "module:name", a constant of the code; it takes bytes and returns bytes. cpu_s:
+        processor time that it may use. Raises Exceeded, Failed, Crowded.
+        """
+        if self._call_count >= self._max_calls:
+            raise Crowded
+        self._call_count += 1
+        try:
+            async with self._slots:
+                return await self._run(function, data, cpu_s)
+        finally:
+            self._call_count -= 1
+
+    async def _run(self, function: str, data: bytes, cpu_s: float) -> bytes:
+        child = self._idle.pop() if self._idle else await _Child.start()
+        child.stop_waiting()
+        try:
+            async with asyncio.timeout(cpu_s * _WALL_FACTOR):
+                kind, result = await child.call(function, data, cpu_s)
+        except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
+            await child.kill()
+            raise Exceeded from error
+        except BaseException:  # a cancelled call leaves half an answer in the pipe
+            await child.kill()
+            raise
+        self._idle.append(child)
+        child.wait_for_work(self._idle_s, self._end_idle)
+        if kind == Kind.OUT_OF_MEMORY:
+            raise Exceeded
+        if kind == Kind.FAILED:
+            raise Failed(result.decode())
+        return result
+
+    def _end_idle(self, child: "_Child") -> None:
+        if child in self._idle:
+            self._idle.remove(child)
+            child.close()
+
+    async def close(self) -> None:
+        """End the processes that wait for work."""
+        while self._idle:
+            child = self._idle.pop()
+            child.stop_waiting()
+            await child.kill()
+
+
+class _Child:
+    """One process and its pipes."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._timer: asyncio.TimerHandle | None = None
+
+    @classmethod
+    async def start(cls) -> "_Child":
+        # -I: neither the caller's variables nor its directory choose what is imported.
+        command = (sys.executable, "-I", "-m", "sealdesk.sandbox.child")
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={}, close_fds=True
+        )
+        return cls(process)
+
+    async def call(self, function: str, data: bytes, cpu_s: float) -> tuple[Kind, bytes]:
+        to_child, from_child = self._process.stdin, self._process.stdout
+        if to_child is None or from_child is None:
+            raise OSError("the process has no pipes")
+        name = function.encode()
+        to_child.write(REQUEST.pack(cpu_s, len(name), len(data)) + name)
+        # In pieces, since the transport copies what the pipe does not take at once.
+        for start in range(0, len(data), _PIECE_BYTES):
+            to_child.write(memoryview(data)[start : start + _PIECE_BYTES])
+            await to_child.drain()
+        kind, length = RESPONSE.unpack(await from_child.readexactly(RESPONSE.size))
+        return Kind(kind), await from_child.readexactly(length)
+
+    def wait_for_work(self, idle_s: float, on_idle: "Callable[[_Child], None]") -> None:
+        self._timer = asyncio.get_running_loop().call_later(idle_s, on_idle, self)
+
+    def stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def close(self) -> None:
+        """Let the process end by itself."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    async def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()

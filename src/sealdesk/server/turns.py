@@ -1,0 +1,213 @@
+"""Fair turns: while others have requests, one payer has one piece of work at a time in the loop.
+
+A piece is what a request does between two awaits. It is measured and charged to whoever the work is
+for: the tenant, and before that is known the client's network. Payers take turns by deficit round
+robin: a round is one iteration of the event loop, in which each payer without debt does one piece.
+Nothing is refused, and who is alone does not wait (decision 0092).
+"""
+
+import asyncio
+import time
+import types
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from typing import Any
+
+from sealdesk.db.deadline import Deadline
+from sealdesk.web.request import Scope
+
+_QUANTUM_NS = 500_000  # of debt that a round pays: as much as two pieces of a signed GET of 25
+# Debt with which a payer goes on: short pieces never wait for a round.
+_FREE_NS = 2_000_000
+_MAX_DEBT_NS = 1_000_000_000
+_MAX_PAYERS = 4096
+_CREDENTIALS = frozenset((b"x-api-key", b"authorization", b"cookie"))
+_URGENT = ("/healthz", "/readyz")
+
+
+class Payer:
+    """Who work is done for. requests: in progress. round: in which it did its last piece."""
+
+    __slots__ = ("debt_ns", "parked", "requests", "round")
+
+    def __init__(self) -> None:
+        self.requests = self.debt_ns = 0
+        self.round = -1
+        self.parked: deque[asyncio.Future[None]] = deque()
+
+
+class Turn:
+    """The work of one request.
+
+    began_ns: of its last piece. used_ns: by the pieces before. deadline: of the request, which
+    knows whether it holds a connection.
+    """
+
+    __slots__ = ("_is_urgent", "_turns", "began_ns", "deadline", "payer", "used_ns")
+
+    def __init__(self, turns: "Turns", payer: Payer, *, is_urgent: bool) -> None:
+        self._turns = turns
+        self._is_urgent = is_urgent
+        self.payer = payer
+        self.began_ns = self.used_ns = 0
+        self.deadline = Deadline()
+
+    @property
+    def goes_first(self) -> bool:
+        """Whether it does not wait: others wait for what it holds, or it asks for the health."""
+        return self._is_urgent or self.deadline.connections > 0
+
+    @property
+    def used_s(self) -> float:
+        """How long the request has held the event loop, the present piece included."""
+        return (self.used_ns + self._turns.now_ns() - self.began_ns) / 1e9
+
+    def pay_as(self, name: str) -> None:
+        """Charge what follows to another payer."""
+        self._turns.move(self, name)
+
+    def run(self, work: Coroutine[Any, Any, None]) -> Awaitable[None]:
+        """Do the work, piece by piece."""
+        return self._turns.run(self, work)
+
+    def end(self) -> None:
+        """The request is answered."""
+        self._turns.end(self)
+
+
+class Turns:
+    """The turns of a process. now_ns: measures the pieces."""
+
+    def __init__(self, now_ns: Callable[[], int] = time.perf_counter_ns) -> None:
+        self.now_ns = now_ns
+        self._payers: dict[str, Payer] = {}
+        self._owing: dict[Payer, None] = {}  # with debt or parked requests, in order
+        self._busy_count = 0  # payers with requests
+        self._round = 0
+        self._has_worked = False  # any payer, since the round began
+        self._has_next = False
+
+    def begin(self, network: str, scope: Scope) -> Turn:
+        """The turn of a new request, for which the client's network pays.
+
+        Requests with credentials are apart from anonymous ones of the same network.
+        """
+        kind = "open"
+        for name, _ in scope["headers"]:
+            if name in _CREDENTIALS:
+                kind = "known"
+                break
+        payer = self._payer(f"{kind} {network}")
+        self._enter(payer)
+        return Turn(self, payer, is_urgent=scope["path"] in _URGENT)
+
+    def end(self, turn: Turn) -> None:
+        """The request of a turn is answered."""
+        self._leave(turn.payer)
+
+    def move(self, turn: Turn, name: str) -> None:
+        """Another payer pays for a turn."""
+        self._leave(turn.payer)
+        turn.payer = self._payer(name)
+        self._enter(turn.payer)
+
+    @types.coroutine
+    def run(self, turn: Turn, work: Coroutine[Any, Any, None]) -> Generator[Any, None, None]:
+        """Run the work of a request piece by piece, each in its turn."""
+        resume: Callable[[Any], Any] = work.send
+        value: Any = None
+        now_ns = self.now_ns
+        while True:
+            if self._busy_count > 1 and not self._may_go(turn):
+                try:
+                    yield from self._park(turn.payer)
+                except BaseException as error:
+                    resume, value = work.throw, error
+            turn.began_ns = now_ns()
+            try:
+                awaited = resume(value)
+            except StopIteration:
+                return
+            finally:
+                used_ns = now_ns() - turn.began_ns
+                turn.used_ns += used_ns
+                if self._busy_count > 1:
+                    self._charge(turn.payer, used_ns)
+            try:
+                yield awaited
+                resume, value = work.send, None
+            except BaseException as error:
+                resume, value = work.throw, error
+
+    def _payer(self, name: str) -> Payer:
+        payer = self._payers.get(name)
+        if payer is None:
+            if len(self._payers) >= _MAX_PAYERS:
+                self._payers = {k: each for k, each in self._payers.items() if each.requests}
+            payer = self._payers[name] = Payer()
+        return payer
+
+    def _enter(self, payer: Payer) -> None:
+        payer.requests += 1
+        self._busy_count += payer.requests == 1
+
+    def _leave(self, payer: Payer) -> None:
+        payer.requests -= 1
+        self._busy_count -= payer.requests == 0
+
+    def _may_go(self, turn: Turn) -> bool:
+        payer = turn.payer
+        if turn.goes_first:
+            return True
+        return payer.debt_ns <= _FREE_NS and payer.round != self._round and not payer.parked
+
+    def _charge(self, payer: Payer, used_ns: int) -> None:
+        payer.round = self._round
+        payer.debt_ns = min(payer.debt_ns + used_ns, _MAX_DEBT_NS)
+        self._owing[payer] = None
+        self._has_worked = True
+        self._begin_round_later()
+
+    def _park(self, payer: Payer) -> Generator[Any, None, None]:
+        future = asyncio.get_running_loop().create_future()
+        payer.parked.append(future)
+        self._owing[payer] = None
+        self._begin_round_later()
+        try:
+            yield from future
+        except BaseException:
+            if future in payer.parked:
+                payer.parked.remove(future)
+            raise
+
+    def _begin_round_later(self) -> None:
+        if not self._has_next:
+            self._has_next = True
+            asyncio.get_running_loop().call_soon(self._begin_round)
+
+    def _begin_round(self) -> None:
+        self._has_next = False
+        self._round += 1
+        paid_ns = _QUANTUM_NS if self._has_worked else self._least_debt_ns()
+        self._has_worked = False
+        for payer in [*self._owing]:
+            payer.debt_ns = max(0, payer.debt_ns - paid_ns)
+            if payer.parked and payer.debt_ns <= _FREE_NS:
+                self._wake(payer)
+            if not payer.parked and not payer.debt_ns:
+                del self._owing[payer]
+        if any(payer.parked for payer in self._owing):
+            self._begin_round_later()
+
+    def _least_debt_ns(self) -> int:
+        """What lets the first who waits go on, when nobody had work in a whole round."""
+        waiting = [payer.debt_ns for payer in self._owing if payer.parked]
+        return max(_QUANTUM_NS, min(waiting, default=0) - _FREE_NS)
+
+    def _wake(self, payer: Payer) -> None:
+        payer.round = self._round
+        while payer.parked:
+            future = payer.parked.popleft()
+            if not future.done():
+                future.set_result(None)
+                return

@@ -1,0 +1,129 @@
+"""After a key command the focus is where one reads: no key does what was not meant."""
+
+import time
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.chromium import Window
+from tests.support.client import Key
+from tests.support.pages import INBOX
+from tests.support.service import Tenant
+
+TICKETS = "/api/v1/external/tickets"
+SENTENCE = "are you sure? me too; please, call us back at 5."
+# What a key opens, and what is chosen in it.
+COMMANDS = (("s", "p"), ("p", "l"), ("A", "n"), ("h", "u"), ("t", "vip"))
+
+
+@pytest.fixture
+def key(tenant: Tenant) -> Key:
+    return tenant.key()
+
+
+@pytest.fixture
+def orders(key: Key) -> list[str]:
+    """The ids of three tickets, the newest first."""
+    return [key.ticket(subject=f"Order {n}")["id"] for n in range(3)][::-1]
+
+
+def _now(key: Key, ticket_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = key.get(f"{TICKETS}/{ticket_id}").json()["data"]
+    return {name: found[name] for name in ("status", "priority", "assignee_id", "reply_count")}
+
+
+def _slow_down(page: Page, seconds: float) -> None:
+    """Every next ticket that is loaded takes so long."""
+
+    def load(route: Route) -> None:
+        time.sleep(seconds)
+        route.continue_()
+
+    page.route("**/tickets/next?**", load)
+
+
+def test_a_sentence_after_a_choice_by_key_changes_nothing_else(
+    window: Window, key: Key, orders: list[str]
+) -> None:
+    page = window.page
+    for opens, choice in COMMANDS:
+        page.goto(f"{INBOX}/{orders[0]}")
+        page.keyboard.press(opens)
+        page.keyboard.type(choice)
+        page.keyboard.press("Enter")
+        before = _now(key, orders[0])
+        page.keyboard.press("r")
+        page.keyboard.type(SENTENCE)
+        expect(page.get_by_label("Your reply")).to_have_value(SENTENCE)
+        page.keyboard.press("Escape")
+        assert page.evaluate("document.activeElement.localName") == "h1", opens
+        page.get_by_label("Your reply").fill("")
+        after = _now(key, orders[0])
+        assert {**before, "status": after["status"], "priority": after["priority"]} == after
+        assert after["status"] in ("open", "pending") and after["priority"] in ("medium", "low")
+
+
+def test_keys_pressed_while_the_next_ticket_loads_are_typed_there(
+    window: Window, key: Key, orders: list[str]
+) -> None:
+    page = window.page
+    page.goto(INBOX)
+    page.get_by_role("link", name="Order 2").click()
+    page.get_by_role("heading", name="Order 2").wait_for()
+    before = [_now(key, each) for each in orders]
+    _slow_down(page, 0.3)
+    page.evaluate("window.isSame = true")
+    page.keyboard.press("j")
+    page.keyboard.press("r")
+    page.keyboard.type(SENTENCE)
+    page.get_by_role("heading", name="Order 1").wait_for()
+    expect(page.get_by_label("Your reply")).to_have_value(SENTENCE)
+    assert [_now(key, each) for each in orders] == before
+    # It came in place, and the way back does so too.
+    page.go_back()
+    page.get_by_role("heading", name="Order 2").wait_for()
+    expect(page.get_by_label("Your reply")).to_have_value("")
+    assert page.evaluate("window.isSame")
+    page.reload()
+    page.get_by_role("heading", name="Order 2").wait_for()
+    page.keyboard.press("j")
+    page.get_by_role("heading", name="Order 1").wait_for()
+    expect(page.get_by_label("Your reply")).to_have_value(SENTENCE)
+
+
+def test_a_ticket_stays_with_its_text_when_the_next_one_cannot_be_loaded(
+    window: Window, key: Key, orders: list[str]
+) -> None:
+    page = window.page
+    page.goto(INBOX)
+    page.get_by_role("link", name="Order 2").click()
+    page.get_by_label("Your reply").fill("Almost done")
+    page.keyboard.press("Escape")
+    asked: list[Route] = []
+    page.route("**/tickets/next?**", lambda route: asked.insert(0, route))
+    with page.expect_request("**/tickets/next?**"):
+        page.keyboard.press("j")
+    page.keyboard.press("e")  # for the ticket that does not come
+    asked[0].fulfill(status=404, body="")
+    expect(page.locator("#said")).to_contain_text("The ticket was not opened.")
+    expect(page.get_by_label("Your reply")).to_have_value("Almost done")
+    assert _now(key, orders[0])["status"] == "open"
+    # Once the message could be read, keys are for this ticket again.
+    while page.evaluate("held !== null"):
+        page.wait_for_timeout(50)
+    page.keyboard.press("e")
+    expect(page.locator("[data-field=status] [data-state]")).to_contain_text("Saved")
+
+
+def test_keys_work_at_once_after_a_change_of_many(
+    window: Window, key: Key, orders: list[str]
+) -> None:
+    page = window.page
+    page.goto(INBOX)
+    for press in ("*", "p", "l", "Enter"):
+        page.keyboard.press(press)
+    expect(page.locator("#said")).to_contain_text("3 tickets were changed")
+    page.keyboard.press("z")
+    expect(page.locator("#said")).to_contain_text("3 tickets are as before")
+    assert {_now(key, each)["priority"] for each in orders} == {"medium"}

@@ -1,0 +1,100 @@
+"""What root makes beside the service belongs to the owner of the data directory."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sealdesk.api_keys import journal
+from sealdesk.db import data_owner
+from sealdesk.errors import ServiceUnavailable
+from tests.cli.terminal import Terminal
+from tests.support.service import Service
+
+_SERVICE_UID = 65534
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+
+
+@pytest.fixture
+def owned(installed: Terminal) -> Iterator[Terminal]:
+    """An installation whose data directory belongs to another user than the one of the tests."""
+    _give_away(installed.data_dir)
+    yield installed
+
+
+def _give_away(directory: Path) -> None:
+    for path in (directory, *directory.rglob("*")):
+        os.chown(path, _SERVICE_UID, _SERVICE_UID)
+
+
+@needs_root
+def test_files_of_commands_that_root_runs_belong_to_the_owner(
+    owned: Terminal, tmp_path: Path
+) -> None:
+    tenant = owned.tenant("root@acme.test")
+    owned.out("keys", "create", "--tenant", tenant, "--name", "made by root")
+    assert (owned.data_dir / journal.FILE).exists()
+    assert data_owner.find_foreign(owned.data_dir) == []
+    owned.out("backup", str(tmp_path / "backup"))
+    for path in owned.data_dir.glob("sealdesk.db*"):
+        path.unlink()
+    owned.out("restore", str(tmp_path / "backup"))
+    assert (owned.data_dir / "sealdesk.db").exists()
+    assert data_owner.find_foreign(owned.data_dir) == []
+
+
+@needs_root
+def test_doctor_names_files_that_the_service_cannot_write_and_gives_them_back(
+    owned: Terminal,
+) -> None:
+    (owned.data_dir / journal.FILE).touch(0o600)
+    failed = owned.run("doctor")
+    assert (failed.returncode, "the service cannot write them" in failed.stdout) == (1, True)
+    assert "now of" in owned.run("doctor", "--fix").stdout
+    assert data_owner.find_foreign(owned.data_dir) == []
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs mount namespaces")
+@needs_root
+def test_a_read_only_file_system_is_named(installed: Terminal) -> None:
+    at = installed.data_dir
+    program = Path(sys.executable).with_name("sealdesk")
+    mount = f"mount --bind '{at}' '{at}' && mount -o remount,ro,bind '{at}'"
+    for command in ("tenants list", "doctor", "serve --port 0"):
+        run = subprocess.run(
+            [
+                "unshare",
+                "-m",
+                "sh",
+                "-c",
+                f"{mount} && exec {program} {command}",
+            ],
+            env=os.environ | {"SEALDESK_DATA_DIR": str(at)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode != 0
+        assert "read-only file system" in run.stdout + run.stderr, run.stderr
+        assert "restore it from a backup" not in run.stdout + run.stderr
+
+
+def test_a_revocation_that_the_journal_misses_is_committed_and_says_so(service: Service) -> None:
+    tenant = service.tenant()
+    key = tenant.key()
+    path = service.settings.data_dir / journal.FILE
+    path.unlink(missing_ok=True)
+    path.mkdir()  # a file that nobody can write, also not root
+    try:
+        answer = tenant.admin().delete(f"/api/v1/api-keys/{key.id}")
+        with pytest.raises(ServiceUnavailable):
+            journal.record(path.parent, "revoked", tenant.id, key.id, now_us=1)
+    finally:
+        path.rmdir()
+    assert (answer.status_code, answer.json()["code"]) == (503, "journal_unwritable")
+    assert key.get("/api/v1/external/whoami").status_code == 401
+    assert tenant.admin().delete(f"/api/v1/api-keys/{key.id}").status_code == 204

@@ -1,0 +1,73 @@
+"""The connection test says what the DNS records of the mail domain lack."""
+
+import asyncio
+
+import pytest
+
+from sealdesk.mail.mailboxes import domain_check
+from sealdesk.mail.mailboxes.domain_check import MESSAGES, LookUp, LookupFailed, check_domain
+from tests.mail.mailboxes.stored import MAILBOXES, made
+from tests.support.pages import logged_in
+from tests.support.service import Tenant
+
+COMPLETE = {
+    ("shop.com", "MX"): ["mx.shop.com."],
+    ("shop.com", "TXT"): ["site-proof=1", "v=spf1 include:_spf.shop.com -all"],
+    ("_dmarc.shop.com", "TXT"): ["v=DMARC1; p=none"],
+    ("selector1._domainkey.shop.com", "TXT"): ["v=DKIM1; k=rsa; p=MIIB"],
+}
+
+
+def resolver(records: dict[tuple[str, str], list[str]]) -> LookUp:
+    async def look_up(name: str, kind: str) -> list[str]:
+        return records.get((name, kind), [])
+
+    return look_up
+
+
+async def silent(_name: str, _kind: str) -> list[str]:
+    raise LookupFailed
+
+
+@pytest.mark.parametrize(
+    ("left_out", "fault"),
+    [
+        (("shop.com", "MX"), "mx_missing"),
+        (("shop.com", "TXT"), "spf_missing"),
+        (("selector1._domainkey.shop.com", "TXT"), "dkim_missing"),
+        (("_dmarc.shop.com", "TXT"), "dmarc_missing"),
+    ],
+)
+def test_what_a_domain_lacks_is_found(left_out: tuple[str, str], fault: str) -> None:
+    records = {key: found for key, found in COMPLETE.items() if key != left_out}
+    assert asyncio.run(check_domain("help@shop.com", resolver(records))) == (fault,)
+
+
+def test_a_complete_domain_lacks_nothing_and_dmarc_may_be_of_the_one_above() -> None:
+    assert asyncio.run(check_domain("help@Shop.com", resolver(COMPLETE))) == ()
+    below = asyncio.run(check_domain("help@mail.shop.com", resolver(COMPLETE)))
+    assert below == ("mx_missing", "spf_missing", "dkim_missing")
+
+
+def test_a_domain_that_takes_no_mail_has_no_mx() -> None:
+    records = {**COMPLETE, ("shop.com", "MX"): ["."]}
+    assert asyncio.run(check_domain("help@shop.com", resolver(records))) == ("mx_missing",)
+
+
+def test_no_answer_is_said_and_reserved_domains_are_not_asked() -> None:
+    assert asyncio.run(check_domain("help@shop.com", silent)) == ("not_checked",)
+    assert asyncio.run(check_domain("help@shop.test", silent)) == ()
+
+
+def test_the_test_of_a_mailbox_shows_what_its_domain_lacks(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(domain_check, "look_up", resolver({}))
+    admin = tenant.admin()
+    mailbox_id = made(admin, f"help@d{tenant.id[-12:]}.com", receives="smtp")["id"]
+    result = admin.post(f"{MAILBOXES}/{mailbox_id}/test").json()["data"]
+    missing = [text for code, text in MESSAGES.items() if code != "not_checked"]
+    assert result["is_working"] and result["domain"] == missing
+    visitor, at = logged_in(tenant), f"/settings/email/{mailbox_id}"
+    page = visitor.submit(visitor.get(at).form(f"{at}/test"))
+    assert MESSAGES["spf_missing"] in page.text

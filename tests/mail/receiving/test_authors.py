@@ -1,0 +1,235 @@
+"""Who has written a message: From is not always the author."""
+
+import pytest
+
+from sealdesk.mail.parsing.types import Address, ParsedMessage
+from sealdesk.mail.receiving.authors import UNKNOWN_SENDER, answers_to, author
+from sealdesk.resources.addresses import is_no_reply
+from tests.mail.support import MX, Desk, message, message_id
+
+OWN = {"help@shop.example", "billing@shop.example"}
+DORA = Address("dora@strict.example", "Dora")
+
+
+def _author(
+    sender: str,
+    name: str = "",
+    *,
+    is_of_list: bool = False,
+    original_from: Address | None = None,
+    reply_to: Address | None = None,
+) -> str:
+    parsed = ParsedMessage(
+        sender=Address(sender, name),
+        is_of_list=is_of_list,
+        original_from=(original_from,) if original_from else (),
+        reply_to=(reply_to,) if reply_to else (),
+    )
+    return author(parsed, OWN).address
+
+
+def test_from_is_the_author_of_an_ordinary_message() -> None:
+    assert _author("ann@customer.example") == "ann@customer.example"
+    assert _author("ann@customer.example", reply_to=DORA) == "ann@customer.example"
+    assert _author("ann@customer.example", original_from=DORA) == "ann@customer.example"
+    assert _author("reply@customer.example", reply_to=DORA) == "reply@customer.example"
+
+
+def test_what_a_list_has_replaced_is_the_author() -> None:
+    via = "'Dora' via Shop Help"
+    assert _author("help@shop.example", via, is_of_list=True, original_from=DORA) == DORA.address
+    assert _author("list@other.example", via, is_of_list=True, reply_to=DORA) == DORA.address
+    assert _author("list@other.example", "Flight via Rome", reply_to=DORA) == "list@other.example"
+
+
+def test_reply_to_is_the_author_of_what_a_form_sends() -> None:
+    senders = (
+        "help@shop.example", "HELP+form@shop.example", "billing@shop.example",
+        "noreply@forms.example", "no-reply+17@forms.example", "do_not_reply@forms.example",
+        "nicht-antworten@forms.example", "wordpress.donotreply@forms.example",
+    )  # fmt: skip
+    found = {sender: _author(sender, reply_to=DORA) for sender in senders}
+    assert {sender for sender, address in found.items() if address != DORA.address} == set()
+
+
+def test_x_original_from_counts_only_in_a_message_of_a_list() -> None:
+    eve = Address("eve@evil.example", "Eve")
+    assert _author("help@shop.example", original_from=eve, reply_to=DORA) == DORA.address
+
+
+def test_neither_the_desk_nor_nobody_is_chosen_instead() -> None:
+    for other in ("billing+x@shop.example", "noreply@forms.example", "dora@sender.invalid"):
+        assert _author("help@shop.example", reply_to=Address(other)) == "help@shop.example"
+
+
+def test_a_message_without_a_sender_has_an_author_whom_nothing_reaches() -> None:
+    assert author(ParsedMessage(), OWN).address == UNKNOWN_SENDER
+    assert not author(ParsedMessage(sender=Address("root@localhost")), OWN).is_known
+
+
+def test_answers_go_to_reply_to_but_never_to_the_desk() -> None:
+    ann = Address("ann@customer.example", "Ann")
+    group = (Address("help+x@shop.example"), Address("not an address"), DORA)
+    assert answers_to(ParsedMessage(sender=ann, reply_to=group), OWN).address == DORA.address
+    assert answers_to(ParsedMessage(sender=ann, reply_to=group[:1]), OWN).address == ann.address
+
+
+def test_addresses_of_people_are_read_by_somebody() -> None:
+    people = ("noreen@b.example", "nora.reply@b.example", "reply@b.example", "answer.me@b.example")
+    assert [each for each in people if is_no_reply(each)] == []
+
+
+def test_the_answer_to_a_form_reaches_whom_it_names(desk: Desk) -> None:
+    ida = "Ida <ida@example.test>"
+    desk.get_mail(message(sender=f"Website <{desk.address}>", to=desk.address, Reply_To=ida))
+    ticket = desk.ticket()
+    assert ticket["customer"]["email"] == "ida@example.test"
+    assert list(desk.tokens(ticket)) == ["ida@example.test"]
+
+
+@pytest.mark.parametrize("place", ["To", "Cc"])
+def test_no_form_of_a_desks_address_becomes_a_participant(desk: Desk, place: str) -> None:
+    second = desk.add_mailbox().address
+    local, _, domain = desk.address.partition("@")
+    names = f"{local}+orders@{domain}, {second.upper()}, bob@example.test"
+    others = {"to": names} if place == "To" else {"to": desk.address, "Cc": names}
+    desk.get_mail(message(**others))
+    assert list(desk.tokens(desk.ticket())) == ["ann@example.test", "bob@example.test"]
+
+
+def test_a_message_of_the_desk_that_comes_back_changes_nothing(desk: Desk) -> None:
+    desk.get_mail(message())
+    ticket, sent = desk.ticket(), f"<{message_id().strip('<>').partition('@')[0]}.x@acme.test>"
+    desk.execute(
+        "INSERT INTO outgoing_messages (tenant_id, id, mailbox_id, ticket_id, about_id, kind,"
+        " address, message_id, state, attempt_count, created_at) VALUES (:tenant, :id, :mailbox,"
+        " :ticket, :id, 'reply', 'ann@example.test', :message_id, 'sent', 1, 0)",
+        id=ticket["id"], mailbox=desk.mailbox.id, ticket=ticket["id"], message_id=sent,
+    )  # fmt: skip
+    desk.get_mail(message("Ours.", sender=f"Desk <{desk.address}>", Message_ID=sent))
+    assert desk.replies(ticket) == []
+    row = desk.messages()[-1]
+    assert (row["outcome"], row["reason"]) == ("ignored", "a message of this desk that came back")
+
+
+def test_an_agent_who_answers_to_their_reply_address_is_that_agent(desk: Desk) -> None:
+    agent = desk.tenant.admin_email
+    desk.get_mail(message(Cc=f"Maya <{agent}>"))
+    ticket = desk.ticket()
+    raw = message("I answer.", sender=f"Maya <{agent}>")
+    desk.get_mail(raw, to=desk.reply_address(ticket, agent))
+    (reply,) = desk.replies(ticket)
+    assert (reply["author"]["type"], reply["is_internal"]) == ("agent", False)
+
+
+def test_an_agent_whose_domain_vouches_for_the_message_is_that_agent(desk: Desk) -> None:
+    agent = desk.tenant.admin_email
+    desk.get_mail(message(Message_ID="<passed@example.test>"))
+    ticket = desk.ticket()
+    for result, expected in (("pass", False), ("none", True)):
+        headers = {
+            "In_Reply_To": "<passed@example.test>",
+            "Authentication_Results": f"{MX}; dmarc={result}",
+        }
+        desk.get_mail(message(f"It says {result}.", sender=agent, **headers))
+        (reply,) = [each for each in desk.replies(ticket) if f"says {result}." in each["body"]]
+        assert reply["is_internal"] is expected
+
+
+_MARKS_OF_LISTS = {
+    "list": {"List_Id": "<team.customer.example>", "Precedence": "list"},
+    "bulk": {"Precedence": "bulk", "List_Unsubscribe": "<https://crm.example/u/1>"},
+    "suppressed": {"X_Auto_Response_Suppress": "DR, OOF, AutoReply"},
+    "loop": {"X_Loop": "desk"},
+    "generated": {"Auto_Submitted": "auto-generated"},
+}
+
+
+def test_what_a_person_writes_is_a_public_reply_whatever_marks_it_carries(desk: Desk) -> None:
+    desk.get_mail(message())
+    ticket = desk.ticket()
+    failed = []
+    for name, headers in _MARKS_OF_LISTS.items():
+        desk.change(ticket, status="resolved")
+        desk.get_mail(message(f"By {name}.", **headers), to=desk.reply_address(ticket))
+        is_public = desk.replies(ticket)[-1]["is_internal"] is False
+        if not (is_public and desk.reread(ticket)["status"] == "open"):
+            failed.append(name)
+    assert failed == []
+
+
+def test_what_an_absent_persons_program_writes_is_a_note(desk: Desk) -> None:
+    desk.get_mail(message())
+    ticket = desk.ticket()
+    subjects = (
+        "Automatic reply: bowl", "Out of office", "Abwesenheitsnotiz: Schale",
+        "Réponse automatique : bol", "Respuesta automática: taza", "Risposta automatica: tazza",
+        "Resposta automática: tigela", "Automatisch antwoord: kom", "Автоответ: чаша",
+        "自动回复: 碗", "自動返信: 茶碗",
+    )  # fmt: skip
+    desk.change(ticket, status="resolved")
+    for subject in subjects:
+        desk.get_mail(message("Away.", subject=subject), to=desk.reply_address(ticket))
+    assert [each["is_internal"] for each in desk.replies(ticket)] == [True] * len(subjects)
+    assert desk.reread(ticket)["status"] == "resolved"
+    desk.get_mail(message("Me.", subject=f"Re: {subjects[0]}"), to=desk.reply_address(ticket))
+    assert not desk.replies(ticket)[-1]["is_internal"]
+
+
+def test_a_message_id_that_a_device_always_uses_loses_no_message(desk: Desk) -> None:
+    same = {"Message_ID": "<scan@device.example>", "subject": "Scan"}
+    for text, date in (("One", "10:00:00"), ("Two", "10:01:00"), ("Three", "10:01:00")):
+        dated = message(text, **same, Date=f"Tue, 24 Nov 2026 {date} +0000")
+        for _ in range(2):  # the same message twice is one
+            desk.get_mail(b"Received: by a relay\r\n" + dated)
+    assert sorted(each["description"] for each in desk.tickets()) == ["One", "Three", "Two"]
+
+
+def test_every_address_that_mail_reaches_may_write(desk: Desk) -> None:
+    addresses = ("a..b.@docomo.example", "pump@server3.local", "us@my_host.example")
+    for address in addresses:
+        desk.get_mail(message(sender=f"Pump <{address}>"))
+    assert {each["customer"]["email"] for each in desk.tickets()} == set(addresses)
+
+
+def test_both_forms_of_a_domain_are_one_address(desk: Desk) -> None:
+    desk.get_mail(message(sender="Jo <jo@xn--bcher-kva.example>"))
+    raw = message(sender="Jo <jo@placeholder>").replace(b"placeholder", "bücher.example".encode())
+    desk.get_mail(raw)
+    assert len({each["customer"]["id"] for each in desk.tickets()}) == 1
+
+
+def test_the_absence_of_an_agent_is_a_note(desk: Desk) -> None:
+    agent = desk.tenant.admin_email
+    desk.get_mail(message(Cc=f"Maya <{agent}>"))
+    ticket = desk.ticket()
+    raw = message("Away.", sender=f"Maya <{agent}>", Auto_Submitted="auto-replied")
+    desk.get_mail(raw, to=desk.reply_address(ticket, agent))
+    (note,) = desk.replies(ticket)
+    assert (note["author"]["type"], note["is_internal"]) == ("agent", True)
+
+
+def test_what_an_agent_writes_to_a_closed_ticket_waits_until_it_is_open(desk: Desk) -> None:
+    agent = desk.tenant.admin_email
+    desk.get_mail(message(Cc=f"Maya <{agent}>"))
+    ticket = desk.ticket()
+    desk.change(ticket, status="closed")
+    raw = message("One thing more.", sender=f"Maya <{agent}>")
+    desk.get_mail(raw, to=desk.reply_address(ticket, agent))
+    assert desk.messages()[-1]["reason"] == "an answer of an agent to a closed ticket"
+    desk.change(ticket, status="open")
+    desk.release()
+    (reply,) = desk.replies(ticket)
+    assert (reply["author"]["type"], reply["is_internal"]) == ("agent", False)
+
+
+def test_two_ids_that_a_device_repeats_lose_no_message_with_one_content(desk: Desk) -> None:
+    for name in ("<one@device.example>", "<two@device.example>"):
+        for text in ("First", "The same"):
+            desk.get_mail(message(text, Message_ID=name, subject="Scan"))
+    assert sorted(each["description"] for each in desk.tickets()) == [
+        "First",
+        "First",
+        "The same",
+        "The same",
+    ]

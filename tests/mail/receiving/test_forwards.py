@@ -1,0 +1,125 @@
+"""What an agent forwards becomes a ticket of the customer."""
+
+import pytest
+
+from sealdesk.tickets.text.quotes import read_forward
+from tests.mail.support import MX, Desk, message
+
+OUTLOOK = """\
+Von: Ann Lee <ann@customer.test>
+Gesendet: Montag, 2. November 2026 10:00
+An: Me <me@desk.test>
+Betreff: Schale
+
+Kaputt.
+Frage: was nun?"""
+GMAIL = """\
+Please take over.
+
+---------- Forwarded message ---------
+From: Ann Lee <ann@customer.test>
+Date: Mon, 2 Nov 2026 at 10:00
+Subject: Bowl
+To: <me@desk.test>
+
+
+It broke."""
+APPLE = """\
+Begin forwarded message:
+
+> From: Ann Lee <ann@customer.test>
+> Subject: Bowl
+> Date: 2 November 2026 at 10:00:00 CET
+> To: me@desk.test
+>
+> It broke."""
+THUNDERBIRD = """\
+-------- Forwarded Message --------
+Subject: \tBowl
+Date: \tMon, 2 Nov 2026 10:00:00 +0100
+From: \tAnn Lee <ann@customer.test>
+To: \tme@desk.test
+
+It broke."""
+POLISH = """\
+*Od:* Ann Lee <ann@customer.test>
+*Wysłano:* poniedziałek, 2 listopada 2026 10:00
+*Do:* me@desk.test
+*Temat:* Miska
+
+Pękła."""
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "before", "after"),
+    [
+        ("WG: Schale", OUTLOOK, "", "Kaputt.\nFrage: was nun?"),
+        ("Schale", OUTLOOK, "", "Kaputt.\nFrage: was nun?"),
+        ("Fwd: Bowl", GMAIL, "Please take over.", "It broke."),
+        ("Fwd: Bowl", APPLE, "", "It broke."),
+        ("Fwd: Bowl", THUNDERBIRD, "", "It broke."),
+        ("PD: Miska", POLISH, "", "Pękła."),
+    ],
+    ids=["outlook", "without a mark", "gmail", "apple", "thunderbird", "polish"],
+)
+def test_the_customer_of_a_forward_is_read(
+    subject: str, text: str, before: str, after: str
+) -> None:
+    found = read_forward(subject, text)
+    assert found is not None
+    assert (found.name, found.address) == ("Ann Lee", "ann@customer.test")
+    assert (found.before, found.text) == (before, after)
+    assert subject.endswith(found.subject) and ":" not in found.subject
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("Re: Bowl", f"My answer.\n\n{OUTLOOK}"),
+        ("Fwd: Bowl", OUTLOOK.replace("Ann Lee <ann@customer.test>", "Ann Lee")),
+        ("Fwd: Bowl", "From: nobody\nJust words."),
+    ],
+    ids=["an answer", "no address", "no header"],
+)
+def test_what_forwards_nothing_has_no_customer(subject: str, text: str) -> None:
+    found = read_forward(subject, text)
+    assert found is None or found.address != "ann@customer.test"
+
+
+def forward(desk: Desk, agent: str, result: str, text: str = GMAIL) -> None:
+    raw = message(
+        text,
+        sender=f"Eve <{agent}>",
+        to=desk.address,
+        subject="Fwd: Bowl",
+        Authentication_Results=f"{MX}; {result}",
+    )
+    desk.get_mail(raw, sender=agent)
+
+
+def test_an_agent_opens_a_ticket_on_behalf_of_the_customer(desk: Desk) -> None:
+    forward(desk, desk.tenant.admin_email, "dmarc=pass")
+    ticket = desk.ticket()
+    assert ticket["customer"]["email"] == "ann@customer.test"
+    assert (ticket["subject"], ticket["description"]) == ("Bowl", "It broke.")
+    assert list(desk.tokens(ticket)) == ["ann@customer.test"]
+    (note,) = desk.replies(ticket)
+    assert note["is_internal"] and "on behalf of Ann Lee <ann@customer.test>" in note["body"]
+    assert "Please take over." in note["body"]
+
+
+@pytest.mark.parametrize("result", ["dmarc=none", "dmarc=fail"])
+def test_nobody_forwards_as_an_agent_without_a_proof(desk: Desk, result: str) -> None:
+    forward(desk, desk.tenant.admin_email, result)
+    assert desk.ticket()["customer"]["email"] == desk.tenant.admin_email
+
+
+def test_a_customer_forwards_for_nobody_else(desk: Desk) -> None:
+    forward(desk, "bo@customer.test", "dmarc=pass")
+    assert desk.ticket()["customer"]["email"] == "bo@customer.test"
+
+
+def test_a_forward_of_the_desks_own_message_is_the_agents(desk: Desk) -> None:
+    text = GMAIL.replace("ann@customer.test", desk.address)
+    forward(desk, desk.tenant.admin_email, "dmarc=pass", text)
+    assert desk.ticket()["customer"]["email"] == desk.tenant.admin_email

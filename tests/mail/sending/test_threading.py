@@ -1,0 +1,64 @@
+"""Messages that go out name the messages before them, and keep the customer's subject."""
+
+import pytest
+
+from sealdesk.mail.sending.rules import MAX_REFERENCES, references, subject_of_answer
+from tests.mail.support import Desk, message
+from tests.support.mail_server import MailServer
+from tests.support.service import wait_until
+
+ANN, FIRST, SECOND = "ann@customer.test", "<1@customer.test>", "<2@customer.test>"
+DATE = "Mon, 02 Nov 2026 10:00:00 +0000"
+
+
+def test_references_carry_the_conversation_and_end_with_what_is_answered(
+    own: Desk, server: MailServer
+) -> None:
+    raw = message(sender=ANN, to=own.address, Message_ID=FIRST, Date=DATE, subject="AW: Re: Bowl")
+    own.get_mail(raw, sender=ANN)
+    ticket = own.ticket()
+    path = f"/api/v1/external/tickets/{ticket['id']}/replies"
+
+    def answer(number: int) -> None:
+        assert own.key.post(path, {"body": f"Answer {number}"}).status_code == 201
+        wait_until(lambda: len(server.received) == number)
+
+    answer(1)
+    answer(2)
+    more = message("More.", sender=ANN, to=own.address, Message_ID=SECOND, In_Reply_To=FIRST)
+    own.get_mail(more, sender=ANN)
+    answer(3)
+    first, second, third = (each.message for each in server.received)
+    sent = [str(each["message-id"]) for each in (first, second)]
+    assert (first["in-reply-to"], first["references"]) == (FIRST, FIRST)
+    assert (second["in-reply-to"], second["references"].split()) == (FIRST, [sent[0], FIRST])
+    assert third["in-reply-to"] == SECOND
+    assert third["references"].split() == [FIRST, *sent, SECOND]
+    assert {each["subject"] for each in (first, second, third)} == {"Re: Bowl"}
+
+
+def test_a_long_conversation_is_cut_to_its_newest_messages() -> None:
+    conversation = [(f"{number}@customer.test {DATE}", "") for number in range(30)]
+    found = references(conversation, "token", "help@desk.test")
+    assert len(found) == MAX_REFERENCES
+    assert found[-1] == "<29@customer.test>"
+
+
+@pytest.mark.parametrize("key", ["sha256 0a", "content 0a", "", "schön@customer.test"])
+def test_what_is_no_message_id_is_not_referred_to(key: str) -> None:
+    assert references([(key, "")], "token", "help@desk.test") == ()
+
+
+@pytest.mark.parametrize(
+    ("subject", "answer"),
+    [
+        ("Bowl", "Re: Bowl"),
+        ("RE: AW: Bowl", "Re: Bowl"),
+        ("Re[2]: Bowl", "Re: Bowl"),
+        ("Re:", "Re: Re:"),
+        ("Regarding: Bowl", "Re: Regarding: Bowl"),
+        ("Ref: 1234", "Re: Ref: 1234"),
+    ],
+)
+def test_an_answer_has_the_subject_behind_one_re(subject: str, answer: str) -> None:
+    assert subject_of_answer(subject) == answer

@@ -1,0 +1,1 @@
+"""Tests of OAuth log-ins at mail providers."""

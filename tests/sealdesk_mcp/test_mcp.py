@@ -1,0 +1,195 @@
+"""`sealdesk mcp`, spoken to by the reference client of the Model Context Protocol."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from sealdesk.client import AsyncDesk, RetryPolicy
+from sealdesk_mcp.server import make_server
+from tests.cli.terminal import PROGRAM, Terminal
+from tests.support.client import Key
+from tests.support.databases import SQLITE_FIRST
+from tests.support.service import Tenant
+
+READS = {"search_tickets", "list_tickets", "get_ticket", "list_customers", "list_agents"}
+WRITES = {"reply_to_ticket", "update_ticket", "create_ticket"}
+Conversation = Callable[[Client], Awaitable[Any]]
+
+
+def converse(key: Key, work: Conversation, *, may_write: bool = False) -> Any:
+    """Connect the reference client to a server with this key, and run the work."""
+
+    async def run() -> Any:
+        url, policy = key.service.url, RetryPolicy(retries=0)
+        async with (
+            AsyncDesk(key.api_key, key.api_secret, url, retry=policy) as desk,
+            Client(make_server(desk, may_write=may_write)) as client,
+        ):
+            return await work(client)
+
+    return asyncio.run(run())
+
+
+def call(key: Key, name: str, may_write: bool = False, **arguments: Any) -> dict[str, Any]:
+    """Call a tool that succeeds, and return its result."""
+    result = converse(key, lambda client: client.call_tool(name, arguments), may_write=may_write)
+    assert not result.is_error, result.content
+    found: dict[str, Any] = result.structured_content
+    return found
+
+
+def refusal(key: Key, name: str, may_write: bool = False, **arguments: Any) -> str:
+    """Call a tool that fails, and return what the model reads."""
+    result = converse(key, lambda client: client.call_tool(name, arguments), may_write=may_write)
+    assert result.is_error
+    return str(result.content[0].text)
+
+
+def _parameters(key: Key, *args: str) -> StdioServerParameters:
+    env = {
+        "SEALDESK_API_URL": key.service.url,
+        "SEALDESK_API_KEY": key.api_key,
+        "SEALDESK_API_SECRET": key.api_secret,
+    }
+    terminal = Terminal(Path("unused"), **env)
+    return StdioServerParameters(command=str(PROGRAM), args=["mcp", *args], env=terminal.env)
+
+
+@SQLITE_FIRST
+def test_the_command_lists_reads_and_answers_tickets(key: Key) -> None:
+    number = key.ticket(subject="Broken bowl")["number"]
+
+    async def answer() -> tuple[Any, Any, Any]:
+        async with Client(_parameters(key, "--allow-writes")) as client:
+            listed = await client.call_tool("list_tickets", {"status": ["open"]})
+            sent = {"ticket": f"#{number}", "body": "We send a new one.", "is_internal": False}
+            await client.call_tool("reply_to_ticket", sent)
+            return (
+                client.instructions,
+                listed,
+                await client.call_tool("get_ticket", {"ticket": str(number)}),
+            )
+
+    instructions, listed, read = asyncio.run(answer())
+    assert "never\ninstructions" in instructions
+    assert [row["subject"] for row in listed.structured_content["tickets"]] == ["Broken bowl"]
+    replies = read.structured_content["replies"]
+    assert [(each["body"], each["author"]["type"]) for each in replies] == [
+        ("We send a new one.", "api_key")
+    ]
+
+
+def test_tools_that_write_are_offered_only_where_they_are_allowed(key: Key) -> None:
+    async def tools(client: Client) -> dict[str, bool | None]:
+        listed = (await client.list_tools()).tools
+        hints = {tool.name: tool.annotations for tool in listed}
+        return {name: hint.read_only_hint if hint else None for name, hint in hints.items()}
+
+    assert converse(key, tools) == dict.fromkeys(READS, True)
+    assert converse(key, tools, may_write=True) == {
+        **dict.fromkeys(READS, True),
+        **dict.fromkeys(WRITES, False),
+    }
+    text = refusal(key, "reply_to_ticket", ticket="1", body="x", is_internal=False)
+    assert "Unknown tool" in text
+
+
+def test_tools_say_what_they_take_and_what_they_do(key: Key) -> None:
+    async def tools(client: Client) -> dict[str, Any]:
+        return {tool.name: tool for tool in (await client.list_tools()).tools}
+
+    offered = converse(key, tools, may_write=True)
+    assert all(tool.input_schema["additionalProperties"] is False for tool in offered.values())
+    assert all(not offered[name].annotations.open_world_hint for name in READS)
+    assert offered["reply_to_ticket"].annotations.open_world_hint
+    assert offered["update_ticket"].annotations.destructive_hint
+    priority = offered["create_ticket"].input_schema["properties"]["priority"]
+    assert priority["enum"] == ["low", "medium", "high", "urgent"]
+    text = refusal(key, "list_tickets", stauts=["open"])
+    assert "stauts" in text
+    assert "closed" in refusal(key, "list_tickets", status=["opened"])
+
+
+@SQLITE_FIRST
+def test_no_request_url_is_logged(key: Key, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
+    async def search(errors: TextIO) -> None:
+        async with Client(stdio_client(_parameters(key), errlog=errors)) as client:
+            await client.call_tool("list_tickets", {"customer_email": "maria@example.test"})
+
+    with log.open("w") as errors:
+        asyncio.run(search(errors))
+    assert "maria" not in log.read_text()
+
+
+def test_a_key_without_the_permission_writes_nothing(tenant: Tenant, key: Key) -> None:
+    number = key.ticket()["number"]
+    reader = tenant.key(permissions=["tickets:read"])
+    text = refusal(reader, "update_ticket", may_write=True, ticket=str(number), status="closed")
+    assert "tickets:write" in text
+    assert call(key, "get_ticket", ticket=str(number))["ticket"]["status"] == "open"
+
+
+def test_tickets_of_other_tenants_do_not_exist(key: Key, service: Any) -> None:
+    foreign = service.tenant().key().ticket()
+    assert "404" in refusal(key, "get_ticket", ticket=foreign["id"])
+    assert "There is no ticket #" in refusal(key, "get_ticket", ticket=str(foreign["number"]))
+    assert call(key, "list_tickets")["tickets"] == []
+
+
+def test_long_texts_are_cut_and_pages_go_on(key: Key) -> None:
+    for _ in range(3):
+        key.ticket(description="long " * 2000)
+    page = call(key, "list_tickets", limit=2)
+    after = call(key, "list_tickets", limit=2, cursor=page["next_cursor"])
+    assert [len(page["tickets"]), len(after["tickets"]), after["has_more"]] == [2, 1, False]
+    assert len(page["tickets"][0]["description"]) < 600
+    whole = call(key, "get_ticket", ticket=page["tickets"][0]["id"])["ticket"]["description"]
+    assert "[6,000 characters are left out]" in whole
+
+
+@pytest.mark.parametrize("limit", [0, 51])
+def test_limits_outside_the_bounds_are_refused(key: Key, limit: int) -> None:
+    assert "limit" in refusal(key, "list_tickets", limit=limit)
+
+
+def test_changes_are_made_as_asked_and_nothing_else(key: Key) -> None:
+    opened = call(
+        key, "create_ticket", may_write=True,
+        subject="Late parcel", description="Where is it?", customer_email="bo@example.test",
+    )["ticket"]  # fmt: skip
+    changed = call(key, "update_ticket", may_write=True, ticket=opened["number"], add_tags=["vip"])[
+        "ticket"
+    ]
+    assert (changed["tags"], changed["status"], changed["subject"]) == (
+        ["vip"],
+        "open",
+        "Late parcel",
+    )
+    assert "at least one of status" in refusal(key, "update_ticket", may_write=True, ticket="1")
+    customers = call(key, "list_customers", words="bo@example")["customers"]
+    assert [each["email"] for each in customers] == ["bo@example.test"]
+
+
+def test_a_ticket_is_found_by_its_number_and_searched(key: Key) -> None:
+    ticket = key.ticket()
+    found = call(key, "search_tickets", query=f"#{ticket['number']}")["tickets"]
+    assert [each["id"] for each in found] == [ticket["id"]]
+    assert "400" in refusal(key, "search_tickets", query="status:nonsense")
+
+
+def test_a_wrong_secret_is_explained_and_not_shown(key: Key) -> None:
+    wrong = Key(key.service, key.id, key.api_key, "0" * 64)
+    text = refusal(wrong, "list_tickets")
+    assert "invalid_signature" in text
+    assert "0" * 64 not in text
+
+
+def test_a_missing_key_is_named_before_anything_is_served(tmp_path: Path) -> None:
+    assert "SEALDESK_API_KEY" in Terminal(tmp_path).refused("mcp")

@@ -1,0 +1,110 @@
+"""Fair turns, with pieces that are counted instead of measured."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from sealdesk.server.turns import Turns
+from tests.support.service import Service
+
+_MS = 1_000_000
+
+
+class Desk:
+    """Requests of payers, whose pieces cost what the test says. done: the payer of each piece."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self._now_ns = 0
+        self.turns = Turns(lambda: self._now_ns)
+
+    async def request(self, payer: str, pieces: int, piece_ms: float, **fields: Any) -> None:
+        scope = {"headers": [], "path": fields.get("path", "/tickets")}
+        turn = self.turns.begin("192.0.2.1", scope)
+        turn.pay_as(payer)
+        turn.deadline.connections = fields.get("connections", 0)
+        try:
+            await turn.run(self._work(fields.get("shown", payer), pieces, piece_ms))
+        finally:
+            turn.end()
+
+    async def _work(self, shown: str, pieces: int, piece_ms: float) -> None:
+        for number in range(pieces):
+            if number:
+                await asyncio.sleep(0)
+            self.done.append(shown)
+            self._now_ns += round(piece_ms * _MS)
+
+
+def order(*requests: tuple[str, int, float]) -> str:
+    """The payers of the pieces, in the order in which they were done."""
+    desk = Desk()
+
+    async def main() -> None:
+        await asyncio.gather(*(desk.request(*request) for request in requests))
+
+    asyncio.run(main())
+    return "".join(desk.done)
+
+
+def test_many_requests_of_one_payer_have_one_turn_between_them() -> None:
+    done = order(*6 * [("a", 4, 0.5)], ("b", 4, 0.5))
+    assert "aa" not in done[done.index("b") : done.rindex("b")]
+    assert done.count("a") == 24 and done.count("b") == 4
+
+
+def test_a_payer_with_long_pieces_waits_until_others_had_as_much() -> None:
+    for requests in (1, 2):
+        done = order(*requests * [("a", 4, 5.0)], ("b", 70, 0.5))
+        at = [at for at, payer in enumerate(done) if payer == "a"][-2:]
+        assert done.count("a") == 4 * requests
+        assert done[at[0] : at[1]].count("b") >= 6
+
+
+def test_who_is_alone_does_not_wait() -> None:
+    assert order(*3 * [("a", 5, 50.0)]) == 15 * "a"
+
+
+def test_nobody_starves_beside_others_who_always_have_work() -> None:
+    done = order(("a", 3, 20.0), *5 * [("b", 200, 0.5)], *5 * [("c", 200, 0.5)])
+    assert done.count("a") == 3 and done.rindex("a") < len(done) - 100
+
+
+def test_who_holds_a_connection_and_who_asks_for_the_health_go_first() -> None:
+    for fields in ({"connections": 1}, {"path": "/healthz"}):
+        desk = Desk()
+
+        async def main(desk: Desk = desk, fields: dict[str, Any] = fields) -> None:
+            others = [desk.request(payer, 5, 5.0) for payer in "aaaab"]
+            first = desk.request("a", 5, 5.0, shown="first", **fields)
+            await asyncio.gather(*others, first)
+
+        asyncio.run(main())
+        assert len(desk.done) == 30
+        assert [*desk.done[::-1]].index("first") >= 12
+
+
+def test_a_request_that_is_cancelled_while_it_waits_ends_and_holds_up_nobody() -> None:
+    desk = Desk()
+
+    async def main() -> None:
+        tasks = [asyncio.create_task(desk.request("a", 3, 5.0)) for _ in range(3)]
+        other = asyncio.create_task(desk.request("b", 3, 0.5))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        tasks[2].cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await tasks[2]
+        await asyncio.gather(*tasks[:2], other)
+
+    asyncio.run(main())
+    assert desk.done.count("a") >= 6 and desk.done.count("b") == 3
+
+
+def test_pages_and_metrics_say_how_long_requests_held_the_loop(service: Service) -> None:
+    page = httpx.get(f"{service.url}/tickets")
+    assert page.headers["server-timing"].startswith("loop;dur=")
+    counted = service.state.metrics.responses.durations["GET /tickets"]
+    assert counted.loop_s > 0
