@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
+from tests.servers import free_port
+
 _PAGE = b"<!doctype html><title>Win</title><link rel=icon href=data:,><body>"
 # Sends the requests of its page from a worker of either kind.
 _WORKER = b"""onmessage = async ({ data: [to, init], ports: [port] }) => {
@@ -145,7 +147,7 @@ class _Evil(BaseHTTPRequestHandler):
 @contextmanager
 def elsewhere() -> Iterator[int]:
     """The port of such a site."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Evil)
+    server = ThreadingHTTPServer(("127.0.0.1", free_port()), _Evil)
     Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield server.server_port

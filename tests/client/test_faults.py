@@ -89,7 +89,7 @@ def serving() -> Iterator[Server]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http = ThreadingHTTPServer(("127.0.0.1", free_port()), Handler)
     http.daemon_threads = True
     server.url = f"http://127.0.0.1:{http.server_port}"
     thread = threading.Thread(target=http.serve_forever, daemon=True)

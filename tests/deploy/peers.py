@@ -4,12 +4,14 @@ import contextlib
 import socket
 import threading
 
+from tests.servers import free_port
+
 
 class Listening:
     """A loopback port whose connections are taken by `take`, each in a thread."""
 
     def __init__(self) -> None:
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket = socket.create_server(("127.0.0.1", free_port()))
         self.port = int(self._socket.getsockname()[1])
         threading.Thread(target=self._accept, daemon=True).start()
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import httpx
 
+from tests.servers import free_port
+
 _NOT_PASSED_ON = ("host", "connection", "accept-encoding")
 # Values that no version has yet, by the name of their member.
 _NEW_VALUES = {
@@ -24,7 +26,7 @@ _NEW_TYPE = {"/docs/errors": "/docs/errors#out_of_glaze", "ticket.": "ticket.tel
 def later_version(url: str) -> Iterator[str]:
     """The URL of the server in front of the one at `url`."""
     handler = type("Handler", (_Handler,), {"service_url": url})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", free_port()), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:

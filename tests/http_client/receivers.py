@@ -16,6 +16,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.servers import free_port
+
 Handler = Callable[[socket.socket], None]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -39,7 +41,7 @@ def receiver(handle: Handler, context: ssl.SSLContext | None = None) -> Iterator
                 connection.settimeout(20)
                 threading.Thread(target=serve, args=(connection,), daemon=True).start()
 
-    with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
+    with socket.create_server(("127.0.0.1", free_port()), backlog=128) as listener:
         threading.Thread(target=accept, daemon=True).start()
         try:
             yield listener.getsockname()[1]

@@ -19,7 +19,7 @@ from sealdesk.rate_limits import redis_connection, redis_limiter
 from sealdesk.rate_limits.limiter import PERIOD_S, Budget, RateLimiter, RateState
 from sealdesk.rate_limits.redis_connection import RedisConnection, Spend, Spent
 from sealdesk.rate_limits.redis_limiter import WAIT_S, SharedLimiter
-from tests.servers import Redis, run_redis_url, server_directory
+from tests.servers import Redis, free_port, run_redis_url, server_directory
 from tests.support.logs import captured_logs
 
 PASSWORD = "canary-password-of-redis"
@@ -454,7 +454,7 @@ def test_a_server_that_never_responds_does_not_delay_the_start() -> None:
         writer.close()
 
     async def work() -> None:
-        listener = await asyncio.start_server(never_answer, "127.0.0.1", 0)
+        listener = await asyncio.start_server(never_answer, "127.0.0.1", free_port())
         port = listener.sockets[0].getsockname()[1]
         began_at = time.monotonic()
         async with started(f"redis://127.0.0.1:{port}", 1) as limiters:
@@ -473,7 +473,7 @@ def test_a_server_that_is_not_redis_counts_as_unavailable() -> None:
         writer.close()
 
     async def work() -> None:
-        listener = await asyncio.start_server(talk, "127.0.0.1", 0)
+        listener = await asyncio.start_server(talk, "127.0.0.1", free_port())
         port = listener.sockets[0].getsockname()[1]
         async with started(f"redis://127.0.0.1:{port}", 1) as limiters:
             assert limiters[0].mode == "local"

@@ -3,8 +3,9 @@
 from tests.servers.binaries import NotHere
 from tests.servers.dovecot import Dovecot
 from tests.servers.pgbouncer import PgBouncer
+from tests.servers.ports import free_port
 from tests.servers.postgres import Access, Postgres
-from tests.servers.process import ServerFailed, free_port, server_directory
+from tests.servers.process import ServerFailed, server_directory
 from tests.servers.proxies import Haproxy, Nginx, Varnish
 from tests.servers.redis import Redis
 from tests.servers.run import (

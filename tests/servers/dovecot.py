@@ -8,15 +8,8 @@ import time
 from pathlib import Path
 
 from tests.servers.binaries import find
-from tests.servers.process import (
-    HOST,
-    Process,
-    accepts,
-    free_port,
-    give_away,
-    server_owned,
-    server_user,
-)
+from tests.servers.ports import HOST, free_port
+from tests.servers.process import Process, accepts, give_away, server_owned, server_user
 
 PASSWORD = "correct-horse-battery"
 

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Literal
 
 from tests.servers.binaries import find
+from tests.servers.ports import HOST, free_port
 from tests.servers.postgres import Access, Postgres, Settings
-from tests.servers.process import HOST, Process, accepts, free_port, give_away, server_owned
+from tests.servers.process import Process, accepts, give_away, server_owned
 
 # Any role may log in by its own password: the server is asked for what proves it, and the proof
 # serves towards the server as well.

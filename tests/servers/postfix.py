@@ -7,7 +7,8 @@ import ssl
 from pathlib import Path
 
 from tests.servers.binaries import NotHere, find
-from tests.servers.process import HOST, Process, accepts, environment, free_port
+from tests.servers.ports import HOST, free_port
+from tests.servers.process import Process, accepts, environment
 
 # What it hands over, what it takes, and what it takes before it knows that nobody is there.
 DESK_DOMAIN, OTHER_DOMAIN, UNKNOWN_DOMAIN = "desk.example", "customer.example", "nobody.example"

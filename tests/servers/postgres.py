@@ -11,13 +11,12 @@ from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 from tests.servers.binaries import find_postgres
+from tests.servers.ports import HOST, free_port
 from tests.servers.process import (
-    HOST,
     START_S,
     Process,
     ServerFailed,
     environment,
-    free_port,
     give_away,
     server_owned,
     server_user,

@@ -3,7 +3,6 @@
 import atexit
 import os
 import pwd
-import random
 import shutil
 import signal
 import socket
@@ -16,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-HOST = "127.0.0.1"
+from tests.servers.ports import HOST
+
 START_S = 120.0  # for a loaded machine; it usually takes less than one second
 _STOP_S = 60.0
 _POLL_S = 0.01
@@ -30,26 +30,6 @@ _watchdogs: dict[int, "subprocess.Popen[str]"] = {}
 
 class ServerFailed(AssertionError):
     """A server did not start or did not end; the text holds the end of its log."""
-
-
-def free_port() -> int:
-    """A TCP port of loopback that nothing listens on.
-
-    Below the ports that the system gives to clients: there, a client that reconnects while the
-    server is away may take the server's own port, or even connect to itself.
-    """
-    lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    for _ in range(100):
-        # SystemRandom, because pytest-randomly seeds `random` alike in every process.
-        port = random.SystemRandom().randrange(max(1024, lowest - 16_000), max(2048, lowest))
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((HOST, port))
-            except OSError:
-                continue
-            return port
-    raise ServerFailed("no free port on loopback")
 
 
 def server_user() -> str | None:

@@ -6,15 +6,8 @@ import subprocess
 from pathlib import Path
 
 from tests.servers.binaries import find
-from tests.servers.process import (
-    HOST,
-    Process,
-    ServerFailed,
-    accepts,
-    environment,
-    free_port,
-    server_owned,
-)
+from tests.servers.ports import HOST, free_port
+from tests.servers.process import Process, ServerFailed, accepts, environment, server_owned
 
 _BOUND = re.compile(rf"\b(?:bind|listen)\s+(?:{re.escape(HOST)}|\*)?:?(\d+)\b")
 # nginx: paths whose defaults are directories of the system.

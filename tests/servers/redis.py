@@ -4,7 +4,8 @@ import socket
 from pathlib import Path
 
 from tests.servers.binaries import find
-from tests.servers.process import HOST, Process, free_port, server_owned
+from tests.servers.ports import HOST, free_port
+from tests.servers.process import Process, server_owned
 
 
 class Redis:

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 from tests.servers.binaries import NotHere
-from tests.servers.process import HOST, Process, accepts, free_port, server_owned
+from tests.servers.ports import HOST, free_port
+from tests.servers.process import Process, accepts, server_owned
 
 KEY_ID = "sealdesk"
 SECRET = "secret-of-the-tests"

@@ -14,7 +14,7 @@ from obstore.store import S3Store
 from sealdesk.tickets.attachments.bucket import Bucket
 from sealdesk.tickets.attachments.storage import storage_of
 from tests.servers import run_bucket_port
-from tests.servers.process import HOST
+from tests.servers.ports import HOST
 from tests.servers.seaweedfs import KEY_ID, SECRET
 from tests.support.service import Service
 

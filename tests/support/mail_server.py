@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from tests.servers import free_port
+
 
 class Received(NamedTuple):
     """A message that the server has accepted."""
@@ -92,7 +94,7 @@ def mail_server() -> Iterator[MailServer]:
         return protocols[-1]
 
     async def run() -> None:
-        server = await loop.create_server(make_protocol, "127.0.0.1", 0)
+        server = await loop.create_server(make_protocol, "127.0.0.1", free_port())
         handler.port = server.sockets[0].getsockname()[1]
         ready.set()
         await stopped.wait()

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
+from tests.servers import free_port
 from tests.support.service import wait_until
 
 # With these a service may send to receivers.
@@ -48,7 +49,7 @@ class Receiver:
     def __init__(self) -> None:
         self.got: list[Got] = []
         self.answer: Callable[[Got], Reply] = lambda _: Reply()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _Server(("127.0.0.1", free_port()), _Handler)
         self._server.receiver = self
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.02,), daemon=True

@@ -30,6 +30,7 @@ from sealdesk.settings import Settings, from_env
 from sealdesk.state import AppState
 from sealdesk.worker import loop
 from sealdesk_citus.transaction import DistributedTx
+from tests.servers import free_port
 from tests.support.client import Key, Person
 from tests.support.clock import SettableClock
 from tests.support.ending import FastEndingServer
@@ -167,7 +168,7 @@ class Service:
                 raise RuntimeError("the service did not stop")
 
     def _run(self) -> None:
-        sock = serve.bind("127.0.0.1", 0)
+        sock = serve.bind("127.0.0.1", free_port())
         self.port = sock.getsockname()[1]
 
         async def run() -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
+from tests.servers import free_port
+
 USERNAME = "desk@acme.test"
 PASSWORD = 'correct "horse" bätt\\ery'
 _REFUSAL = b'{"status":"400","schemes":"Bearer"}'
@@ -103,14 +105,14 @@ class MailServers:
                 loop=self._loop,
             )
 
-        return self._run(self._loop.create_server(session, "127.0.0.1", 0, ssl=context))
+        return self._run(self._loop.create_server(session, "127.0.0.1", free_port(), ssl=context))
 
     def _serve(
         self,
         handle: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]],
         context: ssl.SSLContext | None,
     ) -> int:
-        return self._run(asyncio.start_server(handle, "127.0.0.1", 0, ssl=context))
+        return self._run(asyncio.start_server(handle, "127.0.0.1", free_port(), ssl=context))
 
     def _run(self, starting: Coroutine[Any, Any, asyncio.Server]) -> int:
         server = asyncio.run_coroutine_threadsafe(starting, self._loop).result(30)

@@ -6,6 +6,7 @@ import re
 import ssl
 import threading
 
+from tests.servers import free_port
 from tests.support.mail_server import stop_accepting
 
 _FETCHED = re.compile(rb"UID FETCH (\d+) ")
@@ -38,7 +39,7 @@ class FaultyServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        starting = asyncio.start_server(self._handle, "127.0.0.1", 0, ssl=context)
+        starting = asyncio.start_server(self._handle, "127.0.0.1", free_port(), ssl=context)
         self._server = asyncio.run_coroutine_threadsafe(starting, self._loop).result(60)
         self.port: int = self._server.sockets[0].getsockname()[1]
 

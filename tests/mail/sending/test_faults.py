@@ -14,6 +14,7 @@ from sealdesk.mail.sending import rules
 from sealdesk.mail.threads import actions as threads
 from tests.http_client.receivers import Authority
 from tests.mail.mailboxes.servers import PASSWORD, USERNAME, MailServers
+from tests.servers import free_port
 from tests.support.databases import SQLITE_FIRST
 from tests.support.mail_desk import Desk
 from tests.support.mail_server import MailServer
@@ -187,7 +188,7 @@ def test_hanging_servers_of_others_delay_nobody(
     desk: Desk, server: MailServer, shared_service: Service
 ) -> None:
     tenants = [shared_service.tenant() for _ in range(3)]
-    with socket.create_server(("127.0.0.1", 0), backlog=100) as hanging:
+    with socket.create_server(("127.0.0.1", free_port()), backlog=100) as hanging:
         port = hanging.getsockname()[1]
         for tenant in tenants:
             for number in range(20):
