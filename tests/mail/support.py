@@ -27,6 +27,8 @@ from tests.support.service import Service, Tenant
 
 MX = "mx.acme.test"  # whose Authentication-Results are believed
 _names = iter(range(1_000_000))
+_MORE_ATTEMPTS = 3
+_LATER = 451
 Ticket = dict[str, Any]
 Files = tuple[tuple[str, bytes], ...]
 
@@ -92,7 +94,17 @@ class Desk:
         return service.write(lambda tx: teams.create_team(tx, caller, new, now_us=now_us)).id
 
     def get_mail(self, raw: bytes, *, to: str = "", sender: str = "ann@example.test") -> None:
-        """Let a message arrive. to: by default the address of the mailbox."""
+        """Let a message arrive. to: by default the address of the mailbox.
+
+        As mail servers do, it is sent again if it is refused for now, as on a machine whose
+        database takes seconds.
+        """
+        for _ in range(_MORE_ATTEMPTS):
+            try:
+                return self.receiver.send(raw, to or self.address, sender=sender)
+            except smtplib.SMTPResponseException as refused:
+                if refused.smtp_code != _LATER:
+                    raise
         self.receiver.send(raw, to or self.address, sender=sender)
 
     def tickets(self) -> list[Ticket]:

@@ -1,17 +1,19 @@
-"""Ports of loopback, of which none is given twice while the process runs that has got it.
+"""Ports of loopback, of which none is given to a second server soon.
 
 What one test leaves undelivered is attempted again later. If a server of another test had got the
 port meanwhile, it would receive the first test's e-mail and webhooks.
 """
 
+import fcntl
+import os
 import random
 import socket
+import tempfile
 from pathlib import Path
 
 HOST = "127.0.0.1"
+_COUNT = 16_000  # several runs
 _MOST_TRIES = 1000
-# SystemRandom, because pytest-randomly seeds `random` alike in every process.
-_random = random.SystemRandom()
 
 
 def free_port() -> int:
@@ -20,12 +22,26 @@ def free_port() -> int:
     Below the ports that the system gives to clients: there, a client that reconnects while the
     server is away may take the server's own port, or even connect to itself.
     """
-    lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    end = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    lowest = max(1024, end - _COUNT)
     for _ in range(_MOST_TRIES):
-        port = _random.randrange(max(1024, lowest - 16_000), max(2048, lowest))
-        if _is_unused(port) and claim(port):
+        port = lowest + count_up() % (end - lowest)
+        if _is_unused(port):
             return port
     raise OSError(f"no free port on {HOST}")
+
+
+def count_up() -> int:
+    """The next number for all test processes of this user; the first one is random."""
+    path = Path(tempfile.gettempdir(), f"sealdesk-tests-port-{os.getuid()}")
+    with path.open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        # SystemRandom, because pytest-randomly seeds `random` alike in every process.
+        last = int(file.read() or random.SystemRandom().randrange(_COUNT))
+        file.truncate(0)
+        file.write(str(last + 1))
+    return last + 1
 
 
 def _is_unused(port: int) -> bool:
@@ -35,18 +51,4 @@ def _is_unused(port: int) -> bool:
             probe.bind((HOST, port))
         except OSError:
             return False
-    return True
-
-
-def claim(port: int) -> bool:
-    """Whether no other process has the port; this one has it until it ends.
-
-    A claim is the name of a socket that nobody connects to: the system frees it in any case.
-    """
-    with socket.socket(socket.AF_UNIX) as claim:
-        try:
-            claim.bind(f"\0sealdesk-tests-port-{port}")
-        except OSError:
-            return False
-        claim.detach()  # it stays open
     return True

@@ -66,7 +66,10 @@ class _Connection:
 
     def is_open(self) -> bool:
         """An idle connection is readable only when the server has ended it."""
-        return not select.select([self._socket], [], [], 0)[0]
+        # Unlike select, poll takes descriptors above 1023, which long runs have.
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return not poll.poll(0)
 
     def send(self, request: bytes) -> None:
         # A server that refuses a large body may answer and close before it has been read.
