@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from sealdesk.client import Desk, RetryPolicy, SignatureAuth
+from sealdesk.client.error_codes import InvalidSignature
 from sealdesk.client.signing import Signer
 from tests import vectors
 from tests.support.client import Key
@@ -120,6 +121,60 @@ def test_the_auth_signs_for_any_client_of_httpx(key: Key) -> None:
         assert http.get(f"{TICKETS}?").status_code == 200
         body = {"email": "ü@example.test", "name": "Ü"}
         assert http.post("/api/v1/external/customers", json=body).status_code == 201
+
+
+class _Proxy(httpx.HTTPTransport):
+    """Changes the path of each request."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str | None] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.messages.append(request.headers.get("x-api-signed-message"))
+        url = request.url.copy_with(path="/api/v1/external/agents")
+        return super().handle_request(
+            httpx.Request(request.method, url, headers=request.headers, stream=request.stream)
+        )
+
+
+def test_a_refused_signature_is_sent_once_more_with_what_was_signed(
+    key: Key, make_desk: Callable[..., Desk]
+) -> None:
+    proxy = _Proxy()
+    with httpx.Client(transport=proxy) as http, pytest.raises(InvalidSignature) as refused:
+        make_desk(key, http=http).whoami()
+    assert refused.value.diagnosis == "target_differs"
+    assert refused.value.members["difference"] == {
+        "part": "request_target",
+        "signed": "/api/v1/external/whoami",
+        "received": "/api/v1/external/agents",
+    }
+    assert [message is None for message in proxy.messages] == [True, False]
+
+
+def test_what_was_signed_is_not_sent_where_that_is_off(
+    key: Key, make_desk: Callable[..., Desk]
+) -> None:
+    proxy = _Proxy()
+    with httpx.Client(transport=proxy) as http, pytest.raises(InvalidSignature):
+        make_desk(key, http=http, shows_signed_message=False).whoami()
+    assert proxy.messages == [None]
+
+
+def test_what_was_signed_is_sent_up_to_4_kib() -> None:
+    signer = Signer(vectors.API_KEY, vectors.API_SECRET)
+    is_shown = [
+        "x-api-signed-message" in (signer.sign("GET", target, b"", shows_message=True) or {})
+        for target in (b"/" + b"a" * 4018, b"/" + b"a" * 4019)
+    ]
+    assert is_shown == [True, False]
+
+
+def test_the_auth_explains_a_refusal_for_any_client_of_httpx(key: Key) -> None:
+    auth = SignatureAuth(key.api_key, key.api_secret)
+    with httpx.Client(base_url=key.service.url, auth=auth, transport=_Proxy()) as http:
+        assert http.get("/api/v1/external/whoami").json()["diagnosis"] == "target_differs"
 
 
 def test_no_secret_is_in_any_text_form(desk: Desk, key: Key) -> None:

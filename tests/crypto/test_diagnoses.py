@@ -70,6 +70,8 @@ def _of_the_parts() -> Iterator[Attempt]:
     for program, name, text in (
         ("method: 'post'", "method_lowercase", timestamp + b"post" + target + digest),
         ("method: 'Post'", "method_lowercase", timestamp + b"Post" + target + digest),
+        ("POST after a redirect", "method_differs", timestamp + b"GET" + target + digest),
+        ("f'{timestamp}{method}{digest}'", "target_not_signed", timestamp + method + digest),
         ("f'{timestamp}{path}{digest}'", "method_not_signed", timestamp + target + digest),
         ("f'{method}{path}{digest}'", "timestamp_not_signed", method + target + digest),
         ("method first", "parts_in_another_order", method + target + timestamp + digest),
@@ -271,6 +273,9 @@ def test_at_most_six_of_over_eighty_mistakes_are_not_named() -> None:
 
 def test_every_name_is_found_by_an_attempt() -> None:
     by_the_guard = {"secret_of_another_key", "unknown"}
+    # Where the client sends what it has signed: tests/crypto/test_signed_message.
+    by_the_guard |= {"target_differs", "body_differs", "secret_or_algorithm_differs"}
+    by_the_guard |= {"signed_message_old", "signed_message_malformed"}
     named = {each.name for each in ATTEMPTS if each.name}
     by_signature = {name for name in DIAGNOSES if MISTAKES[name].code == "invalid_signature"}
     assert named | by_the_guard == by_signature

@@ -31,7 +31,8 @@ import type { Agent, ServerTime, Team, TestClock, WhoAmI } from "./types.js";
 
 /**
  * baseUrl: scheme and host of the service. fetch: of your own, for proxies or tests; now:
- * milliseconds since 1970.
+ * milliseconds since 1970; showsSignedMessage: false, and a request whose signature is refused is not
+ * sent once more with what was signed, by which the refusal shows the first difference.
  */
 export interface DeskOptions {
   apiKey: string;
@@ -44,6 +45,7 @@ export interface DeskOptions {
   random?: () => number;
   now?: () => number;
   warn?: (text: string) => void;
+  showsSignedMessage?: boolean;
 }
 
 export class Desk {
@@ -67,6 +69,7 @@ export class Desk {
       sleep: options.sleep ?? ((s) => new Promise((done) => setTimeout(done, s * 1000))),
       random: options.random ?? Math.random,
       warn: options.warn ?? ((text) => console.warn(text)),
+      showsSignedMessage: options.showsSignedMessage ?? true,
     };
     this.#transport = new Transport(checkUrl(options.baseUrl), signer, transport);
     this.tickets = new Tickets(this.#transport);

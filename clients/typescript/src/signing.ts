@@ -8,6 +8,8 @@ const MAX_AHEAD_S = 240;
 const REMEMBERED_S = 600;
 /** Whoever answers in place of the service could otherwise collect signatures of next year. */
 const MAX_CORRECTION_S = 24 * 3600;
+/** Of a signed message, which the service reads. */
+const MAX_SHOWN_BYTES = 4096;
 /** Of one attempt, while other processes use the same ones. */
 export const MAX_SIGNATURES = 10;
 
@@ -15,6 +17,8 @@ export interface SignatureHeaders {
   "x-api-key": string;
   "x-api-timestamp": string;
   "x-api-signature": string;
+  /** What was signed, in Base64. */
+  "x-api-signed-message"?: string;
 }
 
 /** What is signed: timestamp, METHOD, path with query, and the hash of the body. */
@@ -52,13 +56,15 @@ export class Signer {
    * The headers of a request that is sent now. Undefined if a write has used all timestamps that
    * the service accepts: wait, and sign again. Reads then repeat one, which no service refuses.
    * share: a number from 0 to 1 that chooses one of all timestamps that the service accepts, when
-   * another process signs the same.
+   * another process signs the same. showsMessage: with the message that is signed, if it has at
+   * most 4 KiB, so that the service can show the first difference.
    */
   async sign(
     method: string,
     target: string,
     body: Bytes,
     share?: number,
+    showsMessage = false,
   ): Promise<SignatureHeaders | undefined> {
     const bodySha256 = await sha256Hex(body);
     let timestamp =
@@ -70,11 +76,15 @@ export class Signer {
       timestamp = this.#nowS();
     }
     const message = messageOf(String(timestamp), method, target, bodySha256);
-    return {
+    const headers: SignatureHeaders = {
       "x-api-key": this.#apiKey,
       "x-api-timestamp": String(timestamp),
       "x-api-signature": await hmacHex(await this.#key, message),
     };
+    if (showsMessage && message.length <= MAX_SHOWN_BYTES) {
+      headers["x-api-signed-message"] = btoa(message); // `URL` has made the target ASCII
+    }
+    return headers;
   }
 
   /** Whether the clock of this machine is too far from the time of the service to be corrected. */

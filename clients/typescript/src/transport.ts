@@ -11,7 +11,7 @@ const VERSION = "0.1.0";
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** What a transport needs; the last three are replaced in tests. */
+/** What a transport needs; functions are replaced in tests. */
 export interface TransportOptions {
   policy: retry.RetryPolicy;
   timeoutMs: number;
@@ -19,6 +19,7 @@ export interface TransportOptions {
   sleep: (seconds: number) => Promise<void>;
   random: () => number;
   warn: (text: string) => void;
+  showsSignedMessage: boolean;
 }
 
 /**
@@ -82,11 +83,17 @@ export class Transport {
       sending.isRepeatable !== false && retry.isRepeatable(sending.method, headers);
     let isClockCorrected = false;
     let replays = 0;
+    let showsMessage = false;
     for (let failures = 0; ; ) {
-      const outcome = await this.#attempt(sending, headers, replays > 0);
+      const outcome = await this.#attempt(sending, headers, replays > 0, showsMessage);
       // The refused request had no effect, so it is always sent again with another signature.
       if (codeOf(outcome) === "signature_replayed" && replays < MAX_SIGNATURES) {
         replays += 1;
+        continue;
+      }
+      const isRefused = codeOf(outcome) === "invalid_signature";
+      if (isRefused && this.options.showsSignedMessage && !showsMessage) {
+        showsMessage = true;
         continue;
       }
       if (!isClockCorrected && this.#correctClock(outcome)) {
@@ -114,16 +121,21 @@ export class Transport {
     }
   }
 
-  async #attempt(sending: Sending, headers: Headers, isReplayed: boolean): Promise<Outcome> {
+  async #attempt(
+    sending: Sending,
+    headers: Headers,
+    isReplayed: boolean,
+    showsMessage: boolean,
+  ): Promise<Outcome> {
     const url = this.#urlOf(sending);
     const body = sending.body ?? new Uint8Array();
     // As fetch sends it: `URL` has encoded what a path or query may not contain.
     const target = url.pathname + url.search;
     const share = isReplayed ? this.options.random() : undefined;
-    let signature = await this.signer.sign(sending.method, target, body, share);
+    let signature = await this.signer.sign(sending.method, target, body, share, showsMessage);
     while (signature === undefined) {
       await this.sleep(1, sending.signal);
-      signature = await this.signer.sign(sending.method, target, body);
+      signature = await this.signer.sign(sending.method, target, body, undefined, showsMessage);
     }
     const timeout = AbortSignal.timeout(this.options.timeoutMs + (sending.extraMs ?? 0));
     const signal = sending.signal ? AbortSignal.any([timeout, sending.signal]) : timeout;

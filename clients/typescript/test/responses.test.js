@@ -65,7 +65,7 @@ test("the page of a captive portal is no result", async () => {
 
 test("a refusal shows code, detail, diagnosis and request id", async () => {
   const members = { diagnosis: "newline_appended", request_id: "r1" };
-  const { desk } = deskWith([problem(401, "invalid_signature", members)]);
+  const { desk } = deskWith([1, 2].map(() => problem(401, "invalid_signature", members)));
   await assert.rejects(desk.whoami(), (error) => {
     assert.ok(error instanceof InvalidSignature && error instanceof AuthenticationFailed);
     assert.deepEqual([error.diagnosis, error.requestId], ["newline_appended", "r1"]);
@@ -76,7 +76,7 @@ test("a refusal shows code, detail, diagnosis and request id", async () => {
 
 test("a proxy that changes the path is named", async () => {
   const received = { method: "GET", request_target: "/inner/whoami" };
-  const { desk } = deskWith([problem(401, "invalid_signature", { received })]);
+  const { desk } = deskWith([1, 2].map(() => problem(401, "invalid_signature", { received })));
   await assert.rejects(desk.whoami(), /A proxy changes requests.*\/inner\/whoami/);
 });
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   ConnectionFailed,
   IdempotencyKeyReused,
+  InvalidSignature,
   RateLimitExceeded,
   ServerFailed,
   SignatureReplayed,
@@ -67,6 +68,30 @@ test("signatures that other processes have used are replaced at random, up to te
   const second = deskWith(replayed(20));
   await assert.rejects(second.desk.tickets.create(NEW), SignatureReplayed);
   assert.equal(second.requests.length, 11);
+});
+
+test("a refused signature is sent once more with what was signed", async () => {
+  const refused = () => problem(401, "invalid_signature", { diagnosis: "target_differs" });
+  const { desk, requests, pauses } = deskWith([refused(), refused()]);
+  await assert.rejects(desk.tickets.get("1"), InvalidSignature);
+  const [first, second] = requests.map((each) => each.headers);
+  assert.equal(first["x-api-signed-message"], undefined);
+  const message = Buffer.from(second["x-api-signed-message"], "base64").toString();
+  const start = `${second["x-api-timestamp"]}GET/api/v1/external/tickets/1`;
+  assert.match(message, new RegExp(`^${start}[0-9a-f]{64}$`));
+  assert.equal(requests.length, 2);
+  assert.deepEqual(pauses, []);
+});
+
+test("what was signed is not sent where that is off, or where it is over 4 KiB", async () => {
+  const refused = () => problem(401, "invalid_signature");
+  const off = deskWith([refused()], { showsSignedMessage: false });
+  await assert.rejects(off.desk.whoami(), InvalidSignature);
+  assert.equal(off.requests.length, 1);
+  const long = deskWith([refused(), refused()]);
+  const response = await long.desk.request("GET", `/api/v1/external/tickets?q=${"a".repeat(4096)}`);
+  assert.equal(response.status, 401);
+  assert.ok(long.requests.every((each) => each.headers["x-api-signed-message"] === undefined));
 });
 
 test("a change with If-Match is not repeated when it may have had its effect", async () => {

@@ -158,7 +158,9 @@ INVALID_SIGNATURE = ProblemType(
     message=_NAMED,
     meaning=(
         "The signature does not match the request. `received` has what the server received, and"
-        " `diagnosis` names the mistake; the expected signature is never shown."
+        " `diagnosis` names the mistake; the expected signature is never shown. If"
+        " x-api-signed-message has the message that was signed, `difference` shows its first part"
+        " that is not the received one."
     ),
     remedy=(
         "Compare each part of `received` with what you signed. After a rotation, use the new"
@@ -173,14 +175,20 @@ INVALID_SIGNATURE = ProblemType(
             "body_bytes": 0,
         },
         **_values_of("query_string_not_signed"),
+        "difference": {
+            "part": "request_target",
+            "signed": "/api/v1/external/tickets",
+            "received": "/api/v1/external/tickets?status=open",
+        },
     },
-    members=("received", "diagnosis"),
+    members=("received", "diagnosis", "difference"),
     choices=_diagnoses_of("invalid_signature"),
-    headers=_HMAC,
+    headers={**_HMAC, "x-api-diagnosis": "%(diagnosis)s"},
 )
 UNDIAGNOSED_SIGNATURE = INVALID_SIGNATURE.variant(
     "The signature does not fit what was received. Compare `received` with what you signed:"
-    " timestamp + METHOD + path with query + hex SHA-256 of the body."
+    " timestamp + METHOD + path with query + hex SHA-256 of the body.",
+    headers=_HMAC,
 )
 SIGNATURE_REPLAYED = ProblemType(
     code="signature_replayed",

@@ -89,10 +89,17 @@ def make_session(
     *,
     timeout_s: float,
     policy: RetryPolicy,
+    shows_signed_message: bool,
     now: Callable[[], float] = time.time,
 ) -> Session:
     """Check the settings. Raises InvalidConfiguration."""
-    auth = SignatureAuth(api_key, api_secret, now=now, reads_refusals=False)
+    auth = SignatureAuth(
+        api_key,
+        api_secret,
+        now=now,
+        reads_refusals=False,
+        shows_signed_message=shows_signed_message,
+    )
     return Session(check_url(base_url), auth, Terms(policy, Limiter()), timeout_s)
 
 

@@ -1,6 +1,7 @@
 """Signs requests: an `Auth` of httpx that signs the bytes and the path that are sent."""
 
 import asyncio
+import base64
 import json
 import logging
 import os
@@ -15,7 +16,7 @@ from typing import Any
 import httpx
 
 from sealdesk.client.credentials import check_credentials
-from sealdesk.crypto.signing import Signed, sign
+from sealdesk.crypto.signing import Signed, message, sign
 
 _log = logging.getLogger("sealdesk.client")
 # The service accepts 300 s on both sides (interface of GET /api/v1/time); the rest is for the
@@ -26,6 +27,7 @@ MAX_CORRECTION_S = 24 * 3600
 _REMEMBERED_S = 600
 _READS = ("GET", "HEAD")
 _MAX_PROBLEM_BYTES = 64 * 1024
+_MAX_SHOWN_BYTES = 4 * 1024  # of x-api-signed-message, which the service reads
 # Of one attempt. With 60 processes that send the same, a tenth of the timestamps are used.
 MAX_SIGNATURES = 10
 
@@ -59,13 +61,21 @@ class Signer:
         return _make_signer, (type(self), *self._credentials, self._now)
 
     def sign(
-        self, method: str, target: bytes, body: bytes, *, at_random: bool = False
+        self,
+        method: str,
+        target: bytes,
+        body: bytes,
+        *,
+        at_random: bool = False,
+        shows_message: bool = False,
     ) -> dict[str, str] | None:
         """Return the headers of a request that is sent now.
 
         at_random: with any timestamp that the service accepts, since another process signs the
-        same. None if a write has used all timestamps that the service accepts: wait, and sign
-        again. Reads repeat a signature then: the service remembers signatures of writes only.
+        same. shows_message: with the message that is signed, if it has at most 4 KiB, so that the
+        service can show the first difference. None if a write has used all timestamps that the
+        service accepts: wait, and sign again. Reads repeat a signature then: the service remembers
+        signatures of writes only.
         """
         if at_random:
             timestamp: int | None = self._now_s() + random.randint(-_MAX_AHEAD_S, _MAX_AHEAD_S)  # noqa: S311 # no secret
@@ -76,11 +86,15 @@ class Signer:
                 return None
             timestamp = self._now_s()
         parts = Signed(str(timestamp).encode(), method.encode(), target, body)
-        return {
+        headers = {
             "x-api-key": self._credentials.api_key,
             "x-api-timestamp": str(timestamp),
             "x-api-signature": sign(self._credentials.secret, parts),
         }
+        signed = message(parts)
+        if shows_message and len(signed) <= _MAX_SHOWN_BYTES:
+            headers["x-api-signed-message"] = base64.b64encode(signed).decode()
+        return headers
 
     def correct_clock(self, server_time: int) -> bool:
         """Sign with the time of the service from now on; False if it is over a day away."""
@@ -118,7 +132,9 @@ class SignatureAuth(httpx.Auth):
     """Signs each attempt of a request, for any client of httpx: `httpx.Client(auth=…)`.
 
     If the service refuses the timestamp, corrects the clock once by the time that it says, and
-    sends the request again; likewise a write whose signature another process has used.
+    sends the request again; likewise a write whose signature another process has used. A request
+    whose signature is refused is sent once more with what was signed, so that the refusal shows
+    the first difference.
     """
 
     def __init__(
@@ -128,10 +144,15 @@ class SignatureAuth(httpx.Auth):
         *,
         now: Callable[[], float] = time.time,
         reads_refusals: bool = True,
+        shows_signed_message: bool = True,
     ) -> None:
-        """reads_refusals: False if the sender calls `may_sign_again` itself."""
+        """reads_refusals: False if the sender calls `may_sign_again` itself.
+
+        shows_signed_message: False, and no refused request is sent again to be explained.
+        """
         self.signer = Signer(api_key, api_secret, now=now)
         self._reads_refusals = reads_refusals
+        self._shows_signed_message = shows_signed_message
 
     def __repr__(self) -> str:
         return f"SignatureAuth({self.signer!r})"
@@ -169,6 +190,7 @@ class SignatureAuth(httpx.Auth):
             find_target(request),
             body,
             at_random=request.extensions.get("is_replayed", False),
+            shows_message=request.extensions.get("shows_message", False),
         )
         if headers is None:
             return False
@@ -179,14 +201,19 @@ class SignatureAuth(httpx.Auth):
         return self._reads_refusals and response.status_code == 401
 
     def may_sign_again(self, request: httpx.Request, refusal: bytes) -> bool:
-        """Whether the request, which had no effect, may succeed with another signature.
+        """Whether to send the request, which had no effect, with another signature.
 
+        It may succeed then, or its refusal say what is wrong.
         refusal: the body of a response with status 401. The next signature is another one.
         """
         problem = _read_problem(refusal)
         if problem.get("code") == "signature_replayed":
             request.extensions["is_replayed"] = True
             return True
+        if problem.get("code") == "invalid_signature":
+            is_explained = request.extensions.get("shows_message", False)
+            request.extensions["shows_message"] = True
+            return self._shows_signed_message and not is_explained
         is_first = not request.extensions.get("is_clock_corrected")
         request.extensions["is_clock_corrected"] = True
         return is_first and self._correct_clock(problem)

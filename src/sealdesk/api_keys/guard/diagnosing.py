@@ -1,50 +1,126 @@
 """Finds the mistake in a refused signature, with the secrets of its tenant (decision 0067)."""
 
 import logging
+from typing import NamedTuple
 
 from sealdesk.api_keys import rules, store
 from sealdesk.api_keys.types import ApiKey
 from sealdesk.crypto import diagnosis, signing
+from sealdesk.crypto.diagnosis import signed_message
+from sealdesk.crypto.diagnosis.signed_message import Difference
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.crypto.signing import Signed, Verifier
 from sealdesk.resources.paging import PageRequest
+from sealdesk.web.proof import BodyDigest
 from sealdesk.web.request import Request
 
 # The keys that were used or created last, of the newest ones; each costs 10 µs.
 _NEWEST_KEYS = PageRequest(50, None)
 _OTHER_KEYS = 20
+_SIGNED_MESSAGE = b"x-api-signed-message"
 
 log = logging.getLogger("sealdesk.api_keys")
 
 
-async def find_mistake(request: Request, key: ApiKey, api_key: str) -> str | None:
-    """The name of the mistake; None when it is not looked for: the request is too large."""
-    signature = request.headers[b"x-api-signature"].strip(b" \t")
-    parts = Signed(
-        request.headers[b"x-api-timestamp"].strip(b" \t"),
-        request.method.encode(),
-        request.target,
-        request.body,
-    )
-    if key.sealed_secret is None or not diagnosis.is_small(parts):
+class Found(NamedTuple):
+    """The name of a mistake, and what differs if the client has sent the message it signed."""
+
+    diagnosis: str
+    difference: Difference | None = None
+
+
+class _Refused(NamedTuple):
+    """A refused request, and the key that it names."""
+
+    request: Request
+    key: ApiKey
+    api_key: str
+    signature: bytes
+    parts: Signed
+    host: bytes
+
+
+async def find_mistake(
+    request: Request, key: ApiKey, api_key: str, body: BodyDigest | None
+) -> Found | None:
+    """The mistake; None when it is not looked for: the request is too large.
+
+    body: of a request whose body was streamed, which is compared with x-api-signed-message only.
+    """
+    if key.sealed_secret is None:
         return None
-    found = diagnosis.diagnose(
-        parts,
-        signature,
-        secret=rules.open_secret(key, request.state.key_ring),
-        api_key=api_key,
-        host=request.headers.get(b"host", b""),
+    refused = _Refused(
+        request,
+        key,
+        api_key,
+        request.headers[b"x-api-signature"].strip(b" \t"),
+        Signed(
+            request.headers[b"x-api-timestamp"].strip(b" \t"),
+            request.method.encode(),
+            request.target,
+            request.body,
+        ),
+        request.headers.get(b"host", b""),
     )
-    if found is not None:
-        return found
-    is_other = await _is_secret_of_another_key(request, key, parts, signature)
-    return "secret_of_another_key" if is_other else "unknown"
+    secret = rules.open_secret(key, request.state.key_ring)
+    sent = request.headers.get(_SIGNED_MESSAGE)
+    signed = None if sent is None else _read_message(request, sent)
+    if signed is not None and _is_recent(request, signed):
+        return await _compare(refused, secret, signed, body)
+    found = await _search(refused, secret) if body is None else None
+    if sent is not None and (found is None or found.diagnosis == "unknown"):
+        return Found("signed_message_malformed" if signed is None else "signed_message_old")
+    return found
 
 
-async def _is_secret_of_another_key(
-    request: Request, key: ApiKey, parts: Signed, signature: bytes
-) -> bool:
-    """Whether another key of the same tenant signed this request."""
+def _read_message(request: Request, sent: bytes) -> bytes | None:
+    return None if request.is_repeated(_SIGNED_MESSAGE) else signed_message.decode(sent.strip())
+
+
+def _is_recent(request: Request, signed: bytes) -> bool:
+    now_s = request.real_now_us // 1_000_000
+    return signed_message.is_recent(signed, now_s, request.state.settings.max_skew_s)
+
+
+async def _compare(refused: _Refused, secret: str, signed: bytes, body: BodyDigest | None) -> Found:
+    """The mistake in the message, or in the key if the signature is not that of the message."""
+    parts = refused.parts
+    if Verifier(secret).has_signed(signed, refused.signature):
+        digest = signing.body_sha256(parts.body) if body is None else body.sha256.encode()
+        difference = signed_message.first_difference(signed, parts, digest)
+        name = signed_message.MISTAKE_OF_PART[difference.part]
+        if body is None:
+            name = diagnosis.name_difference(
+                signed, parts, difference, secret=secret, host=refused.host
+            )
+        return Found(name, difference)
+    known = diagnosis.find_in_keys(signed, refused.signature, secret, refused.api_key)
+    if known is None and await _is_secret_of_another_key(refused, signed):
+        known = "secret_of_another_key"
+    return Found(known or "secret_or_algorithm_differs")
+
+
+async def _search(refused: _Refused, secret: str) -> Found | None:
+    """The mistake, found by trying each known one."""
+    parts = refused.parts
+    if not diagnosis.is_small(parts):
+        return None
+    name = diagnosis.diagnose(
+        parts,
+        refused.signature,
+        secret=secret,
+        api_key=refused.api_key,
+        host=refused.host,
+    )
+    # Made once: the hash of a body of 64 KiB takes 40 µs.
+    if name is None and await _is_secret_of_another_key(refused, signing.message(parts)):
+        name = "secret_of_another_key"
+    return Found(name or "unknown")
+
+
+async def _is_secret_of_another_key(refused: _Refused, message: bytes) -> bool:
+    """Whether the signature was made with the secret of another key of the same tenant."""
+    request, key = refused.request, refused.key
     newest = await request.state.database.read(
         lambda tx: store.list_keys(tx, key.tenant_id, _NEWEST_KEYS), key.tenant_id
     )
@@ -52,9 +128,7 @@ async def _is_secret_of_another_key(
     others.sort(key=lambda each: each.last_used_at or each.created_at, reverse=True)
     # Always as many, so that the time does not tell how many keys the tenant has.
     tried = (others + [key] * _OTHER_KEYS)[:_OTHER_KEYS]
-    # Made once: the hash of a body of 64 KiB takes 40 µs.
-    message = signing.message(parts)
-    return sum(_has_signed(request, each, message, signature) for each in tried) > 0
+    return sum(_has_signed(request, each, message, refused.signature) for each in tried) > 0
 
 
 def _has_signed(request: Request, key: ApiKey, message: bytes, signature: bytes) -> bool:

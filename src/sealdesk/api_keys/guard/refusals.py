@@ -2,9 +2,12 @@
 
 import logging
 
+import msgspec
+
 from sealdesk import clock, ids
 from sealdesk.api_keys import errors, rules, store
 from sealdesk.api_keys.guard import diagnosing
+from sealdesk.api_keys.guard.diagnosing import Found
 from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.api_keys.types import ApiKey
 from sealdesk.crypto import signing
@@ -29,7 +32,7 @@ log = logging.getLogger("sealdesk.api_keys")
 async def explain(request: Request, error: Unauthorized, body: BodyDigest | None = None) -> Proof:
     """A refusal that names the mistake, recorded for the tenant of the key.
 
-    body: of a request whose body was streamed, which is not diagnosed.
+    body: of a request whose body was streamed.
 
     After too many failures from a network, the response has only the code.
     """
@@ -43,10 +46,10 @@ async def explain(request: Request, error: Unauthorized, body: BodyDigest | None
     key = await request.state.database.read(lambda tx: store.find_by_hash(tx, key_hash))
     if key is None:
         return Proof(refusal=error)
-    if error.code == errors.INVALID_SIGNATURE.code and body is None:
-        diagnosis = await diagnosing.find_mistake(request, key, api_key.decode())
-        if diagnosis is not None:
-            error = _diagnosed(error, diagnosis)
+    if error.code == errors.INVALID_SIGNATURE.code:
+        found = await diagnosing.find_mistake(request, key, api_key.decode(), body)
+        if found is not None:
+            error = _diagnosed(error, found)
     return await record(request, key, error, body)
 
 
@@ -76,14 +79,16 @@ async def record(
     return Proof(refusal=error, key_use=KeyUse(key.tenant_id, key.id, ""))
 
 
-def _diagnosed(error: Unauthorized, diagnosis: str) -> Unauthorized:
-    mistake = MISTAKES[diagnosis]
+def _diagnosed(error: Unauthorized, found: Found) -> Unauthorized:
+    mistake = MISTAKES[found.diagnosis]
+    difference = found.difference
     return Unauthorized(
         errors.INVALID_SIGNATURE,
         received=error.values["received"],
-        diagnosis=diagnosis,
+        diagnosis=found.diagnosis,
         fault=mistake.fault,
         remedy=mistake.remedy,
+        **({} if difference is None else {"difference": msgspec.structs.asdict(difference)}),
     )
 
 

@@ -57,13 +57,23 @@ class Desk:
         *,
         timeout_s: float = DEFAULT_TIMEOUT_S,
         retry: RetryPolicy = DEFAULT_POLICY,
+        shows_signed_message: bool = True,
         http: httpx.Client | None = None,
         now: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Raises InvalidConfiguration."""
+        """shows_signed_message: whether a request whose signature is refused is sent once more
+        with what was signed, so that the refusal shows the first difference. Raises
+        InvalidConfiguration.
+        """
         session = make_session(
-            api_key, api_secret, base_url, timeout_s=timeout_s, policy=retry, now=now
+            api_key,
+            api_secret,
+            base_url,
+            timeout_s=timeout_s,
+            policy=retry,
+            shows_signed_message=shows_signed_message,
+            now=now,
         )
         self._set_up(session, Connections(http), sleep)
 

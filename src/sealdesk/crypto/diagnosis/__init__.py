@@ -2,14 +2,17 @@
 
 import hashlib
 import hmac
+from collections.abc import Callable
 
 from sealdesk.crypto.diagnosis import bodies, keys, targets
 from sealdesk.crypto.diagnosis.parts import wrong_messages
+from sealdesk.crypto.diagnosis.signed_message import MISTAKE_OF_PART, Difference
 from sealdesk.crypto.signing import Signed, Verifier, body_sha256, head, message
 
 # Larger ones are not diagnosed: the search hashes the target 150 times (decision 0067).
 MAX_TARGET_BYTES = 2 * 1024
 MAX_BODY_BYTES = 64 * 1024
+IsSigned = Callable[[bytes], bool]  # whether this message was signed
 
 
 def is_small(parts: Signed) -> bool:
@@ -28,28 +31,39 @@ def diagnose(
     """
     if not is_small(parts):
         return None
-    if hmac.compare_digest(secret.encode(), signature):
-        return "secret_as_signature"
+    verifier = Verifier(secret)
+
+    def is_signed(wrong: bytes) -> bool:
+        return verifier.has_signed(wrong, signature)
+
     return (
-        _find_in_messages(parts, signature, secret, host)
-        or _find_in_keys(message(parts), signature, secret, api_key)
-        or _find_in_bodies(parts, signature, secret)
+        _find_in_parts(parts, is_signed, host)
+        or find_in_keys(message(parts), signature, secret, api_key)
+        or _find_in_bodies(parts, is_signed, secret)
     )
 
 
-def _find_in_messages(parts: Signed, signature: bytes, secret: str, host: bytes) -> str | None:
-    verifier, digest = Verifier(secret), body_sha256(parts.body)
-    for name, wrong in wrong_messages(parts, digest):
-        if verifier.has_signed(wrong, signature):
-            return name
-    start = parts.timestamp + parts.method
-    for name, target in targets.wrong_targets(parts.target, host):
-        if verifier.has_signed(start + target + digest, signature):
-            return name
-    return None
+def name_difference(
+    signed: bytes, parts: Signed, difference: Difference, *, secret: str, host: bytes
+) -> str:
+    """The name of the mistake in a message that was signed with the secret.
+
+    signed: the message, and difference: its first one.
+    """
+    found = None
+    if is_small(parts):
+        is_signed = signed.__eq__
+        found = _find_in_parts(parts, is_signed, host) or _find_in_bodies(parts, is_signed, secret)
+    return found or MISTAKE_OF_PART[difference.part]
 
 
-def _find_in_keys(signed: bytes, signature: bytes, secret: str, api_key: str) -> str | None:
+def find_in_keys(signed: bytes, signature: bytes, secret: str, api_key: str) -> str | None:
+    """The name of the mistake in the HMAC key or the calculation, None when none is known.
+
+    signed: the message.
+    """
+    if hmac.compare_digest(secret.encode(), signature):
+        return "secret_as_signature"
     for name, key in keys.wrong_keys(secret, api_key):
         made = hmac.new(key, signed, "sha256").hexdigest()
         if hmac.compare_digest(made.encode(), signature):
@@ -60,12 +74,24 @@ def _find_in_keys(signed: bytes, signature: bytes, secret: str, api_key: str) ->
     return None
 
 
-def _find_in_bodies(parts: Signed, signature: bytes, secret: str) -> str | None:
-    verifier, start = Verifier(secret), head(parts)
+def _find_in_parts(parts: Signed, is_signed: IsSigned, host: bytes) -> str | None:
+    digest = body_sha256(parts.body)
+    for name, wrong in wrong_messages(parts, digest):
+        if is_signed(wrong):
+            return name
+    start = parts.timestamp + parts.method
+    for name, target in targets.wrong_targets(parts.target, host):
+        if is_signed(start + target + digest):
+            return name
+    return None
+
+
+def _find_in_bodies(parts: Signed, is_signed: IsSigned, secret: str) -> str | None:
+    start = head(parts)
     for name, ending in bodies.wrong_endings(parts.body, secret):
-        if verifier.has_signed(start + ending, signature):
+        if is_signed(start + ending):
             return name
     for name, body in bodies.wrong_bodies(parts.body):
-        if verifier.has_signed(start + hashlib.sha256(body).hexdigest().encode(), signature):
+        if is_signed(start + hashlib.sha256(body).hexdigest().encode()):
             return name
     return None

@@ -27,6 +27,7 @@ _SEPARATORS = (
 # In the other orders only the most frequent separators, so that 24 orders stay cheap.
 _SEPARATORS_OF_ANY_ORDER = (b"", b"\n", b".", b":")
 _MAX_TARGET_OF_ANY_ORDER = 512  # for longer targets only without a separator (decision 0067)
+_METHODS = (b"GET", b"POST", b"PATCH", b"PUT", b"DELETE", b"HEAD")
 _CLOCK_STEPS_S = (1, -1, 2, -2, 3, -3)
 
 
@@ -36,7 +37,11 @@ def wrong_messages(parts: Signed, digest: bytes) -> Iterator[tuple[str, bytes]]:
     rest = target + digest
     for written in (method.lower(), method.title()):
         yield "method_lowercase", timestamp + written + rest
+    for other in _METHODS:
+        if other != method:
+            yield "method_differs", timestamp + other + rest
     yield "method_not_signed", timestamp + rest
+    yield "target_not_signed", timestamp + method + digest
     yield "timestamp_not_signed", method + rest
     yield from _with_separators([timestamp, method, target, digest])
     for other in _other_timestamps(timestamp):

@@ -19,6 +19,11 @@ OF_THE_PARTS = (
         _("Sign the timestamp, the method, the path with the query, and the hash of the body."),
     ),
     Mistake(
+        "method_differs",
+        _("Another method was signed than the request has."),
+        _("Sign the method that is sent. A redirect may have changed it: call the final URL."),
+    ),
+    Mistake(
         "timestamp_not_signed",
         _("The timestamp was not signed."),
         _("Sign the text of x-api-timestamp, then the method, the path and the hash of the body."),
@@ -95,6 +100,16 @@ OF_THE_TARGET = (
         "leading_slash_missing",
         _("The path was signed without the slash at its start."),
         _("Sign the path with its first slash."),
+    ),
+    Mistake(
+        "target_not_signed",
+        _("Neither the path nor the query was signed."),
+        _("Sign the timestamp, the method, the path with the query, and the hash of the body."),
+    ),
+    Mistake(
+        "target_differs",
+        _("Another path or query was signed than has arrived."),
+        _("Sign the path and the query as they are sent, and let no proxy change them."),
     ),
     Mistake(
         "trailing_slash_differs",
@@ -177,6 +192,11 @@ OF_THE_BODY = (
         "body_encoded_twice",
         _("The body was encoded as JSON twice, either the one that was hashed or the one sent."),
         _("Pass the value itself to the HTTP library, not JSON text, or send the text as it is."),
+    ),
+    Mistake(
+        "body_differs",
+        _("The hash of another body was signed than has arrived."),
+        _("Hash exactly the bytes that are sent, and let no proxy change them."),
     ),
     Mistake(
         "body_encoding_differs",

@@ -57,11 +57,29 @@ OF_THE_SECRET = (
         _("Use the secret that was shown together with this API key."),
     ),
     Mistake(
+        "secret_or_algorithm_differs",
+        _("The signature is not the HMAC-SHA256 of x-api-signed-message with this key's secret."),
+        _(
+            "Check which secret the program has loaded, and that its 64 characters are the key of"
+            " an HMAC-SHA256 of exactly this message."
+        ),
+    ),
+    Mistake(
+        "signed_message_old",
+        _("No mistake is known, and x-api-signed-message has no time within the allowed skew."),
+        _("Send the message that was signed for this request."),
+    ),
+    Mistake(
+        "signed_message_malformed",
+        _("No mistake is known, and x-api-signed-message is not Base64 of at most 4096 bytes."),
+        _("Send the exact bytes that were signed, in Base64, in one such header."),
+    ),
+    Mistake(
         "unknown",
         _("No known mistake explains this signature."),
         _(
-            "Compare each part of `received` with what you signed. If all are the same, check that"
-            " the secret is the newest one of this key."
+            "Send the message that was signed as x-api-signed-message, in Base64: the refusal then"
+            " shows the first difference. If there is none, the secret or the algorithm differs."
         ),
     ),
 )

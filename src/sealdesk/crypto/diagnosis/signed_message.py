@@ -1,0 +1,79 @@
+"""Compares the message that a client says it has signed with what the server received; no I/O."""
+
+import base64
+import re
+
+import msgspec
+
+from sealdesk.crypto.signing import Signed
+
+MAX_BYTES = 4 * 1024
+# The Unix time of a message, in seconds or milliseconds.
+_TIME = re.compile(rb"(?<![0-9])[0-9]{10}(?:[0-9]{3})?(?![0-9])")
+_BEFORE_METHOD = re.compile(rb"[^A-Za-z/]*")
+_BEFORE_TARGET = re.compile(rb"[^/]*")
+_HASH_AT_END = re.compile(rb"[0-9a-f]{64}\Z")
+MISTAKE_OF_PART = {
+    "timestamp": "timestamp_differs",
+    "method": "method_differs",
+    "request_target": "target_differs",
+    "body_sha256": "body_differs",
+}
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """The first part that was signed in another form than it was received.
+
+    part: its name, as in `received` of the refusal. signed, received: as text; bytes that are not
+    ASCII are shown as Latin-1.
+    """
+
+    part: str
+    signed: str
+    received: str
+
+
+def decode(header: bytes) -> bytes | None:
+    """The message in a header; None if it is not Base64 of 1 to 4096 bytes."""
+    try:
+        message = base64.b64decode(header, validate=True)
+    except ValueError:
+        return None
+    return message if 0 < len(message) <= MAX_BYTES else None
+
+
+def is_recent(message: bytes, now_s: int, max_skew_s: int) -> bool:
+    """Whether the first time in the message is within the allowed skew.
+
+    An old message with its signature may have been captured: whether the two still fit would tell
+    that the secret is in use.
+    """
+    found = _TIME.search(message)
+    return found is not None and abs(int(found[0][:10]) - now_s) <= max_skew_s
+
+
+def first_difference(message: bytes, parts: Signed, digest: bytes) -> Difference:
+    """The first part of a wrong message that differs from what was received.
+
+    parts: their body is not read. digest: of the received body, as hex.
+    """
+    before_method = _BEFORE_METHOD.match(message)
+    timestamp = b"" if before_method is None else before_method[0]
+    if timestamp != parts.timestamp:
+        return _difference("timestamp", timestamp, parts.timestamp)
+    rest = message[len(timestamp) :]
+    if not rest.startswith(parts.method):
+        before_target = _BEFORE_TARGET.match(rest)
+        return _difference("method", before_target[0] if before_target else b"", parts.method)
+    rest = rest[len(parts.method) :]
+    at_end = _HASH_AT_END.search(rest)
+    if at_end is None and rest.startswith(parts.target):
+        return _difference("body_sha256", rest[len(parts.target) :], digest)
+    target = rest if at_end is None else rest[: at_end.start()]
+    if target != parts.target:
+        return _difference("request_target", target, parts.target)
+    return _difference("body_sha256", rest[len(target) :], digest)
+
+
+def _difference(part: str, signed: bytes, received: bytes) -> Difference:
+    return Difference(part, signed.decode("latin-1"), received.decode("latin-1"))
