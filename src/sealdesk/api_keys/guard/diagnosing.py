@@ -22,7 +22,7 @@ _SIGNED_MESSAGE = b"x-api-signed-message"
 log = logging.getLogger("sealdesk.api_keys")
 
 
-class Found(NamedTuple):
+class Diagnosed(NamedTuple):
     """The name of a mistake, and what differs if the client has sent the message it signed."""
 
     diagnosis: str
@@ -42,7 +42,7 @@ class _Refused(NamedTuple):
 
 async def find_mistake(
     request: Request, key: ApiKey, api_key: str, body: BodyDigest | None
-) -> Found | None:
+) -> Diagnosed | None:
     """The mistake; None when it is not looked for: the request is too large.
 
     body: of a request whose body was streamed, which is compared with x-api-signed-message only.
@@ -69,7 +69,7 @@ async def find_mistake(
         return await _compare(refused, secret, signed, body)
     found = await _search(refused, secret) if body is None else None
     if sent is not None and (found is None or found.diagnosis == "unknown"):
-        return Found("signed_message_malformed" if signed is None else "signed_message_old")
+        return Diagnosed("signed_message_malformed" if signed is None else "signed_message_old")
     return found
 
 
@@ -82,7 +82,9 @@ def _is_recent(request: Request, signed: bytes) -> bool:
     return signed_message.is_recent(signed, now_s, request.state.settings.max_skew_s)
 
 
-async def _compare(refused: _Refused, secret: str, signed: bytes, body: BodyDigest | None) -> Found:
+async def _compare(
+    refused: _Refused, secret: str, signed: bytes, body: BodyDigest | None
+) -> Diagnosed:
     """The mistake in the message, or in the key if the signature is not that of the message."""
     parts = refused.parts
     if Verifier(secret).has_signed(signed, refused.signature):
@@ -93,14 +95,14 @@ async def _compare(refused: _Refused, secret: str, signed: bytes, body: BodyDige
             name = diagnosis.name_difference(
                 signed, parts, difference, secret=secret, host=refused.host
             )
-        return Found(name, difference)
+        return Diagnosed(name, difference)
     known = diagnosis.find_in_keys(signed, refused.signature, secret, refused.api_key)
     if known is None and await _is_secret_of_another_key(refused, signed):
         known = "secret_of_another_key"
-    return Found(known or "secret_or_algorithm_differs")
+    return Diagnosed(known or "secret_or_algorithm_differs")
 
 
-async def _search(refused: _Refused, secret: str) -> Found | None:
+async def _search(refused: _Refused, secret: str) -> Diagnosed | None:
     """The mistake, found by trying each known one."""
     parts = refused.parts
     if not diagnosis.is_small(parts):
@@ -115,7 +117,7 @@ async def _search(refused: _Refused, secret: str) -> Found | None:
     # Made once: the hash of a body of 64 KiB takes 40 µs.
     if name is None and await _is_secret_of_another_key(refused, signing.message(parts)):
         name = "secret_of_another_key"
-    return Found(name or "unknown")
+    return Diagnosed(name or "unknown")
 
 
 async def _is_secret_of_another_key(refused: _Refused, message: bytes) -> bool:

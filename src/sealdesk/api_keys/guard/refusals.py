@@ -7,7 +7,7 @@ import msgspec
 from sealdesk import clock, ids
 from sealdesk.api_keys import errors, rules, store
 from sealdesk.api_keys.guard import diagnosing
-from sealdesk.api_keys.guard.diagnosing import Found
+from sealdesk.api_keys.guard.diagnosing import Diagnosed
 from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.api_keys.types import ApiKey
 from sealdesk.crypto import signing
@@ -79,7 +79,7 @@ async def record(
     return Proof(refusal=error, key_use=KeyUse(key.tenant_id, key.id, ""))
 
 
-def _diagnosed(error: Unauthorized, found: Found) -> Unauthorized:
+def _diagnosed(error: Unauthorized, found: Diagnosed) -> Unauthorized:
     mistake = MISTAKES[found.diagnosis]
     difference = found.difference
     return Unauthorized(
