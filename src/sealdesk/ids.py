@@ -85,6 +85,12 @@ def is_canonical(text: str) -> bool:
     return _CANONICAL.fullmatch(text) is not None
 
 
+def in_lower_case(text: str) -> str:
+    """An id in its canonical form, also if it was written in upper case; other text as it is."""
+    lower = text.lower()
+    return lower if is_canonical(lower) else text
+
+
 def _time_text(at_us: int) -> str:
     millis, micros = divmod(at_us, 1000)
     return f"{millis >> 16:08x}-{millis & 0xFFFF:04x}-7{micros:03x}-"

@@ -25,6 +25,7 @@ async def head_of(
         "path": path.decode("latin-1"),
         "raw_path": path,
         "query_string": query,
+        "has_empty_query": False,
         "headers": [(b"content-length", b"%d" % len(body)), *headers],
         "client": (ADDRESS, 50000),
     }

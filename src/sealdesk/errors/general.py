@@ -38,7 +38,6 @@ NOT_FOUND = ProblemType(
     page_title=gettext_noop("Page not found"),
     page_advice=gettext_noop("The address may be mistyped, or what was here has been deleted."),
 )
-NOT_LOWER_CASE = NOT_FOUND.variant("An id in a path is a UUID in lower case; one here is not.")
 NO_SUCH_PATH = NOT_FOUND.variant("There is no such path. See /docs for the ones that exist.")
 
 IDEMPOTENCY_IN_FLIGHT = ProblemType(

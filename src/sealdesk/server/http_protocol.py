@@ -178,6 +178,7 @@ class Protocol(asyncio.Protocol):
             "path": urllib.parse.unquote(path) if "%" in path else path,
             "raw_path": raw_path,
             "query_string": query,
+            "has_empty_query": not query and self._url.endswith(b"?"),
             "root_path": "",
             "headers": self._headers,
             "client": self._client,

@@ -10,8 +10,6 @@ from sealdesk.db.deadline import UNINDEXED_READ_UNITS, deadline
 from sealdesk.errors import ApiError, InternalError, MethodNotAllowed, NotFound, ServiceUnavailable
 from sealdesk.errors.general import (
     NO_SUCH_PATH,
-    NOT_FOUND,
-    NOT_LOWER_CASE,
     TENANT_RATE_LIMIT_EXCEEDED,
     TOO_MANY_BYTES,
 )
@@ -193,11 +191,12 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
         await _wait_for_turn(route, request)
     if request.method not in _READS:  # later its response cannot be refused
         _check_budget(request, 0)
-    for identifier in () if route.takes_names else params:
-        is_number = route.takes_numbers and identifier.isdigit()
-        if not (is_number or ids.is_canonical(identifier)):
-            is_upper_case = ids.is_canonical(identifier.lower())
-            raise NotFound(NOT_LOWER_CASE if is_upper_case else NOT_FOUND)
+    if not route.takes_names:
+        params = tuple(map(ids.in_lower_case, params))
+        for identifier in params:
+            is_number = route.takes_numbers and identifier.isdigit()
+            if not (is_number or ids.is_canonical(identifier)):
+                raise NotFound
     response = await route.operation.handle(request, *params)
     if request.method in _READS and len(response.body) > UNCOUNTED_BYTES:
         _check_budget(request, len(response.body))

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from sealdesk import ids
 from sealdesk.errors import BadRequest, Fault, ValidationFailed, invalid
 from sealdesk.errors.requests import MALFORMED_JSON, MISSING_BODY
 from sealdesk.web.faults import FieldType, checked_fields, fields_of, find_faults
@@ -115,6 +116,7 @@ def _convert_or_fault(item: dict[str, Any], struct: type[S]) -> S | ValidationFa
 
 def convert(document: dict[str, Any], struct: type[S]) -> S:
     """A JSON object as this struct. Raises ValidationFailed, which names every fault."""
+    _lower_ids(document)
     try:
         value = msgspec.convert(document, struct)
     except msgspec.ValidationError:
@@ -122,6 +124,17 @@ def convert(document: dict[str, Any], struct: type[S]) -> S:
     if not _passes_checks(document, struct):
         raise _invalid(find_faults(document, struct))
     return value
+
+
+def _lower_ids(document: dict[str, Any]) -> None:
+    """Write the ids that were sent in upper case in lower case; external ids are exact."""
+    for name, value in document.items():
+        if name != "id" and (not name.endswith(("_id", "_ids")) or name == "external_id"):
+            continue
+        if isinstance(value, str):
+            document[name] = ids.in_lower_case(value)
+        elif isinstance(value, list):
+            document[name] = [ids.in_lower_case(x) if isinstance(x, str) else x for x in value]
 
 
 def _passes_checks(document: dict[str, Any], struct: type[msgspec.Struct]) -> bool:

@@ -146,9 +146,10 @@ def identifier(name: str, about: str, *, besides: str = "") -> Param:
     other = f", or {besides}" if besides else ""
 
     def read(text: str) -> str:
-        if not ids.is_canonical(text) and (text != besides or not besides):
-            raise BadValue(f"an id as the API returns it: a UUID in lower case{other}")
-        return text
+        identifier = ids.in_lower_case(text)
+        if not ids.is_canonical(identifier) and (text != besides or not besides):
+            raise BadValue(f"an id as the API returns it: a UUID{other}")
+        return identifier
 
     schema: dict[str, Any] = {"type": "string", "format": "uuid"}
     if besides:

@@ -83,6 +83,7 @@ class Request:
     """One request: what was received, and the proof of its guard.
 
     target: raw path and query as sent, behind the path prefix that a proxy may have stripped.
+    has_empty_query: whether it was sent with a `?` that no query follows.
     body: empty until `read_body`. real_now_us: without a test clock.
     peer: the address of the connection; address: the client's behind trusted proxies.
     max_body_bytes: the limit of the route. response_headers: what reading the request adds to the
@@ -94,6 +95,7 @@ class Request:
         "_form",
         "address",
         "body",
+        "has_empty_query",
         "headers",
         "max_body_bytes",
         "method",
@@ -127,6 +129,7 @@ class Request:
         self.path = raw_path.decode("latin-1")
         prefixed = state.settings.path_prefix.encode() + raw_path
         self.target = prefixed + b"?" + self.query if self.query else prefixed
+        self.has_empty_query: bool = scope["has_empty_query"]
         self.raw_headers: list[Header] = scope["headers"]
         self.headers: dict[bytes, bytes] = dict(self.raw_headers)
         client = scope["client"]

@@ -221,7 +221,11 @@ def check_time(request: Request, timestamp: bytes) -> int:
 
 def _check_signature(request: Request, known: KnownKey, headers: SignatureHeaders) -> None:
     parts = Signed(headers.timestamp, request.method.encode(), request.target, request.body)
-    if not known.verifier.is_valid(parts, headers.signature):
+    if known.verifier.is_valid(parts, headers.signature):
+        return
+    # A `?` that no query follows may be signed as it is sent, or left out.
+    as_sent = parts._replace(target=parts.target + b"?")
+    if not (request.has_empty_query and known.verifier.is_valid(as_sent, headers.signature)):
         raise refusals.invalid_signature(parts, refusals.digest_of(parts.body))
 
 

@@ -73,8 +73,9 @@ class BearerGuard:
 
     async def _get_tenant_id(self, request: Request, user: User) -> str:
         """The tenant of the request; access to a foreign tenant is recorded in its audit log."""
-        wanted = request.header(b"x-tenant-id")
-        if wanted is None or wanted == user.tenant_id:
+        sent = request.header(b"x-tenant-id")
+        wanted = user.tenant_id if sent is None else ids.in_lower_case(sent)
+        if wanted == user.tenant_id:
             return user.tenant_id
         if user.role != "super_admin":
             raise Forbidden(FOREIGN_TENANT)
