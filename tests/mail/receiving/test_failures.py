@@ -1,6 +1,7 @@
 """A mistake of ours loses no message: it waits for a person, or is asked for again."""
 
 import smtplib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,8 +15,11 @@ from sealdesk.mail.receiving.types import Incoming
 from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.types import Participant
 from sealdesk.state import AppState
-from tests.mail.support import Desk, message
+from sealdesk.tickets.attachments.files import folder_of
+from tests.mail.support import Desk, message, receiving
+from tests.support.client import Person
 from tests.support.pages import logged_in
+from tests.support.service import Service
 
 LOST = "could not be processed"
 
@@ -204,3 +208,25 @@ def test_a_corrected_mistake_is_repaired_by_reparse(
     assert desk.receiver.service.in_serving(repair) == [True]
     assert reasons(desk) == [("ticket", "processed later")]
     assert len(desk.tickets()) == 1
+
+
+def test_a_server_that_cannot_store_messages_is_not_ready(
+    start: Callable[..., Service],
+) -> None:
+    service = start()
+    with receiving(service) as receiver:
+        desk, anybody = Desk(receiver), Person(service, "")
+        assert anybody.get("/readyz").status_code == 200
+        files = folder_of(service.settings)
+        files.mkdir(parents=True, exist_ok=True)
+        away = files.rename(files.with_name("away"))
+        files.touch()  # no directory: nothing can be stored in it
+        with pytest.raises(smtplib.SMTPResponseException) as refused:
+            desk.get_mail(message())
+        assert refused.value.smtp_code == 451
+        problem = anybody.get("/readyz").json()
+        assert (problem["code"], problem["writes"]) == ("not_ready", "failed")
+        files.unlink()
+        away.rename(files)
+        desk.get_mail(message())
+        assert desk.ticket()["description"] == "The bowl is broken."

@@ -95,6 +95,8 @@ class Handler:
         except WaitingFull:
             return self._refuse(mailbox, "waiting_full", _WAITING_FULL)
         except ServiceUnavailable as error:
+            if isinstance(error.__cause__, OSError):  # the files of messages, as on a full disk
+                self._state.database.health.note_failed_write()
             return self._refuse(mailbox, "unavailable", _LATER, repr(error.__cause__ or error))
         except Exception:
             log.exception("a message could not be received", extra={"mailbox": mailbox.id})
