@@ -145,7 +145,8 @@ class Usage:
 class LoggedRequest(NamedTuple):
     """A request and its response. id: the request id, which begins with the time of the request.
 
-    target: path and query without the values of the query.
+    target: path and query without the values of the query. cpu_us: how long it held the event
+    loop, None of what was logged by an earlier version.
     """
 
     tenant_id: str
@@ -156,6 +157,7 @@ class LoggedRequest(NamedTuple):
     status: int
     duration_us: int
     response_bytes: int
+    cpu_us: int | None
 
 
 class RequestBuffer:

@@ -91,14 +91,15 @@ class Application:
             response = await _error_response(request, route, InternalError())
         label = f"{route.method} {route.path}" if route else _UNROUTED
         duration_s = time.perf_counter() - started
-        self._responses.count(label, response.status, duration_s, request.turn.used_s)
+        work_s = min(request.turn.used_s, duration_s)  # its first piece began somewhat earlier
+        self._responses.count(label, response.status, duration_s, work_s)
         _charge_work(request, response, waits.unindexed_reads)
         await _send(request, route, response, receive, send)
         key_use = request.proof.key_use
         if key_use is not None:
             self._usage.note(key_use, request.real_now_us, response.status, label, request.address)
             path = _logged_path(request, route, params)
-            self._request_log.add(_logged(request, path, key_use, response, duration_s))
+            self._request_log.add(_logged(request, path, key_use, response, duration_s, work_s))
 
 
 def _logged_path(request: Request, route: Route | None, params: tuple[str, ...]) -> str:
@@ -107,7 +108,12 @@ def _logged_path(request: Request, route: Route | None, params: tuple[str, ...])
 
 
 def _logged(
-    request: Request, path: str, key: KeyUse, response: Response, duration_s: float
+    request: Request,
+    path: str,
+    key: KeyUse,
+    response: Response,
+    duration_s: float,
+    work_s: float,
 ) -> LoggedRequest:
     size = response.file.size if response.file else len(response.body)
     return LoggedRequest(
@@ -119,6 +125,7 @@ def _logged(
         response.status,
         int(duration_s * 1_000_000),
         size,
+        int(work_s * 1_000_000),
     )
 
 

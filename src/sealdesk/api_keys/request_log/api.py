@@ -31,7 +31,8 @@ class LoggedRequestResponse(msgspec.Struct, frozen=True):
 
     request_id: the header x-request-id of its response, and `request_id` of an error.
     target: path and query; each value of the query is replaced by `*`.
-    duration_ms: until the response began. response_bytes: of its body.
+    duration_ms: until the response began. cpu_ms: of these, how long the service worked for it in
+    its event loop; null of what an earlier version has logged. response_bytes: of its body.
     requested_at: to the millisecond.
     """
 
@@ -41,6 +42,7 @@ class LoggedRequestResponse(msgspec.Struct, frozen=True):
     target: str
     status: int
     duration_ms: float
+    cpu_ms: float | None
     response_bytes: int
     requested_at: Iso
 
@@ -52,6 +54,7 @@ _EXAMPLE = LoggedRequestResponse(
     target="/api/v1/external/tickets?status=*",
     status=200,
     duration_ms=1.874,
+    cpu_ms=0.412,
     response_bytes=4711,
     requested_at="2025-10-07T12:00:00.170000Z",
 )
@@ -134,6 +137,7 @@ def shown(logged: LoggedRequest) -> LoggedRequestResponse:
         target=logged.target,
         status=logged.status,
         duration_ms=logged.duration_us / 1000,
+        cpu_ms=None if logged.cpu_us is None else logged.cpu_us / 1000,
         response_bytes=logged.response_bytes,
         requested_at=clock.iso(ids.instant_of_request(logged.id)),
     )

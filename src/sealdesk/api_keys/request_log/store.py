@@ -7,10 +7,10 @@ import msgspec
 from sealdesk.db.engine import Tx
 from sealdesk.telemetry.counters import LoggedRequest
 
-_COLUMNS = "tenant_id, id, key_id, method, target, status, duration_us, response_bytes"
+_COLUMNS = "tenant_id, id, key_id, method, target, status, duration_us, response_bytes, cpu_us"
 _ADD = f"""
 INSERT INTO request_log ({_COLUMNS})
-VALUES (:tenant_id, :id, :key_id, :method, :target, :status, :duration_us, :response_bytes)
+VALUES (:tenant_id, :id, :key_id, :method, :target, :status, :duration_us, :response_bytes, :cpu_us)
 ON CONFLICT (tenant_id, id) DO NOTHING
 """
 _LIST = f"""

@@ -137,7 +137,7 @@ table(
     worker="SELECT INSERT UPDATE DELETE",
 )
 # Requests of keys in the last 7 days. id: the request id, which begins with the time. target:
-# without the values of the query.
+# without the values of the query. cpu_us: how long it held the event loop.
 table(
     "request_log",
     tenant(),
@@ -147,6 +147,7 @@ table(
     number("status"),
     number("duration_us"),
     number("response_bytes"),
+    number("cpu_us", null=True),
     refers("key_id", "api_keys"),
     has_rowid=False,
     worker="SELECT DELETE",
