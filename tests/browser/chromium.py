@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from tests.servers.binaries import find
 
@@ -23,6 +23,7 @@ _QUIET = (
 _FRUGAL = ("--in-process-gpu", "--renderer-process-limit=1")
 # Generous, because machines that run tests are busy.
 _TIMEOUT_MS = 60_000
+expect.set_options(timeout=_TIMEOUT_MS)  # 5 s by default
 # What browsers log of refused forms, which is no error of the page.
 _REFUSED = (
     "the server responded with a status of 4",

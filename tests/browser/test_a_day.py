@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.chromium import Window
 from tests.support.service import PASSWORD, Tenant
@@ -31,7 +32,7 @@ def test_a_ticket_is_found_answered_and_resolved(window: Window, tenant: Tenant)
     window.press("Save")
     window.sees("On hold")
     page.goto("/tickets")
-    assert page.get_by_role("link", name="Where is my teapot?").count() == 0
+    expect(page.get_by_role("link", name="Where is my teapot?")).to_have_count(0)
     page.locator(".pick").check()
     page.locator(".bulk").get_by_label("Status").select_option("on_hold")
     window.press("Change selected …")

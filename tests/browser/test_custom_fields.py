@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.chromium import Window
 from tests.support.client import Key
@@ -52,7 +53,7 @@ def test_fields_are_defined_saved_undone_and_filtered(
     assert _values(key, ticket) == {"odd": [1], "carrier": "UPS", "fragile": True}
     window.touch(fragile.get_by_role("button", name="Undo"))
     fragile.get_by_text("Undone", exact=True).wait_for()
-    assert not page.get_by_label("Fragile").is_checked()
+    expect(page.get_by_label("Fragile")).not_to_be_checked()
     assert _values(key, ticket)["fragile"] is False
     page.get_by_label("Note", exact=True).fill("Ring twice")
     page.get_by_label("Note", exact=True).blur()

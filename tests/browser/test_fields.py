@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.chromium import Window
 from tests.support.client import Key
@@ -49,7 +49,7 @@ def test_a_field_is_saved_when_chosen_and_can_be_undone(
 ) -> None:
     page = window.page
     page.goto(_at(ticket))
-    assert page.get_by_role("button", name="Save", exact=True).count() == 0
+    expect(page.get_by_role("button", name="Save", exact=True)).to_have_count(0)
     page.get_by_label("Status", exact=True).select_option("pending")
     _says(page, "status", "Saved")
     assert _now(key, ticket)["status"] == "pending"
@@ -76,12 +76,12 @@ def test_two_keys_resolve_a_ticket_and_assign_it_to_the_reader(
     after = _now(key, ticket)
     assert (after["status"], after["assignee_id"] is None) == ("resolved", False)
     for name in ("Resolve", "Assign to me"):  # They would have no effect.
-        assert not page.get_by_role("button", name=name, exact=True).is_visible()
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_hidden()
     page.keyboard.press("z")  # the last change only
     _says(page, "assignee_id", "Undone")
     after = _now(key, ticket)
     assert (after["status"], after["assignee_id"]) == ("resolved", None)
-    assert page.get_by_role("button", name="Assign to me").is_visible()
+    expect(page.get_by_role("button", name="Assign to me")).to_be_visible()
     assert failed == []
 
 
@@ -106,11 +106,11 @@ def test_tags_are_saved_and_undone_like_any_field(window: Window, key: Key, tick
     page.keyboard.press("Enter")
     _says(page, "tags", "Saved")
     assert _now(key, ticket)["tags"] == ["gift", "vip", "kiln"]
-    assert page.get_by_label("kiln").is_checked()
+    expect(page.get_by_label("kiln")).to_be_checked()
     window.touch(_field(page, "tags").get_by_role("button", name="Undo"))
     _says(page, "tags", "Undone")
     assert _now(key, ticket)["tags"] == ["gift"]
-    assert not page.get_by_label("kiln").is_checked()
+    expect(page.get_by_label("kiln")).not_to_be_checked()
 
 
 def test_an_undo_is_offered_for_ten_seconds(window: Window, ticket: str) -> None:
@@ -166,7 +166,7 @@ def test_a_choice_that_could_not_be_saved_is_shown_and_goes_along_with_a_reply(
     window.send_reply()
     page.locator("article", has_text="On its way").wait_for()
     assert (_now(key, ticket)["priority"], _now(key, ticket)["tags"]) == ("urgent", [])
-    assert page.get_by_label("gift").count() == 0
+    expect(page.get_by_label("gift")).to_have_count(0)
 
 
 def test_an_own_change_is_not_announced_as_news(window: Window, ticket: str) -> None:

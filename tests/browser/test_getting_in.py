@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.identity import actions
@@ -50,7 +51,7 @@ def test_a_new_password_ends_the_log_in_of_another_browser(
     page.get_by_label("Current password").fill("not mine at all")
     page.get_by_label("New password").fill(NEW)
     window.press("Change the password")
-    assert page.locator(".fault").count() == 1
+    expect(page.locator(".fault")).to_have_count(1)
     page.get_by_label("Current password").fill(PASSWORD)
     page.get_by_label("New password").fill(NEW)
     window.press("Change the password")
@@ -133,7 +134,7 @@ def test_a_reset_link_fills_in_its_token(opened: Callable[..., Window]) -> None:
     window = opened()
     window.page.goto("/reset#the-token")
     assert window.page.get_by_label("Token of your link").input_value() == "the-token"
-    assert not window.page.get_by_label("Token of your link").is_visible()
+    expect(window.page.get_by_label("Token of your link")).to_be_hidden()
     assert window.page.url.endswith("/reset")
     # The skip link is used before the page has noticed the newer link.
     window.page.evaluate("location.hash = 'a-newer-one'; location.hash = 'content'")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
@@ -83,14 +84,14 @@ def test_new_tickets_are_announced_without_a_reload(window: Window, tenant: Tena
     page.evaluate(_LOOK_AGAIN)
     page.get_by_role("link", name="The second").wait_for()
     page.get_by_role("link", name="Open 2").wait_for()
-    assert page.locator(".fresh").count() == 1
-    assert page.get_by_role("link", name="new or changed").count() == 0
+    expect(page.locator(".fresh")).to_have_count(1)
+    expect(page.get_by_role("link", name="new or changed")).to_have_count(0)
     # While the list has the focus, it does not change.
     page.keyboard.press("j")
     key.ticket(subject="The third")
     page.evaluate(_LOOK_AGAIN)
     page.get_by_role("link", name="1 ticket is new or changed. Show it.").wait_for()
-    assert page.get_by_role("link", name="The third").count() == 0
+    expect(page.get_by_role("link", name="The third")).to_have_count(0)
     assert page.evaluate("document.activeElement.textContent") == "The second"
     page.get_by_role("link", name="1 ticket is new or changed. Show it.").click()
     page.get_by_role("heading", name="The third").wait_for()
@@ -178,7 +179,7 @@ def test_older_tickets_are_a_page_away_and_one_comes_back(window: Window, tenant
         key.ticket(subject=f"Order {n}")
     shown = page.locator("#list .url")
     page.goto(INBOX)
-    assert shown.count() == 50
+    expect(shown).to_have_count(50)
     window.follow("Older →")
     assert shown.all_inner_texts() == ["Order 1", "Order 0"]
     window.follow("Order 1")

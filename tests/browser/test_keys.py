@@ -4,6 +4,8 @@ import re
 import subprocess
 from datetime import UTC, datetime, timedelta
 
+from playwright.sync_api import expect
+
 from sealdesk.api_keys.usage import recorder as usage
 from tests.browser.chromium import Window
 from tests.browser.page_checks import Looker
@@ -26,10 +28,10 @@ def test_a_new_key_is_shown_and_copied_once(window: Window) -> None:
     assert page.get_by_label("Allowed addresses").get_attribute("aria-invalid") == "true"
     assert page.get_by_label("Name").input_value() == "Shop"
     page.get_by_label("Allowed addresses").fill("")
-    assert not page.get_by_label("tickets:read").is_visible()
+    expect(page.get_by_label("tickets:read")).to_be_hidden()
     window.touch(page.get_by_label("Only the selected ones"))
     window.touch(page.get_by_label("tickets:read"))
-    assert not page.get_by_label("Date").is_visible()
+    expect(page.get_by_label("Date")).to_be_hidden()
     page.get_by_label("Expires").select_option("date")
     page.get_by_label("Date").fill("2099-07-01T12:00")
     window.press("Create the key")
@@ -38,7 +40,7 @@ def test_a_new_key_is_shown_and_copied_once(window: Window) -> None:
     window.touch(page.locator("#label-ruby"))
     for name in ("key", "secret", "curl", "program-ruby", "run-ruby"):
         assert window.copy(name) == page.locator(f"#{name}").text_content()
-        assert page.get_by_role("status").filter(has_text="Copied").count() == 1
+        expect(page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
     # On plain http, elsewhere than on this machine, browsers have no such clipboard.
     page.evaluate("window.kept = navigator.clipboard")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
@@ -112,7 +114,7 @@ def _sees_use(window: Window) -> None:
     )
     assert len({*bar.evaluate(colours)}) == 2
     window.touch(window.page.get_by_text("As a table"))
-    assert window.page.get_by_role("rowheader").first.is_visible()
+    expect(window.page.get_by_role("rowheader").first).to_be_visible()
     window.sees("/whoami")
 
 

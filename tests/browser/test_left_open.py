@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable
 
+from playwright.sync_api import expect
+
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
 from tests.support.service import PASSWORD, Tenant
@@ -28,7 +30,7 @@ def test_an_open_page_says_that_its_session_has_ended(
         page.get_by_role("link", name=_ENDED).click()
         window.log_in_again(tenant.admin_email, PASSWORD)
         page.wait_for_url(f"**{path}")
-        assert page.get_by_role("link", name=_ENDED).count() == 0
+        expect(page.get_by_role("link", name=_ENDED)).to_have_count(0)
 
 
 def test_an_open_page_announces_news_again_after_a_log_in(window: Window, tenant: Tenant) -> None:
@@ -43,4 +45,4 @@ def test_an_open_page_announces_news_again_after_a_log_in(window: Window, tenant
     page.mouse.move(1, 1)
     page.evaluate(_LOOK_AGAIN)
     page.get_by_role("link", name="The second").wait_for()
-    assert page.get_by_role("link", name=_ENDED).count() == 0
+    expect(page.get_by_role("link", name=_ENDED)).to_have_count(0)

@@ -88,8 +88,8 @@ def test_a_list_in_use_is_not_replaced_but_a_line_says_what_has_changed(
     page.get_by_role("link", name="1 ticket is new or changed. Show it.").wait_for()
     key.ticket(subject="Another")
     page.get_by_role("link", name="2 tickets are new or changed. Show them.").wait_for()
-    assert page.locator(".pick:checked").count() == 1
-    assert page.locator("[data-ticket]").count() == 1
+    expect(page.locator(".pick:checked")).to_have_count(1)
+    expect(page.locator("[data-ticket]")).to_have_count(1)
 
 
 def test_the_title_counts_what_is_new_in_the_background(window: Window, tenant: Tenant) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from sealdesk.db import schema
 from sealdesk.routes import PAGES
@@ -114,7 +115,7 @@ def test_requests_of_other_sites_change_nothing(
     assert all(posted.count(target) >= 8 for target in targets), [*map(posted.count, targets)]
     assert _rows(tenant) == before
     page.goto(f"{here}/account")
-    assert page.get_by_role("button", name="Log out").is_visible()
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()
 
 
 def _entered(window: Window, tenant: Tenant, host: str) -> str:
@@ -158,8 +159,8 @@ def test_another_site_cannot_set_a_session_cookie(
     cookie = f"{theirs['name']}={theirs['value']}; domain=desk.localhost; path=/"
     page.evaluate("(cookie) => { document.cookie = cookie; }", cookie)
     page.goto(f"{here}/account")
-    assert page.get_by_role("button", name="Log in").is_visible()
-    assert page.get_by_role("button", name="Log out").count() == 0
+    expect(page.get_by_role("button", name="Log in")).to_be_visible()
+    expect(page.get_by_role("button", name="Log out")).to_have_count(0)
 
 
 def test_a_rebound_name_has_no_session(opened: Callable[..., Window], tenant: Tenant) -> None:

@@ -74,7 +74,7 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
     page.goto(INBOX)
     with page.expect_navigation():
         page.get_by_role("button", name="Side by side").click()
-    assert page.locator(".beside").count() == 0
+    expect(page.locator(".beside")).to_have_count(0)
 
 
 def test_what_was_asked_for_an_earlier_ticket_is_not_shown_in_the_next(
@@ -94,9 +94,9 @@ def test_what_was_asked_for_an_earlier_ticket_is_not_shown_in_the_next(
         each.continue_()
     page.get_by_label("Priority", exact=True).select_option("high")
     page.get_by_text("Saved").first.wait_for()
-    assert page.get_by_role("heading", name="Order 0").count() == 0
-    assert page.get_by_role("heading", name="Order 2").count() == 0
-    assert page.get_by_role("heading", name="Order 1").count() == 1
+    expect(page.get_by_role("heading", name="Order 0")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Order 2")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Order 1")).to_have_count(1)
 
 
 def test_a_ticket_opened_by_its_address_leads_through_the_list_beside_it(
@@ -136,7 +136,7 @@ def test_a_narrow_window_has_one_pane(wide: Window, orders: list[str]) -> None:
     with page.expect_navigation():
         page.get_by_role("button", name="Side by side").click()
     page.set_viewport_size({"width": 1000, "height": 720})
-    assert not page.locator(".beside").is_visible()
+    expect(page.locator(".beside")).to_be_hidden()
     page.get_by_role("link", name="Order 2").click()
     page.get_by_role("main").get_by_role("heading", name="Order 2").wait_for()
 

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+from playwright.sync_api import expect
+
 from tests.browser.chromium import Window
 from tests.support.service import Tenant
 
@@ -40,5 +42,5 @@ def test_a_ticket_is_snoozed_and_followed_by_keys(window: Window, tenant: Tenant
         "Snooze"
     ).select_option(label="Until the next reply")
     page.get_by_text("1 ticket was changed").wait_for()
-    assert page.locator("[data-ticket]").count() == 0
+    expect(page.locator("[data-ticket]")).to_have_count(0)
     assert key.get(f"{API}/{other['id']}").json()["data"]["snoozed_until"] == "next_reply"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Window
 from tests.support.service import PASSWORD, Service, Tenant
@@ -50,8 +50,8 @@ def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     window.log_in_again(tenant.admin_email, PASSWORD)
     window.follow("Back without sending")
     assert field.input_value() == "We are looking for it now, for real"
-    assert page.get_by_label("Note to colleagues").is_checked()
-    assert page.get_by_text("Draft, not sent").is_visible()
+    expect(page.get_by_label("Note to colleagues")).to_be_checked()
+    expect(page.get_by_text("Draft, not sent")).to_be_visible()
     assert page.get_by_label("Then").input_value() == "pending"
     window.touch(page.locator(".kind").first)
     field.press("Control+Enter")
@@ -76,7 +76,7 @@ def test_a_colleague_sees_that_a_reply_is_being_written(
     window.page.get_by_label("Your reply").fill("H")
     window.page.get_by_text("Eve\u2069 is replying to").wait_for()
     window.page.reload()
-    assert window.page.get_by_text("is replying to").is_visible()
+    expect(window.page.get_by_text("is replying to")).to_be_visible()
 
 
 def test_a_ticket_is_triaged_and_its_history_names_the_author(
@@ -103,8 +103,8 @@ def test_a_ticket_is_triaged_and_its_history_names_the_author(
     window.touch(page.get_by_label("teapot"))
     _saved(page, "tags")
     page.reload()
-    assert page.get_by_label("gift").is_checked()
-    assert page.get_by_label("teapot").count() == 0
+    expect(page.get_by_label("gift")).to_be_checked()
+    expect(page.get_by_label("teapot")).to_have_count(0)
     window.follow("All changes")
     changes = page.locator(".changes li").all_inner_texts()
     assert len(changes) == 14
@@ -150,5 +150,5 @@ def test_a_printed_ticket_has_no_internal_notes(window: Window, tenant: Tenant, 
     tenant.key().post(replies, {"body": "They always complain", "is_internal": True})
     window.page.goto(at)
     window.page.emulate_media(media="print")
-    assert window.page.get_by_text("Returned to sender").is_visible()
-    assert not window.page.get_by_text("They always complain").is_visible()
+    expect(window.page.get_by_text("Returned to sender")).to_be_visible()
+    expect(window.page.get_by_text("They always complain")).to_be_hidden()

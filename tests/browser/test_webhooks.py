@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable
 
+from playwright.sync_api import expect
+
 from tests.browser.chromium import Window
 from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Service, Tenant
@@ -16,7 +18,7 @@ def test_a_secret_is_shown_and_copied_once(window: Window, receiver: Receiver) -
     page = window.page
     page.goto(f"{HOME}/new")
     page.get_by_label("URL").fill(receiver.url)
-    assert not page.get_by_label("ticket.created").is_visible()
+    expect(page.get_by_label("ticket.created")).to_be_hidden()
     page.get_by_label("Everything").uncheck()
     page.get_by_label("reply.created").uncheck()
     window.press("Add the endpoint")
@@ -26,10 +28,10 @@ def test_a_secret_is_shown_and_copied_once(window: Window, receiver: Receiver) -
     page.reload()
     page.get_by_role("heading", name="Deliveries", exact=True).wait_for()
     assert secret not in page.content()
-    assert page.get_by_role("code").filter(has_text="ticket.created").is_visible()
-    assert page.get_by_role("code").filter(has_text="reply.created").count() == 0
+    expect(page.get_by_role("code").filter(has_text="ticket.created")).to_be_visible()
+    expect(page.get_by_role("code").filter(has_text="reply.created")).to_have_count(0)
     page.goto(HOME)
-    assert page.locator(".list > li").count() == 1
+    expect(page.locator(".list > li")).to_have_count(1)
 
 
 def test_a_delivery_is_shown_with_its_response(
