@@ -155,7 +155,13 @@ class Window:
         self.page.get_by_label("E-mail address").fill(email)
         self.page.get_by_label("Password").fill(password)
         self.press("Log in")
-        self.page.get_by_role("button", name="Log out").wait_for()
+        self.page.locator(".account-links").wait_for(state="attached")
+
+    def open_menu(self) -> None:
+        """Show the ways through the desk, which narrow windows hide behind a button."""
+        opens = self.page.locator(".opens-menu")
+        if opens.is_visible():
+            self.touch(opens)
 
     def touch(self, what: Locator) -> None:
         """Tap or click; fails where the element is covered."""

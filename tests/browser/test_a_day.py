@@ -82,5 +82,6 @@ def test_a_colleague_is_invited_and_deactivated(
     page.goto("/settings/audit?action=user.deactivated")
     page.locator(".list", has_text="User deactivated").wait_for()
     window.press("Deutsch")
+    window.open_menu()
     window.press("Abmelden")
     window.sees_heading("Anmelden")

@@ -57,6 +57,7 @@ def test_the_last_tickets_end_with_the_session(window: Window, tenant: Tenant, a
     page = window.page
     page.goto(at)
     assert "saucer" in page.evaluate("localStorage.visited")
+    window.open_menu()
     window.press("Log out")
     assert page.evaluate("localStorage.visited") is None
 

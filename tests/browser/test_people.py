@@ -46,7 +46,7 @@ def test_a_german_browser_reads_german_and_can_choose(
     page.get_by_label("E-Mail-Adresse").fill(tenant.admin_email)
     page.get_by_label("Passwort").fill(PASSWORD)
     window.press("Anmelden")
-    page.get_by_role("button", name="Abmelden").wait_for()
+    page.locator(".account-links").wait_for(state="attached")
     page.goto("/settings/audit")
     window.touch(page.get_by_text("Filtern"))
     window.sees("In Europe/Berlin")
@@ -110,7 +110,7 @@ def test_german_and_long_names_fit(opened: Callable[..., Window], tenant: Tenant
     page.get_by_label("E-Mail-Adresse").fill(tenant.admin_email)
     page.get_by_label("Passwort").fill(PASSWORD)
     window.press("Anmelden")
-    page.get_by_role("button", name="Abmelden").wait_for()
+    page.locator(".account-links").wait_for(state="attached")
     user_id = tenant.user(
         "agent", f"{'l' * 60}.{tenant.id}@example.test", "".join(HOSTILE_TEXTS)[:100]
     )

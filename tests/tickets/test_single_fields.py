@@ -237,7 +237,7 @@ def test_a_reply_is_not_sent_past_a_change_of_a_field_that_goes_along(
 def test_the_composer_names_the_webhook_that_a_reply_is_handed_to(
     visitor: Visitor, tenant: Tenant, at: str
 ) -> None:
-    assert "no webhook hands it on" in visitor.get(at).text
+    assert "This reply is not e-mailed" in visitor.get(at).text
     stored_endpoint(tenant, "ticket.created", description="Not for replies")
     stored_endpoint(tenant, "reply.created")
     stored_endpoint(tenant, "reply.created", description="The shop")

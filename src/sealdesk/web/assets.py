@@ -22,7 +22,9 @@ _GZIP_WITH_WEIGHT = re.compile(r"gzip;q=(?:1(?:\.0*)?|0\.\d*[1-9]\d*)")
 
 # What the pages load in one request, from the files of static/desk in this order.
 _PARTS = {
-    "desk.css": "base live inbox turn views phone ticket composer uploads usage media".split(),
+    "desk.css": """
+        base shell live inbox turn views phone ticket composer uploads usage media
+    """.split(),
     "desk.js": """
         base keys macros list palette poll live bell inbox views ticket news snooze fields uploads
         export tags panes

@@ -65,7 +65,7 @@ if (palette) {
     const parts = words.toLowerCase().split(/\s+/).filter(Boolean);
     const { only } = palette.dataset; // "macros", or empty
     const found = wantPerson ? people.map(byPerson) : (only ? macros() : [
-      ...actions(), ...(words ? macros() : []), ...followed(palette.dataset.views, ".desk > nav a"), ...followed(palette.dataset.pages, ".bar nav a"),
+      ...actions(), ...(words ? macros() : []), ...followed(palette.dataset.views, ".views a"), ...followed(palette.dataset.pages, ".rooms a"),
       ...visited(), ...people.map(byPerson),
     ]).filter(({ label }) => parts.every((part) => label.toLowerCase().includes(part)));
     return words && !wantPerson && !only ? [...(/^#?\d+$/.test(words) ? [] : found), ...search(words)] : found;
