@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from sealdesk.api_keys.request_log import recorder
 from tests.support.client import Key, send
 from tests.support.for_each import for_each
 from tests.support.service import Tenant
@@ -100,6 +101,21 @@ def test_an_id_may_be_written_in_upper_case(key: Key, tenant: Tenant) -> None:
     files = {"body": "B", "attachment_ids": [file["id"].upper()]}
     reply = key.post(f"{path}/replies", files).json()["data"]
     assert [each["id"] for each in reply["attachments"]] == [file["id"]]
+
+
+def test_a_path_is_the_same_however_its_id_is_written(key: Key, tenant: Tenant) -> None:
+    ticket = key.ticket()
+    upper, lower = (f"{TICKETS}/{each}/replies" for each in (ticket["id"].upper(), ticket["id"]))
+    first = key.post(upper, {"body": "One"}, idempotency_key="one")
+    again = key.post(lower, {"body": "One"}, idempotency_key="one")
+    assert first.json() == again.json()
+    key.post(lower, {"body": "Two"})
+    page = key.get(f"{upper}?per_page=1").json()
+    rest = key.get(f"{lower}?per_page=1&cursor={page['meta']['next_cursor']}").json()
+    assert {each["body"] for each in page["data"] + rest["data"]} == {"One", "Two"}
+    key.service.in_serving(recorder.write_requests)
+    logged = tenant.admin().get(f"/api/v1/requests/{first.headers['x-request-id']}").json()
+    assert logged["data"]["target"] == lower
 
 
 def test_an_external_id_is_exact(key: Key) -> None:

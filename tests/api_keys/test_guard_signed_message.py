@@ -127,6 +127,21 @@ def test_an_old_message_does_not_tell_whether_its_secret_is_in_use(key: Key) -> 
     }
 
 
+def test_who_follows_the_advice_is_accepted_in_the_end(key: Key) -> None:
+    at = now(key)
+    wrong = right_message(key).replace(at, at + b"123", 1)
+    headers = headers_of(key, wrong) | {"content-type": "application/json"}
+    del headers["x-api-signed-message"]
+    problem = refused(send(key.service, "POST", TICKETS, BODY, headers))
+    assert problem["diagnosis"] == "unknown" and "x-api-signed-message" in problem["detail"]
+    headers["x-api-signed-message"] = encoded(wrong)
+    difference = refused(send(key.service, "POST", TICKETS, BODY, headers))["difference"]
+    mended = wrong.replace(difference["signed"].encode(), difference["received"].encode())
+    mended_headers = headers_of(key, mended) | {"x-api-timestamp": difference["received"]}
+    sent = headers | mended_headers
+    assert send(key.service, "POST", TICKETS, BODY, sent).status_code == 201
+
+
 @pytest.mark.parametrize("sent", ["", "not base64", encoded(bytes(4097)), "ä"])
 def test_a_message_that_cannot_be_read_is_named(key: Key, sent: str) -> None:
     headers = headers_of(key, b"any") | {"x-api-signed-message": sent}

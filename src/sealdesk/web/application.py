@@ -76,6 +76,8 @@ class Application:
         params: tuple[str, ...] = ()
         try:
             route, params = self._router.find(request.method, request.path)
+            if not route.takes_names:
+                params = _lower_ids(request, params)
             response = await _handle(route, request, params)
         except ApiError as error:
             if error.problem_type is TENANT_RATE_LIMIT_EXCEEDED:
@@ -100,6 +102,18 @@ class Application:
             self._usage.note(key_use, request.real_now_us, response.status, label, request.address)
             path = _logged_path(request, route, params)
             self._request_log.add(_logged(request, path, key_use, response, duration_s, work_s))
+
+
+def _lower_ids(request: Request, params: tuple[str, ...]) -> tuple[str, ...]:
+    """The ids of a path in lower case, also in `request.path`.
+
+    Cursors and Idempotency-Keys belong to a path, however its ids were written.
+    """
+    lowered = tuple(map(ids.in_lower_case, params))
+    for sent, lower in zip(params, lowered, strict=True):
+        if sent != lower:
+            request.path = request.path.replace(sent, lower)
+    return lowered
 
 
 def _logged_path(request: Request, route: Route | None, params: tuple[str, ...]) -> str:
@@ -198,12 +212,10 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
         await _wait_for_turn(route, request)
     if request.method not in _READS:  # later its response cannot be refused
         _check_budget(request, 0)
-    if not route.takes_names:
-        params = tuple(map(ids.in_lower_case, params))
-        for identifier in params:
-            is_number = route.takes_numbers and identifier.isdigit()
-            if not (is_number or ids.is_canonical(identifier)):
-                raise NotFound
+    for identifier in () if route.takes_names else params:
+        is_number = route.takes_numbers and identifier.isdigit()
+        if not (is_number or ids.is_canonical(identifier)):
+            raise NotFound
     response = await route.operation.handle(request, *params)
     if request.method in _READS and len(response.body) > UNCOUNTED_BYTES:
         _check_budget(request, len(response.body))

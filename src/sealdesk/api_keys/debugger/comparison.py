@@ -126,7 +126,10 @@ def _signed_by_mistake(mistake: str, method: str, target: str, host: str) -> dic
     changed_parts: dict[str, dict[str, str]] = {
         "method_lowercase": {"method": method.lower()},
         "method_not_signed": {"method": ""},
+        "method_differs": {"method": "…"},
         "timestamp_not_signed": {"timestamp": ""},
+        "target_not_signed": {"target": ""},
+        "target_differs": {"target": "…"},
         "query_string_not_signed": {"target": path},
         "trailing_question_mark": {"target": f"{target}?"},
         "full_url_signed": {"target": f"https://{host or '…'}{target}"},

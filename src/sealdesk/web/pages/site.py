@@ -13,7 +13,7 @@ _SOURCE = Path(sealdesk.__file__).parent
 
 
 class NavItem(NamedTuple):
-    """An entry of the navigation bar. label: a message that each page translates."""
+    """An entry of the navigation. label: a message that each page translates."""
 
     path: str
     label: str
@@ -26,7 +26,7 @@ class Room(NamedTuple):
     name: of the package in `sealdesk`, which may have a folder `templates`.
     errors: the module of its error codes. labels: the module with its ACTION_LABELS by audit
     action, FIELD_LABELS by the name of a form's field, and FORM_LABELS by the path of a form.
-    path: of a page for all users beside the bar.
+    path: of a page for all users that the navigation does not have.
     object_type: the first word of the audit actions on objects that have pages below the path.
     """
 
@@ -41,7 +41,7 @@ class Room(NamedTuple):
 class Site(msgspec.Struct, frozen=True):
     """The pages of all rooms.
 
-    navigation: what the bar links to. other_pages: paths of pages beside it, for all users.
+    navigation: the rooms that every page links to. other_pages: further paths, for all users.
     count_unread: how many notifications the user of a request has not read.
     count_failing_mailboxes: how many mailboxes of the caller's tenant do not work.
     template_packages: packages with a folder `templates`. field_labels: messages by the name of a
