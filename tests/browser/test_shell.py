@@ -61,6 +61,22 @@ def test_a_narrow_window_has_the_ways_in_a_menu(inbox: Page) -> None:
     expect(customers).to_be_hidden()
 
 
+def test_a_key_does_not_reach_the_list_behind_the_menu(
+    inbox: Page, window: Window, tenant: Tenant
+) -> None:
+    inbox.set_viewport_size({"width": 800, "height": 844})
+    inbox.locator(".pick").first.check()
+    window.open_menu()
+    inbox.keyboard.press("e")
+    inbox.keyboard.press("Escape")
+    expect(inbox.locator(".menu")).to_be_hidden()
+    inbox.locator("[data-ticket] a").first.focus()
+    inbox.keyboard.press("p")  # the key works again
+    expect(inbox.locator(".bulk").get_by_label("Priority")).to_be_focused()
+    statuses = tenant.key().get("/api/v1/external/tickets?per_page=100").json()["data"]
+    assert {each["status"] for each in statuses} == {"open"}
+
+
 def test_settings_have_their_own_ways_beside_the_page(inbox: Page) -> None:
     keys = inbox.get_by_role("link", name="API keys", exact=True)
     expect(keys).to_be_hidden()

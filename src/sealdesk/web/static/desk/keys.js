@@ -50,7 +50,10 @@ const pressControl = (control) => {
     if (control.localName === "select") picking = control;
   } catch { /* Only some fields have one. */ }
 };
+// A key is not for the page that the menu covers.
+const isMenuOpen = () => CSS.supports("selector(:popover-open)") && document.querySelector(":popover-open");
 const isOrdinaryKey = (event) => event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
+  || isMenuOpen()
   || event.target.closest(`${FIELDS}, [contenteditable], dialog[open]`);
 const isChord = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 // A chord as `data-key` writes it. Shift is a part of a letter already.
