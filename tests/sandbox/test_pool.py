@@ -149,3 +149,16 @@ def test_processes_are_used_again_and_end_when_idle() -> None:
         assert await _eval(pool, pid) != first
 
     _with_pool(test, idle_s=0.05)
+
+
+def test_a_closed_pool_leaves_no_process() -> None:
+    pids = []
+
+    async def test(pool: Pool) -> None:
+        pids.append(int(await _eval(pool, b"str(__import__('os').getpid()).encode()")))
+        for _ in iter(lambda: pool.idle_count, 0):
+            await asyncio.sleep(0)
+        await pool.close()
+
+    _with_pool(test, idle_s=0)
+    assert not Path(f"/proc/{pids[0]}").exists()

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import io
 import os
 import shutil
 import threading
@@ -165,7 +166,14 @@ class Service:
                 self._loop.call_soon_threadsafe(self._server.told.set)
             self._thread.join(_TIMEOUT_S)
             if self._thread.is_alive():
-                raise RuntimeError("the service did not stop")
+                raise RuntimeError(f"the service did not stop; it waits in\n{self._waiting()}")
+
+    def _waiting(self) -> str:
+        """Where each task of the service waits."""
+        stacks = io.StringIO()
+        for task in asyncio.all_tasks(self._loop):
+            task.print_stack(file=stacks)
+        return stacks.getvalue()
 
     def _run(self) -> None:
         sock = serve.bind("127.0.0.1", free_port())

@@ -43,6 +43,7 @@ class Pool:
         self._idle_s = idle_s
         self._call_count = 0
         self._idle: list[_Child] = []
+        self._ending: set[asyncio.Task[None]] = set()
 
     @property
     def idle_count(self) -> int:
@@ -87,14 +88,17 @@ class Pool:
     def _end_idle(self, child: "_Child") -> None:
         if child in self._idle:
             self._idle.remove(child)
-            child.close()
+            ending = asyncio.create_task(child.kill())
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
 
     async def close(self) -> None:
-        """End the processes that wait for work."""
+        """End the processes that wait for work, those that are ending included."""
         while self._idle:
             child = self._idle.pop()
             child.stop_waiting()
             await child.kill()
+        await asyncio.gather(*self._ending)
 
 
 class _Child:
@@ -133,11 +137,6 @@ class _Child:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-
-    def close(self) -> None:
-        """Let the process end by itself."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
 
     async def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
