@@ -1,5 +1,6 @@
 """`sealdesk attachments move`, and backups and checks of attachments that are in a bucket."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from sealdesk.settings import from_env
 from tests.cli.backups import empty_target, serving_restored, terminal_of
 from tests.cli.terminal import Terminal
-from tests.support.buckets import bucket_env, faulty_proxy, list_bucket
+from tests.support.buckets import bucket_env, faulty_proxy, list_bucket, store_of
 from tests.support.databases import SQLITE_FIRST, Begin
 from tests.support.service import Service, running
 
@@ -109,6 +110,22 @@ def test_a_backup_of_a_bucket_is_restored_to_the_storage_of_the_settings(
             with serving_restored(target.with_env(**other)) as restored:
                 rows = restored.rows("SELECT id FROM attachments ORDER BY id LIMIT 9")
                 assert [row["id"] for row in rows] == sorted(each["id"] for each in shown)
+
+
+def test_a_backup_may_leave_attachments_in_the_bucket(template: Path, tmp_path: Path) -> None:
+    env, file = bucket_env(), tmp_path / "backup"
+    with running(tmp_path / "data", template, **env) as service:
+        key = service.tenant().key()
+        shown = [key.attachment(content=content) for content in CONTENTS]
+        terminal = terminal_of(service).with_env(**env)
+        written = terminal.json("backup", str(file), "--leave-in-bucket")
+        assert file.stat().st_size < written["dump"]["bytes"] + written["attachment_bytes"]
+        assert "3 attached files in the bucket" in terminal.out("backup", "--check", str(file))
+        store_of(env).delete(next(path for path in list_bucket(env) if shown[0]["sha256"] in path))
+        later = terminal.run("backup", str(tmp_path / "later"), "--leave-in-bucket", "--json")
+        assert later.returncode == 1
+        (lacking,) = json.loads(later.stdout)["report"]["lacking"]
+        assert (lacking["fault"], lacking["ticket_number"]) == ("missing", None)
 
 
 def test_the_doctor_tries_the_bucket(source: Service) -> None:

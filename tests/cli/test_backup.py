@@ -1,5 +1,6 @@
 """`sealdesk backup` and `sealdesk restore`: whole, checked, and never half."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -160,6 +161,73 @@ def test_attachments_are_restored(source: Service, tmp_path: Path) -> None:
     }
     assert [found.pop(each["sha256"]).read_bytes() for each in shown] == contents
     assert found == {}
+
+
+def test_an_attachment_that_is_gone_or_changed_makes_a_backup_incomplete(
+    source: Service, tmp_path: Path
+) -> None:
+    tenant, file = source.tenant(), tmp_path / "backup"
+    key = tenant.key()
+    whole, gone, cut, changed, unused = (
+        key.attachment(content=name * 9) for name in (b"a", b"b", b"c", b"d", b"e")
+    )
+    ids = [each["id"] for each in (whole, gone, cut, changed)]
+    ticket = key.ticket(attachment_ids=ids)
+    paths = {each["sha256"]: path_of(source, each) for each in (whole, gone, cut, changed, unused)}
+    paths[gone["sha256"]].unlink()
+    paths[unused["sha256"]].unlink()
+    paths[cut["sha256"]].write_bytes(b"c" * 8)
+    paths[changed["sha256"]].write_bytes(b"x" * 9)
+
+    result = terminal_of(source).run("backup", str(file), "--json")
+    assert result.returncode == 1
+    written = json.loads(result.stdout)
+    assert written["report"]["lacking_count"] == 4
+    named = {
+        (each["fault"], each["path"], each["ticket_number"])
+        for each in written["report"]["lacking"]
+    }
+    folder = source.settings.data_dir
+    assert named == {
+        (fault, str(paths[each["sha256"]].relative_to(folder)), number)
+        for fault, each, number in (
+            ("missing", gone, ticket["number"]),
+            ("missing", unused, None),
+            ("damaged", cut, ticket["number"]),
+            ("damaged", changed, ticket["number"]),
+        )
+    }
+    checked = terminal_of(source).run("backup", "--check", str(file))
+    assert checked.returncode == 1
+    assert f"{file} is INCOMPLETE" in checked.stdout
+    assert f"missing    ticket {ticket['number']} of tenant {tenant.id}" in checked.stdout
+
+    with empty_target(source, tmp_path / "restored") as terminal:
+        assert "4 attachments could not be copied" in terminal.out("restore", str(file))
+    restored = [path for path in (tmp_path / "restored/attachments").rglob("*.*") if path.is_file()]
+    assert [path.read_bytes() for path in restored] == [b"a" * 9]
+
+
+def path_of(service: Service, attachment: dict[str, str]) -> Path:
+    """The file with the bytes of an attachment."""
+    sha256 = attachment["sha256"]
+    (found,) = service.settings.data_dir.glob(f"attachments/{sha256[:2]}/{sha256}.*")
+    return found
+
+
+def test_only_what_a_row_needs_is_copied(source: Service, tmp_path: Path) -> None:
+    shown = source.tenant().key().attachment(content=b"one")
+    kept = path_of(source, shown)
+    kept.with_name(f"{shown['sha256'][:2]}{'0' * 62}.{source.tenant().id}").write_bytes(b"of none")
+    written = terminal_of(source).json("backup", str(tmp_path / "backup"))
+    assert (written["attachments"], written["attachment_bytes"]) == (1, 3)
+
+
+def test_attachments_are_left_only_in_a_bucket(source: Service, tmp_path: Path) -> None:
+    result = terminal_of(source).run("backup", str(tmp_path / "backup"), "--leave-in-bucket")
+    assert result.returncode == 1
+    assert "--leave-in-bucket needs SEALDESK_ATTACHMENT_BUCKET" in result.stderr
+    assert not (tmp_path / "backup").exists()
 
 
 def test_a_backup_holds_no_master_key(source: Service, tmp_path: Path) -> None:

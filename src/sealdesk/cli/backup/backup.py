@@ -14,18 +14,28 @@ import typer
 from sealdesk import __version__, clock
 from sealdesk.api_keys import rules
 from sealdesk.cli.attachments import explained
+from sealdesk.cli.backup.lacking import print_lacking
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.output import JsonOption, print_json
 from sealdesk.cli.progress import show_progress
 from sealdesk.clock import Clock
 from sealdesk.db import schema_version
-from sealdesk.db.backup import archive, scratch, sqlite
-from sealdesk.db.backup.archive import Dump, Manifest, Payload, SealedSample
-from sealdesk.db.backup.contents import Contents, SealedSecret, describe, describe_dump
+from sealdesk.db.backup import archive, needed_files, scratch, sqlite
+from sealdesk.db.backup.archive import (
+    Checked,
+    Dump,
+    Manifest,
+    Payload,
+    Report,
+    SealedSample,
+)
+from sealdesk.db.backup.contents import Contents, Reader, SealedSecret, describe, describe_dump
 from sealdesk.db.schema_version import Unusable
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env
 
+# With the number and the bytes of the files that its attachments need.
+_Described = tuple[Contents, tuple[int, int]]
 _KEY_FILES = ("master.key", "jwt.key")
 EXAMPLES = """\b
 Examples:
@@ -44,32 +54,51 @@ def backup(
     check: Annotated[
         bool, typer.Option("--check", help="Only check that an existing backup is whole.")
     ] = False,
+    leave_in_bucket: Annotated[
+        bool,
+        typer.Option(
+            help="Only look whether the bucket has the attachments, and do not copy them."
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Write a backup of the database and of attachments into one file, while the service runs.
 
     The copy is consistent: it has everything that was acknowledged before it began. On SQLite its
     pages are checked; on PostgreSQL pg_dump makes it, in the role of SEALDESK_OWNER_DATABASE_URL.
-    Each byte of the file is covered by a checksum. The file appears only when it is complete.
+    Each byte of the file is covered by a checksum. The file appears when all of it is written.
+
+    Attachments that the database knows and that are missing or damaged are named. The backup is
+    written without them, says that it is incomplete, and the command ends with 1.
     """
     passphrase = read_passphrase(passphrase_file)
     if check:
-        manifest = _check(file, passphrase)
+        backup = _check(file, passphrase)
     else:
-        manifest = _write(from_env(os.environ, needs_keys=False), file.absolute(), passphrase)
+        settings = from_env(os.environ, needs_keys=False)
+        backup = _write(settings, file.absolute(), passphrase, leave_in_bucket=leave_in_bucket)
     if json:
-        print_json(manifest)
-        return
-    _print(file, manifest, is_check=check)
+        print_json({**msgspec.to_builtins(backup.manifest), "report": backup.report})
+    else:
+        _print(file, backup, is_check=check)
+    if backup.report is None or backup.report.lacking_count:
+        raise typer.Exit(1)
 
 
-def _check(file: Path, passphrase: bytes | None) -> Manifest:
+def _check(file: Path, passphrase: bytes | None) -> Checked:
     with show_progress("bytes") as progress:
         progress.begin("check", "backup", 0, file.stat().st_size)
         return archive.check(file, passphrase, progress.advance)
 
 
-def _write(settings: Settings, file: Path, passphrase: bytes | None) -> Manifest:
+def _write(
+    settings: Settings, file: Path, passphrase: bytes | None, *, leave_in_bucket: bool
+) -> Checked:
+    if leave_in_bucket and settings.attachment_bucket is None:
+        raise ConfigurationError(
+            "--leave-in-bucket needs SEALDESK_ATTACHMENT_BUCKET: the attachments are in the data"
+            " directory"
+        )
     if file.exists():
         raise ConfigurationError(f"{file} exists, and nothing was changed; name a new file")
     # The room of tickets takes 60 ms to import, which no other command needs.
@@ -78,47 +107,56 @@ def _write(settings: Settings, file: Path, passphrase: bytes | None) -> Manifest
 
     created_at = clock.iso(Clock().now_us())  # nothing later is in the copy for certain
     with scratch.directory(file.parent) as directory, asyncio.Runner() as runner, explained():
-        dump = directory / "dump"
-        database, contents = _copy(settings, dump)
+        dump, needed = directory / "dump", directory / "needed"
+        database, contents, (count, size_bytes) = _copy(settings, dump, needed)
         copied = describe_dump(dump, database, contents)
-        # After the dump: bytes are there before their row is.
-        storage = storage_of(settings)
-        found = runner.run(packing.measure(storage))
-        manifest = _manifest(settings, created_at, copied, contents)
         manifest = msgspec.structs.replace(
-            manifest, attachments=found.contents, attachment_bytes=found.size_bytes
+            _manifest(settings, created_at, copied, contents),
+            attachments=count,
+            attachment_bytes=size_bytes,
+            are_attachments_copied=not leave_in_bucket,
         )
-        payload = Payload(dump, packing.pack(runner, storage, directory))
+        # After the dump: bytes are there before their row is.
+        packer = packing.Packer(runner, storage_of(settings), directory)
+        pack = packer.look if leave_in_bucket else packer.pack
+        payload = Payload(dump, pack(needed_files.read_list(needed)), packer.lacking)
         _write_archive(directory / "complete", manifest, payload, passphrase)
         scratch.publish(directory / "complete", file)
-    return manifest
+    return Checked(manifest, Report.of(packer.lacking))
 
 
 def _write_archive(
     complete: Path, manifest: Manifest, payload: Payload, passphrase: bytes | None
 ) -> None:
     with complete.open("wb") as target, show_progress("bytes") as progress:
-        progress.begin("write", "backup", 0, manifest.dump.bytes + manifest.attachment_bytes)
+        files = manifest.attachment_bytes if manifest.are_attachments_copied else 0
+        progress.begin("write", "backup", 0, manifest.dump.bytes + files)
         archive.write(target, manifest, payload, passphrase, progress.advance)
 
 
-def _copy(settings: Settings, dump: Path) -> tuple[str, Contents]:
+def _copy(settings: Settings, dump: Path, needed: Path) -> tuple[str, Contents, tuple[int, int]]:
+    """Copy the database, and list the attachments that it needs at the same moment."""
     if settings.database_url or settings.owner_database_url:
         if not settings.owner_database_url:
             raise ConfigurationError(
                 "SEALDESK_OWNER_DATABASE_URL is missing: only the owner of the tables sees all rows"
             )
-        return "postgresql", asyncio.run(_copy_postgres(settings.owner_database_url, dump))
-    return "sqlite", _copy_sqlite(settings.database_path, dump)
+        copying = _copy_postgres(settings.owner_database_url, dump, needed)
+        return "postgresql", *asyncio.run(copying)
+    return "sqlite", *_copy_sqlite(settings.database_path, dump, needed)
 
 
-def _copy_sqlite(path: Path, dump: Path) -> Contents:
+def _copy_sqlite(path: Path, dump: Path, needed: Path) -> _Described:
     if schema_version.schema_version(path) is None:
         raise Unusable(f"{path} holds no Sealdesk; name its directory with SEALDESK_DATA_DIR")
     with show_progress("pages") as progress:
         sqlite.copy(path, dump, _counted(progress.begin, progress.advance))
     with closing(sqlite3.connect(dump)) as connection:
-        return asyncio.run(describe(sqlite.Reader(connection)))
+        return asyncio.run(_describe(sqlite.Reader(connection), needed))
+
+
+async def _describe(reader: Reader, needed: Path) -> _Described:
+    return await describe(reader), await needed_files.write_list(reader, needed)
 
 
 def _counted(
@@ -138,16 +176,16 @@ def _counted(
     return report
 
 
-async def _copy_postgres(url: str, dump: Path) -> Contents:
+async def _copy_postgres(url: str, dump: Path, needed: Path) -> _Described:
     # asyncpg takes 22 ms to import, which a backup of SQLite does not need.
     from sealdesk.db.backup import postgres
 
     async with postgres.opened_snapshot(url) as reader:
-        contents = await describe(reader)
+        described = await _describe(reader, needed)
         with show_progress("tables") as progress:
-            progress.begin("copy", "database", 0, len(contents.rows))
+            progress.begin("copy", "database", 0, len(described[0].rows))
             await reader.dump(dump, lambda: progress.advance(1))
-        return contents
+        return described
 
 
 def _manifest(settings: Settings, created_at: str, dump: Dump, contents: Contents) -> Manifest:
@@ -170,13 +208,18 @@ def _sample(secret: SealedSecret | None) -> SealedSample | None:
     return SealedSample(secret.sealed, about)
 
 
-def _print(file: Path, manifest: Manifest, *, is_check: bool) -> None:
+def _print(file: Path, backup: Checked, *, is_check: bool) -> None:
+    manifest, report = backup
     rows = sum(manifest.dump.rows.values())
+    files = "attached files" if manifest.are_attachments_copied else "attached files in the bucket"
+    state = "whole" if is_check else "written"
+    if report is None or report.lacking_count:
+        state = "INCOMPLETE" if report else "not known to be whole"
     print(
-        f"{file} is {'whole' if is_check else 'written'}: {manifest.dump.database}, schema"
-        f" {manifest.dump.schema}, {rows:,} rows, {manifest.attachments:,} attached files, of"
-        f" {manifest.created_at}."
+        f"{file} is {state}: {manifest.dump.database}, schema {manifest.dump.schema}, {rows:,}"
+        f" rows, {manifest.attachments:,} {files}, of {manifest.created_at}."
     )
+    print_lacking(report)
     if manifest.master_keys:
         where = " (master.key)" if "master.key" in manifest.files else ""
         print("Restoring it needs, from another place:")

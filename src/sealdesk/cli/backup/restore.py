@@ -10,6 +10,7 @@ import typer
 
 from sealdesk import clock
 from sealdesk.cli.attachments import explained
+from sealdesk.cli.backup.lacking import print_lacking
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.output import make_console
 from sealdesk.cli.progress import show_progress
@@ -71,13 +72,16 @@ def _restore(settings: Settings, file: Path, passphrase: bytes | None) -> int:
     _check_keys_exist(settings)
     with show_progress("bytes") as progress:
         progress.begin("check", "backup", 0, file.stat().st_size)
-        manifest = archive.check(file, passphrase, progress.advance)
+        manifest, report = archive.check(file, passphrase, progress.advance)
     _check_manifest(settings, file, manifest)
     restored_to = clock.parse_instant(manifest.created_at) or 0
     if manifest.dump.database == "postgresql":
         asyncio.run(_restore_postgres(settings, file, passphrase, restored_to))
     else:
         _restore_sqlite(settings, file, passphrase, restored_to)
+    if not manifest.are_attachments_copied:
+        print(f"{manifest.attachments:,} attachments are not in the backup but in its bucket.")
+    print_lacking(report)
     return restored_to
 
 

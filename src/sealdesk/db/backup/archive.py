@@ -1,4 +1,4 @@
-"""The file of a backup: a tar archive with a manifest, a dump and files, then its SHA-256.
+"""The file of a backup: a tar archive of manifest, dump, files and report, then its SHA-256.
 
 Without encryption, `tar` unpacks it. The file is written and read in order, in little memory.
 """
@@ -6,10 +6,10 @@ Without encryption, `tar` unpacks it. The file is written and read in order, in 
 import hashlib
 import io
 import tarfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO, NamedTuple, Protocol, cast
+from typing import IO, BinaryIO, Literal, NamedTuple, Protocol, cast
 
 import msgspec
 
@@ -18,10 +18,12 @@ from sealdesk.crypto.encrypted_file import DamagedFile, DecryptingReader, Encryp
 from sealdesk.db.schema_version import Unusable
 
 MANIFEST_NAME = "manifest.json"
+REPORT_NAME = "report.json"
 DUMP_NAMES = {"sqlite": "sealdesk.db", "postgresql": "sealdesk.dump"}
 _BLOCK_BYTES = 256 * 1024
 _TRAILER_BYTES = 65  # the SHA-256 in hex and a line feed
 _MAX_MANIFEST_BYTES = 1024 * 1024
+_MAX_NAMED = 1000  # files that a report names
 
 Advance = Callable[[int], None]
 
@@ -49,7 +51,8 @@ class Manifest(msgspec.Struct, frozen=True):
 
     master_keys: fingerprints of the master keys that sealed the secrets in the dump.
     settings: names of the variables that were set. files: other files of the data directory.
-    attachments, attachment_bytes: how many files of attachments there were, and their size.
+    attachments, attachment_bytes: how many files the rows of attachments need, and their size.
+    are_attachments_copied: False when they are only known to be in the bucket.
     """
 
     format: int
@@ -62,6 +65,30 @@ class Manifest(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
     attachments: int = 0
     attachment_bytes: int = 0
+    are_attachments_copied: bool = True
+
+
+class LackingFile(msgspec.Struct, frozen=True):
+    """A file that a row needs and that could not be copied. path: where its storage has it.
+
+    ticket_number: of a ticket that shows it, None for an upload that no ticket refers to.
+    """
+
+    fault: Literal["missing", "damaged", "unreadable"]
+    path: str
+    tenant_id: str
+    ticket_number: int | None
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What a backup lacks, known when all files were copied. lacking: the first of them."""
+
+    lacking_count: int = 0
+    lacking: tuple[LackingFile, ...] = ()
+
+    @classmethod
+    def of(cls, lacking: Sequence[LackingFile]) -> "Report":
+        return cls(len(lacking), tuple(lacking[:_MAX_NAMED]))
 
 
 class _Sink(Protocol):
@@ -77,10 +104,21 @@ class PackedFile(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """What a backup copies: the dump of the database, and files."""
+    """What a backup copies: the dump of the database, and files.
+
+    lacking: files that cannot be copied, whole when `files` is exhausted.
+    """
 
     dump: Path
     files: Iterable[PackedFile] = ()
+    lacking: Sequence[LackingFile] = ()
+
+
+class Checked(NamedTuple):
+    """A backup all of whose bytes were read. report: None if the files were not compared."""
+
+    manifest: Manifest
+    report: Report | None
 
 
 def write(
@@ -90,17 +128,22 @@ def write(
     sealer = EncryptingWriter(file, passphrase) if passphrase else None
     hashing = _HashingWriter(sealer or file)
     with tarfile.open(fileobj=cast(BinaryIO, hashing), mode="w|") as tar:
-        encoded = msgspec.json.format(msgspec.json.encode(manifest))
-        tar.addfile(_member(MANIFEST_NAME, len(encoded)), io.BytesIO(encoded))
+        _add_json(tar, MANIFEST_NAME, manifest)
         with payload.dump.open("rb") as source:
             member = _member(DUMP_NAMES[manifest.dump.database], manifest.dump.bytes)
             tar.addfile(member, cast(BinaryIO, _Reported(source, advance)))
         for packed in payload.files:
             member = _member(packed.name, packed.size_bytes)
             tar.addfile(member, cast(BinaryIO, _Reported(packed.content, advance)))
+        _add_json(tar, REPORT_NAME, Report.of(payload.lacking))
     hashing.finish()
     if sealer is not None:
         sealer.finish()
+
+
+def _add_json(tar: tarfile.TarFile, name: str, value: msgspec.Struct) -> None:
+    encoded = msgspec.json.format(msgspec.json.encode(value))
+    tar.addfile(_member(name, len(encoded)), io.BytesIO(encoded))
 
 
 def _member(name: str, size: int) -> tarfile.TarInfo:
@@ -110,10 +153,14 @@ def _member(name: str, size: int) -> tarfile.TarInfo:
 
 
 class Archive:
-    """A backup whose bytes have been checked, open for reading."""
+    """A backup whose bytes have been checked, open for reading.
+
+    report: what it lacks, known when all files were read; None if it does not say so.
+    """
 
     def __init__(self, tar: tarfile.TarFile) -> None:
         self._tar = tar
+        self.report: Report | None = None
         manifest = self._next_member().read(_MAX_MANIFEST_BYTES)
         self.manifest = msgspec.json.decode(manifest, type=Manifest)
 
@@ -134,6 +181,9 @@ class Archive:
             content = self._tar.extractfile(member)
             if content is None:
                 raise DamagedFile("it contains something other than files")
+            if member.name == REPORT_NAME:
+                self.report = msgspec.json.decode(content.read(_MAX_MANIFEST_BYTES), type=Report)
+                return
             yield PackedFile(member.name, member.size, content)
 
     def _next_member(self) -> IO[bytes]:
@@ -153,7 +203,7 @@ def opened(path: Path, passphrase: bytes | None) -> Iterator[Archive]:
             yield Archive(tar)
 
 
-def check(path: Path, passphrase: bytes | None, advance: Advance) -> Manifest:
+def check(path: Path, passphrase: bytes | None, advance: Advance) -> Checked:
     """Read every byte of a backup and compare the checksums. Raises Unusable.
 
     advance: is told how many bytes of the archive were read.
@@ -163,7 +213,11 @@ def check(path: Path, passphrase: bytes | None, advance: Advance) -> Manifest:
         while block := source.read(_BLOCK_BYTES):
             advance(len(block))
     with opened(path, passphrase) as archive:
-        return archive.manifest
+        for _ in archive.blocks():
+            pass
+        for _ in archive.files():
+            pass
+        return Checked(archive.manifest, archive.report)
 
 
 def _plain(path: Path, file: BinaryIO, passphrase: bytes | None) -> Source:

@@ -19,7 +19,8 @@ WHERE sealed_secret IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT 1
 class Reader(Protocol):
     """Reads a database at one moment."""
 
-    async def rows(self, sql: str) -> list[tuple[object, ...]]: ...
+    async def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        """The rows of a query. values: of $1, $2 and so on."""
 
     async def tables(self) -> list[str]: ...
 

@@ -46,8 +46,8 @@ class Reader:
         self._url = url
         self._snapshot = snapshot
 
-    async def rows(self, sql: str) -> list[tuple[object, ...]]:
-        return [tuple(row) for row in await self._connection.fetch(sql)]
+    async def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        return [tuple(row) for row in await self._connection.fetch(sql, *values)]
 
     async def tables(self) -> list[str]:
         return [row["name"] for row in await self._connection.fetch(_TABLES)]

@@ -31,8 +31,9 @@ class Reader:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    async def rows(self, sql: str) -> list[tuple[object, ...]]:
-        return self._connection.execute(sql).fetchall()
+    async def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        named = {str(number): value for number, value in enumerate(values, 1)}
+        return self._connection.execute(sql, named).fetchall()
 
     async def tables(self) -> list[str]:
         return [name for (name,) in self._connection.execute(_TABLES)]

@@ -1,15 +1,16 @@
 """Copies the bytes of attachments: into a backup, out of one, and between storages."""
 
 import asyncio
-import os
+import errno
+import hashlib
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Literal, NamedTuple
 
 from sealdesk.clock import Clock
 from sealdesk.crypto.encrypted_file import DamagedFile
-from sealdesk.db.backup.archive import PackedFile
+from sealdesk.db.backup.archive import LackingFile, PackedFile
+from sealdesk.db.backup.needed_files import Needed
 from sealdesk.settings import Settings
 from sealdesk.tickets.attachments import files, rules
 from sealdesk.tickets.attachments.storage import Storage, storage_of
@@ -17,6 +18,8 @@ from sealdesk.tickets.attachments.types import Content, StoredContent
 from sealdesk.web.request import FileBody
 
 _READ_BYTES = 256 * 1024
+# Faults of one file; others, such as a full disk, are those of the backup.
+_UNREADABLE = (errno.EACCES, errno.EPERM, errno.EIO)
 
 
 class Totals(NamedTuple):
@@ -34,21 +37,58 @@ async def measure(storage: Storage) -> Totals:
     return Totals(contents, size)
 
 
-def pack(runner: asyncio.Runner, storage: Storage, scratch: Path) -> Iterator[PackedFile]:
-    """Everything that a storage keeps. runner: runs its requests. scratch: an empty directory."""
-    listing = storage.list_all()
-    while (stored := runner.run(_next(listing))) is not None:
-        with suppress(FileNotFoundError):  # retention may have deleted it
-            path = runner.run(storage.local_file(stored.content, scratch))
-            with path.open("rb") as source:
-                size = os.fstat(source.fileno()).st_size
-                yield PackedFile(rules.path_of(stored.content), size, source)
-            if path.is_relative_to(scratch):
-                path.unlink()
+def _content_of(needed: Needed) -> Content:
+    return Content(needed.tenant_id, needed.sha256)
 
 
-async def _next(listing: AsyncIterator[StoredContent]) -> StoredContent | None:
-    return await anext(listing, None)
+class Packer:
+    """Packs the bytes that rows need. lacking: those that are not as the rows say.
+
+    runner: runs the requests of the storage. scratch: an empty directory.
+    """
+
+    def __init__(self, runner: asyncio.Runner, storage: Storage, scratch: Path) -> None:
+        self.lacking: list[LackingFile] = []
+        self._runner = runner
+        self._storage = storage
+        self._scratch = scratch
+
+    def pack(self, needed: Iterable[Needed]) -> Iterator[PackedFile]:
+        """The files, each compared with its size and SHA-256 before it is given out."""
+        for each in needed:
+            try:
+                yield from self._pack_one(each)
+            except FileNotFoundError:
+                self._note("missing", each)
+            except OSError as error:
+                if error.errno not in _UNREADABLE:
+                    raise
+                self._note("unreadable", each)
+
+    def look(self, needed: Iterable[Needed]) -> Iterator[PackedFile]:
+        """No file: only see whether the storage has each one with its size."""
+        for each in needed:
+            stored = StoredContent(_content_of(each), each.size_bytes)
+            if not self._runner.run(self._storage.has(stored)):
+                self._note("missing", each)
+        yield from ()
+
+    def _pack_one(self, needed: Needed) -> Iterator[PackedFile]:
+        path = self._runner.run(self._storage.local_file(_content_of(needed), self._scratch))
+        with path.open("rb") as source:
+            digest = hashlib.file_digest(source, "sha256").hexdigest()
+            size = source.tell()
+            source.seek(0)
+            if (digest, size) == (needed.sha256, needed.size_bytes):
+                yield PackedFile(rules.path_of(_content_of(needed)), size, source)
+            else:
+                self._note("damaged", needed)
+        if path.is_relative_to(self._scratch):
+            path.unlink()
+
+    def _note(self, fault: Literal["missing", "damaged", "unreadable"], needed: Needed) -> None:
+        path = rules.path_of(_content_of(needed))
+        self.lacking.append(LackingFile(fault, path, needed.tenant_id, needed.ticket_number))
 
 
 async def unpack(packed: Iterable[PackedFile], settings: Settings) -> None:
