@@ -156,7 +156,7 @@ def _copy_sqlite(path: Path, dump: Path, needed: Path) -> _Described:
 
 
 async def _describe(reader: Reader, needed: Path) -> _Described:
-    return await describe(reader), await needed_files.write_list(reader, needed)
+    return await describe(reader), await needed_files.write_list(reader, needed, Clock().now_us())
 
 
 def _counted(

@@ -51,7 +51,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
     master_keys: fingerprints of the master keys that sealed the secrets in the dump.
     settings: names of the variables that were set. files: other files of the data directory.
-    attachments, attachment_bytes: how many files the rows of attachments need, and their size.
+    attachments, attachment_bytes: how many files the rows need, and their size.
     are_attachments_copied: False when they are only known to be in the bucket.
     """
 

@@ -129,7 +129,7 @@ class Bucket:
             await self._ask(content.tenant_id, put, size)
         # Retention has either not begun to delete it, and then sees that it is new, or is done.
         is_whole = not await self._is_being_deleted(content)
-        if not (is_whole and await self.has(StoredContent(content, size))):
+        if not (is_whole and await self.find_size(content) == size):
             raise ServiceUnavailable(CONTENT_UNAVAILABLE) from BucketFailed("it was being deleted")
 
     async def open(self, content: Content) -> StoredObject:
@@ -150,9 +150,9 @@ class Bucket:
 
         return await self._ask(content.tenant_id, get, PART_BYTES)
 
-    async def has(self, stored: StoredContent) -> bool:
-        found = await self._find(stored.content)
-        return found is not None and found["size"] == stored.size_bytes
+    async def find_size(self, content: Content) -> int | None:
+        found = await self._find(content)
+        return None if found is None else int(found["size"])
 
     async def local_file(self, content: Content, scratch: Path) -> Path:
         file = scratch / content.sha256

@@ -60,11 +60,11 @@ class Directory:
 
         return await in_thread(open_now)
 
-    async def has(self, stored: StoredContent) -> bool:
-        def look() -> bool:
+    async def find_size(self, content: Content) -> int | None:
+        def look() -> int | None:
             with suppress(FileNotFoundError):
-                return self._path_of(stored.content).stat().st_size == stored.size_bytes
-            return False
+                return self._path_of(content).stat().st_size
+            return None
 
         return await in_thread(look)
 

@@ -54,7 +54,7 @@ class Packer:
         self._scratch = scratch
 
     def pack(self, needed: Iterable[Needed]) -> Iterator[PackedFile]:
-        """The files, each compared with its size and SHA-256 before it is given out."""
+        """The files, each compared with its SHA-256 before it is given out."""
         for each in needed:
             try:
                 yield from self._pack_one(each)
@@ -68,9 +68,9 @@ class Packer:
     def look(self, needed: Iterable[Needed]) -> Iterator[PackedFile]:
         """No file: only see whether the storage has each one with its size."""
         for each in needed:
-            stored = StoredContent(_content_of(each), each.size_bytes)
-            if not self._runner.run(self._storage.has(stored)):
-                self._note("missing", each)
+            size = self._runner.run(self._storage.find_size(_content_of(each)))
+            if size is None or size != (each.size_bytes or size):
+                self._note("missing" if size is None else "damaged", each)
         yield from ()
 
     def _pack_one(self, needed: Needed) -> Iterator[PackedFile]:
@@ -79,7 +79,7 @@ class Packer:
             digest = hashlib.file_digest(source, "sha256").hexdigest()
             size = source.tell()
             source.seek(0)
-            if (digest, size) == (needed.sha256, needed.size_bytes):
+            if digest == needed.sha256:
                 yield PackedFile(rules.path_of(_content_of(needed)), size, source)
             else:
                 self._note("damaged", needed)
@@ -101,13 +101,13 @@ async def unpack(packed: Iterable[PackedFile], settings: Settings) -> None:
         content = rules.content_at(file.name)
         if content is None:
             raise DamagedFile("it contains a file that is no attachment")
-        if not await storage.has(StoredContent(content, file.size_bytes)):
+        if await storage.find_size(content) != file.size_bytes:
             await _store(_blocks_of(file.content), content, settings, storage)
 
 
 async def copy(stored: StoredContent, source: Storage, target: Storage, settings: Settings) -> bool:
     """Copy bytes to another storage; False if it has them already. Raises DamagedFile."""
-    if await target.has(stored):
+    if await target.find_size(stored.content) == stored.size_bytes:
         return False
     await _store(_parts_of(await source.open(stored.content)), stored.content, settings, target)
     return True

@@ -28,8 +28,8 @@ class Storage(Protocol):
     async def open(self, content: Content) -> FileBody:
         """Open kept bytes. Raises ServiceUnavailable also when they are missing."""
 
-    async def has(self, stored: StoredContent) -> bool:
-        """Whether bytes of this name and size are kept."""
+    async def find_size(self, content: Content) -> int | None:
+        """How many bytes are kept under this name, None without any."""
 
     async def local_file(self, content: Content, scratch: Path) -> Path:
         """The file with these bytes, or a copy in `scratch`. Raises FileNotFoundError."""
