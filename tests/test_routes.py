@@ -150,6 +150,7 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("POST", "/api/v1/auth/password"): {"current": "wrong", "new": "a long enough passphrase"},
     ("GET", "/api/v1/time"): None,
     ("GET", "/healthz"): None,
+    ("GET", "/healthz/installation"): None,
     ("GET", "/readyz"): None,
     ("GET", "/metrics"): None,
     ("GET", "/openapi.json"): None,

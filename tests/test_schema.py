@@ -29,6 +29,7 @@ GLOBAL = {
     "mailbox_directory",
     "test_tenants",
     "contact_forms",
+    "installation_notes",
 }
 _RUN_CONSUMERS = ("worker/indexer.py", "worker/log_tasks.py", "../sealdesk_citus/tenant_logs.py")
 _REBUILDING = "../sealdesk_citus/rebuilding.py"
@@ -58,6 +59,18 @@ ACROSS_TENANTS = {
     "event_log/consumers.py _NEXT_ID": (
         "consumers.find_oldest_unhandled(",
         "worker/log_tasks.py",
+    ),
+    "installation/store/tenants.py _FAILING_ENDPOINTS": (
+        "tenants.list_failing_endpoints(",
+        "installation/checks.py",
+    ),
+    "installation/store/tenants.py _MAILBOXES": (
+        "tenants.list_stuck_mailboxes(",
+        "installation/checks.py",
+    ),
+    "installation/store/tenants.py _CONTENTS": (
+        "tenants.list_contents(",
+        "installation/attachments.py",
     ),
     "mail/sending/store.py _LIST_SENDING": (
         "store.list_sending(",

@@ -29,6 +29,7 @@ from sealdesk.rate_limits.protocol import Limiter
 from sealdesk.sandbox.pool import Pool
 from sealdesk.settings import Settings
 from sealdesk.telemetry.counters import RequestBuffer, Usage
+from sealdesk.telemetry.issues import Issues
 from sealdesk.telemetry.metrics import Metrics
 
 MAX_FAILURES_PER_MINUTE = 300  # spec decision 3: above it an address gets a bare 401
@@ -101,6 +102,7 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True):
     background_tasks: work that starts after a response is sent.
     write_probe: tries whether the storage takes writes.
     sandbox: child processes that read foreign input.
+    issues: what is wrong with the installation.
     """
 
     settings: Settings
@@ -123,12 +125,14 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True):
     background_tasks: BackgroundTasks
     write_probe: WriteProbe
     sandbox: Pool
+    issues: Issues
 
 
 def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: int = 0) -> AppState:
     """The state of one process. Raises ConfigurationError when the Redis URL is invalid."""
     jwt_secret = epochs.derive_secret(settings.jwt_secret, epoch)
     limits, lifetime = _make_limits(settings, clock), Lifetime()
+    issues = Issues()
     http_client = HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http)
     return AppState(
         settings=msgspec.structs.replace(settings, jwt_secret=jwt_secret),
@@ -138,7 +142,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         epoch=epoch,
         limits=limits,
         lifetime=lifetime,
-        metrics=Metrics(limits.limiter, database.health, limits.received, limits.sending),
+        metrics=Metrics(limits.limiter, database.health, limits.received, limits.sending, issues),
         http_client=http_client,
         mail_resolver=Resolver(settings.mail_allowed_cidrs),
         access_tokens=AccessTokens(http_client, settings.mail.oauth_clients, clock.monotonic_s),
@@ -151,6 +155,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         background_tasks=BackgroundTasks(),
         write_probe=WriteProbe(database),
         sandbox=Pool(),
+        issues=issues,
     )
 
 

@@ -21,6 +21,7 @@ _FILES_OF_WORKER = (
     "tickets/erasing/steps/store.py",
     "tickets/erasing/steps/logs/store.py",
     "tickets/erasing/steps/mail/store.py",
+    "installation/store/tenants.py",
     "mail/sending/store.py",
     "search/store/documents.py",
     "search/store/rebuilds.py",

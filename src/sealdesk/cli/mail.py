@@ -4,9 +4,9 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -43,18 +43,22 @@ def receive(context: typer.Context) -> None:
         return
     # With the rooms and aiosmtpd 150 ms to import, which no other command needs.
     from sealdesk.cli import installation
+    from sealdesk.installation.watch import Watch
     from sealdesk.mail import process
     from sealdesk.mail.receiving import listening
     from sealdesk.telemetry import descriptors, logs
+
+    def watch(state: "AppState") -> Coroutine[Any, Any, None]:
+        return Watch(state, "mail").run()
 
     settings = _receiver_settings()
     installation.check_postgres(settings, settings.database_url)
     logs.configure(settings.log_level)
     descriptors.raise_limit()
     if not settings.mail.host:
-        return process.serve(settings, None, _announce)
+        return process.serve(settings, None, _announce, watch)
     with listening.bind(settings.mail) as sock:
-        process.serve(settings, sock, _announce)
+        process.serve(settings, sock, _announce, watch)
 
 
 @cli.command(

@@ -22,6 +22,7 @@ _SWITCH_KEYS_OFF = "UPDATE api_keys SET unconfirmed_since = :epoch WHERE revoked
 _END_RESET_LINKS = "DELETE FROM reset_links"
 _SKIP_NUMBERS = "UPDATE ticket_numbers SET last_number = last_number + :gap"
 _SKIP_POSITIONS = "UPDATE feed_positions SET last_position = last_position + :gap"
+_FORGET_NOTES = "DELETE FROM installation_notes"
 _NEWEST_CHANGE = "SELECT max(created_at) AS at FROM audit LIMIT 1"
 _NEWEST_EVENT = "SELECT max(created_at) AS at FROM events LIMIT 1"
 _NEWEST_PENDING = "SELECT max(created_at) AS at FROM event_outbox LIMIT 1"
@@ -55,6 +56,7 @@ async def begin(tx: Tx, *, restored_to: int, now_us: int) -> int:
     await tx.execute(_ADD, {"epoch": epoch, "restored_to": restored_to})
     await tx.execute(_SWITCH_KEYS_OFF, {"epoch": epoch})
     await tx.execute(_END_RESET_LINKS, {})
+    await tx.execute(_FORGET_NOTES, {})
     await tx.execute(_SKIP_NUMBERS, {"gap": gap})
     await tx.execute(_SKIP_POSITIONS, {"gap": gap})
     return epoch

@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
 
 import uvloop
 
@@ -17,13 +18,18 @@ from sealdesk.state import AppState, make_state
 MAX_SHUTDOWN_S = 10
 
 
-def serve(settings: Settings, sock: socket.socket | None, on_ready: Callable[[], None]) -> None:
+def serve(
+    settings: Settings,
+    sock: socket.socket | None,
+    on_ready: Callable[[], None],
+    meanwhile: Callable[[AppState], Coroutine[Any, Any, None]],
+) -> None:
     """Receive until SIGTERM or SIGINT, in the role that serves.
 
-    sock: where it listens, if it does.
+    sock: where it listens, if it does. meanwhile: runs until then.
     """
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_run_until_signal(settings, sock, on_ready))
+        runner.run(_run_until_signal(settings, sock, on_ready, meanwhile))
 
 
 @contextlib.asynccontextmanager
@@ -44,7 +50,10 @@ async def receiving(state: AppState, sock: socket.socket | None) -> AsyncIterato
 
 
 async def _run_until_signal(
-    settings: Settings, sock: socket.socket | None, on_ready: Callable[[], None]
+    settings: Settings,
+    sock: socket.socket | None,
+    on_ready: Callable[[], None],
+    meanwhile: Callable[[AppState], Coroutine[Any, Any, None]],
 ) -> None:
     state = make_state(settings, open_database(settings, name="sealdesk mail"), Clock())
     is_told = asyncio.Event()
@@ -55,9 +64,12 @@ async def _run_until_signal(
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop)
+    background = asyncio.create_task(meanwhile(state))
     async with receiving(state, sock):
         on_ready()
         await is_told.wait()
+    background.cancel()
+    await asyncio.wait({background})
     await state.sandbox.close()
     await state.http_client.close()
     state.mail_resolver.close()

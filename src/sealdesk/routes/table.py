@@ -20,6 +20,7 @@ from sealdesk.identity.pages import login as identity_pages
 from sealdesk.identity.pages import people as people_pages
 from sealdesk.identity.pages import two_factor
 from sealdesk.identity.types import ADMINISTRATORS, ROLES
+from sealdesk.installation.api import installation
 from sealdesk.routes.documented_events import DOCUMENTED_EVENTS
 from sealdesk.routes.external_api import EXTERNAL_API
 from sealdesk.routes.mail import MAIL_API, MAIL_PAGES
@@ -98,6 +99,7 @@ _API: tuple[Route, ...] = (
     Route("GET", "/healthz", _OPEN, status.is_alive),
     Route("GET", "/readyz", _OPEN, status.is_ready),
     Route("GET", "/metrics", status.MetricsGuard(), status.metrics),
+    Route("GET", "/healthz/installation", status.MetricsGuard(), installation),
 )
 
 _REFERENCE = reference.Reference(_API, PROBLEM_TYPES, DOCUMENTED_EVENTS)

@@ -12,6 +12,7 @@ from sealdesk.clock import Clock
 from sealdesk.db import schema_version
 from sealdesk.db.factory import open_database
 from sealdesk.errors import ServiceUnavailable
+from sealdesk.installation.watch import Watch
 from sealdesk.routes import PAGES, ROUTES, SITE
 from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
@@ -61,6 +62,7 @@ async def _run_lifespan(
     if not state.settings.has_worker_process:
         background.append(asyncio.create_task(loop.run(state)))
     background.append(asyncio.create_task(RoundRobin(state).run()))
+    background.append(asyncio.create_task(Watch(state, "serve").run()))
     background.append(asyncio.create_task(usage.write_periodically(state)))
     async with contextlib.nullcontext() if receiving is None else receiving(state):
         await send({"type": "lifespan.startup.complete"})

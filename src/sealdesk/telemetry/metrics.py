@@ -19,6 +19,7 @@ from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.rate_limits.protocol import Limiter
 from sealdesk.telemetry.counters import BOUNDS_S, ResponseCounter
 from sealdesk.telemetry.forwarding import UntrustedForwarders
+from sealdesk.telemetry.issues import Issues
 from sealdesk.telemetry.storage import StorageHealth
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -29,10 +30,16 @@ class Metrics(Collector):
     """Requests by route and status, their durations, deliveries, and the state of rate limits."""
 
     def __init__(
-        self, limiter: Limiter, storage: StorageHealth, received: ByteBudget, sending: ByteBudget
+        self,
+        limiter: Limiter,
+        storage: StorageHealth,
+        received: ByteBudget,
+        sending: ByteBudget,
+        issues: Issues,
     ) -> None:
         self._limiter = limiter
         self._storage = storage
+        self._issues = issues
         self._budgets = {"received": received, "sending": sending}
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
@@ -100,6 +107,7 @@ class Metrics(Collector):
         yield from self._collect_background()
         yield _untrusted_forwarded(self.untrusted_forwarders)
         yield from _collect_storage(self._storage)
+        yield _collect_issues(self._issues)
         if self._limiter.mode != "per_process":
             yield from _collect_rate_limits(self._limiter)
 
@@ -172,6 +180,17 @@ def _collect_storage(storage: StorageHealth) -> Iterator[Metric]:
         "Pages that the page checker has read.",
         storage.pages_checked,
     )
+
+
+def _collect_issues(issues: Issues) -> Metric:
+    """1 for an issue, 0 for a check that found nothing, no value for what was not looked at."""
+    found = GaugeMetricFamily(
+        "sealdesk_issue", "1 while something should be repaired.", labels=["code"]
+    )
+    seen = {issue.code for issue in issues.findings.issues}
+    for code in sorted(issues.findings.looked_at | seen):
+        found.add_metric([code], float(code in seen))
+    return found
 
 
 def _untrusted_forwarded(forwarders: UntrustedForwarders) -> Metric:

@@ -15,6 +15,7 @@ import uvloop
 
 from sealdesk.clock import Clock
 from sealdesk.db.factory import open_database
+from sealdesk.installation.watch import Watch
 from sealdesk.search.indexing import Budget
 from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
@@ -81,6 +82,7 @@ async def run(state: AppState) -> None:
         group.create_task(mail.keep_sending(state, mail_wakeup))
         if is_worker:
             group.create_task(_keep_reporting(state))
+            group.create_task(Watch(state, "worker").run())
             group.create_task(descriptors.watch(state.metrics.count_exhausted_descriptors))
 
 

@@ -14,6 +14,7 @@ import typer
 from sealdesk import __version__, clock
 from sealdesk.api_keys import rules
 from sealdesk.cli.attachments import explained
+from sealdesk.cli.backup import noting
 from sealdesk.cli.backup.lacking import print_lacking
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.output import JsonOption, print_json
@@ -122,7 +123,9 @@ def _write(
         payload = Payload(dump, pack(needed_files.read_list(needed)), packer.lacking)
         _write_archive(directory / "complete", manifest, payload, passphrase)
         scratch.publish(directory / "complete", file)
-    return Checked(manifest, Report.of(packer.lacking))
+    report = Report.of(packer.lacking)
+    noting.note(settings, file, report)
+    return Checked(manifest, report)
 
 
 def _write_archive(

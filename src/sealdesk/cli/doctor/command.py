@@ -13,7 +13,7 @@ import httpx
 import typer
 
 from sealdesk.cli import domains
-from sealdesk.cli.doctor import bucket, forwarding, sqlite_storage
+from sealdesk.cli.doctor import bucket, forwarding, sqlite_storage, whole
 from sealdesk.cli.doctor.finding import Finding
 from sealdesk.cli.installation import Installation, SqliteAccess, open_database_access
 from sealdesk.cli.master_key import try_passwords, try_secrets
@@ -49,6 +49,9 @@ def doctor(
             help="Make the data directory and its files private, and give them to its owner."
         ),
     ] = False,
+    deep: Annotated[
+        bool, typer.Option(help="Compare all attachments with their rows, not only some.")
+    ] = False,
     public_url: Annotated[
         str,
         typer.Option(
@@ -70,7 +73,7 @@ def doctor(
     """
     findings: list[Finding] = []
     screen = make_console()
-    for finding in _run_checks(public_url, fix):
+    for finding in _run_checks(public_url, fix, deep):
         findings.append(finding)
         if not json:
             screen.print(f"{_MARKS[finding.state]} [bold]{finding.about:<9}[/] ", end="")
@@ -81,18 +84,18 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _run_checks(public_url: str, fix: bool) -> Iterator[Finding]:
+def _run_checks(public_url: str, fix: bool, deep: bool) -> Iterator[Finding]:
     if not public_url:
-        return _check_sqlite_installation(fix)
+        return _check_sqlite_installation(fix, deep)
     # 8 ms to import, which the other checks do not need.
     from sealdesk.cli.doctor import public_url as public_url_checks
 
     return public_url_checks.check(public_url)
 
 
-def _check_sqlite_installation(fix: bool) -> Iterator[Finding]:
+def _check_sqlite_installation(fix: bool, deep: bool) -> Iterator[Finding]:
     if os.environ.get("SEALDESK_DATABASE_URL"):
-        yield from _check_postgres_installation()
+        yield from _check_postgres_installation(fix, deep)
         return
     with suppress(RuntimeError):  # no such home, which reading the settings reports
         data_dir = data_dir_of(os.environ)
@@ -108,14 +111,14 @@ def _check_sqlite_installation(fix: bool) -> Iterator[Finding]:
     yield Finding("good", "settings", f"valid; the data directory is {settings.data_dir}")
     yield _check_disk(settings.data_dir)
     yield _check_sqlite_version()
-    yield from _check_database(settings, fix)
+    yield from _check_database(settings, fix, deep)
     yield from bucket.check(settings)
     yield _check_server(settings)
     yield _check_clock(settings.max_skew_s)
     yield forwarding.check(settings)
 
 
-def _check_postgres_installation() -> Iterator[Finding]:
+def _check_postgres_installation(fix: bool, deep: bool) -> Iterator[Finding]:
     # asyncpg takes 22 ms to import, which the checks of SQLite do not need.
     from sealdesk.cli.doctor import postgres as postgres_checks
 
@@ -133,6 +136,7 @@ def _check_postgres_installation() -> Iterator[Finding]:
         with open_database_access(settings) as access:
             yield _check_secrets(Installation(settings, access))
             yield from _check_mail_addresses(Installation(settings, access))
+        yield from whole.check(settings, is_deep=deep, fix=fix)
     yield from bucket.check(settings)
     yield _check_clock(settings.max_skew_s)
     yield forwarding.check(settings)
@@ -192,7 +196,7 @@ def _check_sqlite_version() -> Finding:
     )
 
 
-def _check_database(settings: Settings, fix: bool) -> Iterator[Finding]:
+def _check_database(settings: Settings, fix: bool, deep: bool) -> Iterator[Finding]:
     path = settings.database_path
     if path.parent != settings.data_dir:
         yield from _check_file_modes(path.parent, f"{path.name}*", fix)
@@ -216,6 +220,7 @@ def _check_database(settings: Settings, fix: bool) -> Iterator[Finding]:
             installation = Installation(settings, SqliteAccess(connection))
             yield _check_secrets(installation)
             yield from _check_mail_addresses(installation)
+        yield from whole.check(settings, is_deep=deep, fix=fix)
     except sqlite3.Error as error:
         yield Finding("bad", "database", f"{path} cannot be used: {error}")
 

@@ -1,0 +1,1 @@
+"""The check of the whole installation: small named checks, and where their results are shown."""

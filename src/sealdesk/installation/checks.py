@@ -1,0 +1,264 @@
+"""The checks: each looks at one thing, and names what is wrong and what repairs it."""
+
+import asyncio
+import os
+import resource
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sealdesk.api_keys import journal
+from sealdesk.db import data_owner, schema_version, server_time
+from sealdesk.installation import marking
+from sealdesk.installation.store import notes, tenants
+from sealdesk.installation.types import NOT_NEEDED, BackupNote, Check, HostCheck, Look
+from sealdesk.telemetry.issues import Issue, Unknown
+
+_S = 1_000_000
+_DAY_US = 24 * 3600 * _S
+MIN_FREE_BYTES = 256 * 1024 * 1024
+_MAX_USED_DESCRIPTORS = 0.8
+_MAX_CLOCK_US = 5 * _S
+_CERTIFICATE_DAYS = 14
+_FAILING_US = 10 * _S
+_UNREAD_US = 15 * 60 * _S
+_BACKUP_US = 3 * _DAY_US
+_MAX_NAMED = 5
+_NO_DIRECTORY = "there is no data directory"
+_OF_ALL_TENANTS = "a worker looks at the rows of all tenants, and none has reported"
+
+
+def data_directory_unwritable(look: Look) -> Issue | Unknown | None:
+    """Writes nothing: whether the service may create files."""
+    data_dir = look.settings.data_dir
+    if not data_dir.is_dir():
+        return Unknown("data_directory_unwritable", _NO_DIRECTORY)
+    denial = data_owner.explain_denial(data_dir)
+    if denial is None:
+        return None
+    return Issue("data_directory_unwritable", f"{data_dir} cannot be written.", f"{denial}.")
+
+
+def data_directory_foreign(look: Look) -> Issue | Unknown | None:
+    """Whether files beside the database belong to another user."""
+    data_dir = look.settings.data_dir
+    if not data_dir.is_dir():
+        return Unknown("data_directory_foreign", _NO_DIRECTORY)
+    owner = data_dir.stat().st_uid
+    foreign = [path.name for path in data_dir.iterdir() if path.lstat().st_uid != owner]
+    if not foreign:
+        return None
+    return Issue(
+        "data_directory_foreign",
+        f"{_named(foreign)} in {data_dir}: not of {data_owner.name_of(owner)}, who owns it.",
+        "Run `sealdesk doctor --fix` as root.",
+    )
+
+
+async def data_directory_other(look: Look) -> Issue | Unknown | None:
+    """Whether this is the directory that the first host marked: attachments are in one place."""
+    settings = look.settings
+    if settings.attachment_bucket is not None or not settings.has_worker_process:
+        return NOT_NEEDED  # attachments are in a bucket, or all is in one directory
+    if not settings.data_dir.is_dir():
+        return Unknown("data_directory_other", _NO_DIRECTORY)
+    wanted = await marking.find_mark(look.read)
+    if wanted is None:
+        return Unknown("data_directory_other", "no process has marked its data directory yet")
+    if await asyncio.to_thread(marking.read_mark, settings.data_dir) == wanted:
+        return None
+    return Issue(
+        "data_directory_other",
+        f"{settings.data_dir} is not the directory that the other hosts use, so attachments are"
+        " missing on one of them.",
+        "Mount the same directory on all hosts, or store attachments in a bucket"
+        " (SEALDESK_ATTACHMENT_BUCKET). If this host's directory is the right one, run"
+        " `sealdesk doctor --fix` here.",
+    )
+
+
+def keys_journal_unwritable(look: Look) -> Issue | Unknown | None:
+    """Whether a revocation could be noted beside the database."""
+    path = look.settings.data_dir / journal.FILE
+    if not path.parent.is_dir():
+        return Unknown("keys_journal_unwritable", _NO_DIRECTORY)
+    try:
+        os.close(os.open(path, os.O_APPEND | os.O_WRONLY))
+    except FileNotFoundError:
+        return None  # the first change of a key creates it
+    except OSError as error:
+        return Issue(
+            "keys_journal_unwritable",
+            f"{path} cannot be written: {error.strerror}. After a restore, keys that are revoked"
+            " now would be missing in the list of what to revoke.",
+            "Run `sealdesk doctor --fix` as root, or move what is at that path away.",
+        )
+    return None
+
+
+def disk_almost_full(look: Look) -> Issue | Unknown | None:
+    data_dir = look.settings.data_dir
+    if not data_dir.is_dir():
+        return Unknown("disk_almost_full", _NO_DIRECTORY)
+    free = shutil.disk_usage(data_dir).free
+    if free >= MIN_FREE_BYTES:
+        return None
+    return Issue(
+        "disk_almost_full",
+        f"{free // 1024**2} MiB are free beside {data_dir}: writes will soon fail.",
+        f"Free some space: at least {MIN_FREE_BYTES // 1024**2} MiB.",
+    )
+
+
+def descriptors_almost_used(look: Look) -> Issue | Unknown | None:
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        used = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    except OSError as error:
+        return Unknown("descriptors_almost_used", f"/proc cannot be read: {error.strerror}")
+    if used < limit * _MAX_USED_DESCRIPTORS:
+        return None
+    return Issue(
+        "descriptors_almost_used",
+        f"{used} of {limit} file descriptors are used: connections will soon be refused.",
+        "Raise LimitNOFILE= of the systemd unit, or `ulimit -Hn`, and restart.",
+    )
+
+
+async def clock_differs(look: Look) -> Issue | Unknown | None:
+    """Compares with the database's server; with one host there is nothing to compare."""
+    theirs = await look.read(server_time.read)
+    if theirs is None:
+        return NOT_NEEDED
+    if abs(theirs - look.now_us) <= _MAX_CLOCK_US:
+        return None
+    return Issue(
+        "clock_differs",
+        f"The clock differs by {abs(theirs - look.now_us) / _S:.0f} s from that of the database's"
+        " server: signed requests are refused when clocks differ.",
+        "Run a time service (chrony, systemd-timesyncd) on both machines.",
+    )
+
+
+def mail_certificate_expires(look: Look) -> Issue | Unknown | None:
+    path = look.settings.mail.certificate
+    if path is None:
+        return NOT_NEEDED
+    # 40 ms to import, which few installations need.
+    from cryptography import x509
+
+    try:
+        certificate = x509.load_pem_x509_certificate(path.read_bytes())
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a certificate"
+        return Issue(
+            "mail_certificate_expires",
+            f"The certificate {path} cannot be read: {reason}.",
+            "Name a certificate in PEM form with SEALDESK_MAIL_TLS_CERT.",
+        )
+    left_us = int(certificate.not_valid_after_utc.timestamp()) * _S - look.now_us
+    if left_us > _CERTIFICATE_DAYS * _DAY_US:
+        return None
+    when = f"ends in {left_us // _DAY_US} days" if left_us > 0 else "has ended"
+    return Issue(
+        "mail_certificate_expires",
+        f"The certificate {path} {when}; mail servers then refuse to deliver.",
+        "Renew it, replace the file, and restart the process that receives e-mail.",
+    )
+
+
+async def schema_differs(look: Look) -> Issue | Unknown | None:
+    found = await look.read(schema_version.read_version)
+    wanted = schema_version.KNOWN_VERSIONS[-1]
+    if found == wanted:
+        return None
+    is_newer = found not in schema_version.KNOWN_VERSIONS
+    return Issue(
+        "schema_differs",
+        f"The database has schema {found}, and this process knows {wanted}.",
+        "Restart this process with the newer version."
+        if is_newer
+        else "Run `sealdesk migrate` with the database's owner.",
+    )
+
+
+async def mailboxes_failing(look: Look) -> Issue | Unknown | None:
+    if not look.sees_all:
+        return Unknown("mailboxes_failing", _OF_ALL_TENANTS)
+    before = look.now_us - _UNREAD_US
+    found = await look.read(lambda tx: tenants.list_stuck_mailboxes(tx, before, _MAX_NAMED + 1))
+    if not found:
+        return None
+    return Issue(
+        "mailboxes_failing",
+        f"{_named([row['address'] for row in found])}: mailboxes that cannot be read or cannot"
+        " send.",
+        "Their administrators see the cause under Settings, Mailboxes; if none of them works,"
+        " check that this machine reaches mail servers.",
+    )
+
+
+async def endpoints_failing(look: Look) -> Issue | Unknown | None:
+    if not look.sees_all:
+        return Unknown("endpoints_failing", _OF_ALL_TENANTS)
+    before = look.now_us - _FAILING_US
+    found = await look.read(lambda tx: tenants.list_failing_endpoints(tx, before, _MAX_NAMED + 1))
+    if not found:
+        return None
+    named = _named([f"{row['id']} of tenant {row['tenant_id']}" for row in found])
+    return Issue(
+        "endpoints_failing",
+        f"Webhook endpoints do not take their deliveries: {named}.",
+        "Their administrators see the responses under Settings, Webhooks; if all of them fail,"
+        " check that this machine reaches the internet.",
+    )
+
+
+async def backup_lacks(look: Look) -> Issue | Unknown | None:
+    """Whether the last backup is new, and has all attachments."""
+    noted = await look.read(lambda tx: notes.find(tx, "backup"))
+    if noted is None:
+        return Unknown("backup_lacks", "`sealdesk backup` was never run on this database")
+    backup = msgspec.json.decode(noted.text, type=BackupNote)
+    if backup.lacking_count:
+        return Issue(
+            "backup_lacks",
+            f"The last backup, {backup.file}, lacks {backup.lacking_count} attachments.",
+            "`sealdesk backup --check FILE` names them; put the files back, and make another.",
+            noted.noted_at,
+        )
+    age_us = look.now_us - noted.noted_at
+    if age_us < _BACKUP_US:
+        return None
+    return Issue(
+        "backup_lacks",
+        f"The last backup is {age_us // _DAY_US} days old: {backup.file}.",
+        "Run `sealdesk backup FILE` daily, from a timer.",
+        noted.noted_at + _BACKUP_US,
+    )
+
+
+# Run in threads: a directory may be on a network that does not answer.
+OF_THE_HOST: tuple[HostCheck, ...] = (
+    data_directory_unwritable,
+    data_directory_foreign,
+    keys_journal_unwritable,
+    disk_almost_full,
+    descriptors_almost_used,
+    mail_certificate_expires,
+)
+OF_THE_DATABASE: tuple[Check, ...] = (
+    data_directory_other,
+    clock_differs,
+    schema_differs,
+    mailboxes_failing,
+    endpoints_failing,
+    backup_lacks,
+)
+
+
+def _named(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MAX_NAMED])
+    return f"{shown} and more" if len(names) > _MAX_NAMED else shown

@@ -1,0 +1,58 @@
+"""The structs of the check: what a check needs, and what processes note."""
+
+from collections.abc import Awaitable, Callable
+from typing import Literal, NamedTuple, Protocol
+
+import msgspec
+
+from sealdesk.installation.store.notes import Read
+from sealdesk.settings import Settings
+from sealdesk.telemetry.issues import Findings, Issue, Unknown
+
+Kind = Literal["serve", "worker", "mail", "command"]
+
+
+class Look(NamedTuple):
+    """What checks look at. kind: of the process. sees_all: whether it reads rows of all tenants."""
+
+    kind: Kind
+    settings: Settings
+    read: Read
+    now_us: int
+
+    @property
+    def sees_all(self) -> bool:
+        return self.kind == "worker" or not self.settings.has_worker_process
+
+
+# What a check gives where there is nothing to look at: no second host, no certificate.
+NOT_NEEDED = Unknown("", "")
+# A check of the machine; as for Check, but it may block.
+HostCheck = Callable[[Look], Issue | Unknown | None]
+
+
+class Check(Protocol):
+    """Gives the issue, None when all is well, or why it could not look. Its name is the code."""
+
+    @property
+    def __name__(self) -> str: ...
+
+    def __call__(self, look: Look, /) -> Awaitable[Issue | Unknown | None]: ...
+
+
+class ProcessNote(msgspec.Struct, frozen=True):
+    """What a process notes every few seconds. started_at: microseconds."""
+
+    kind: Kind
+    host: str
+    pid: int
+    version: str
+    started_at: int
+    findings: Findings
+
+
+class BackupNote(msgspec.Struct, frozen=True):
+    """What a backup notes. lacking_count: attachments that it lacks."""
+
+    file: str
+    lacking_count: int
