@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import httpx
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.cli.terminal import PROGRAM, Terminal, serving
 from tests.servers import run_redis_url
 from tests.support.databases import Template
+from tests.support.service import wait_until
 
 
 @pytest.fixture
@@ -56,6 +58,18 @@ def test_an_invalid_redis_url_prints_one_line(on_server: Terminal) -> None:
     assert "SEALDESK_REDIS_URL" in wrong.refused("serve", "--port", "0")
 
 
+@contextmanager
+def a_worker(terminal: Terminal) -> Iterator[subprocess.Popen[str]]:
+    """A worker that runs until the end of the block."""
+    with subprocess.Popen(
+        [PROGRAM, "worker"], env=terminal.env, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
 def test_worker_runs_until_sigterm(on_server: Terminal) -> None:
     process = subprocess.Popen(
         [PROGRAM, "worker"], env=on_server.env, stderr=subprocess.PIPE, text=True
@@ -77,3 +91,20 @@ def test_worker_as_the_owner_is_refused(on_server: Terminal) -> None:
     assert "owns the tables" in on_server.with_env(SEALDESK_WORKER_DATABASE_URL=owner).refused(
         "worker"
     )
+
+
+@pytest.mark.prove
+def test_a_killed_worker_is_named_and_one_that_runs_ends_the_issue(on_server: Terminal) -> None:
+    with serving(on_server) as served:
+
+        def codes() -> set[str]:
+            state = httpx.get(f"{served.url}/healthz/installation").json()["data"]
+            return {issue["code"] for issue in state["issues"]}
+
+        wait_until(lambda: "worker_missing" in codes())
+        with a_worker(on_server) as worker:
+            wait_until(lambda: codes() == set())
+            worker.kill()
+            wait_until(lambda: {"worker_missing", "process_silent"} <= codes())
+        with a_worker(on_server):
+            wait_until(lambda: "worker_missing" not in codes())
