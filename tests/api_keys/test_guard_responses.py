@@ -11,6 +11,7 @@ import pytest
 from sealdesk import clock
 from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.crypto.signing import Signed, sign
+from sealdesk.records import webhook_secrets
 from tests.support.client import Key, send
 from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
@@ -112,6 +113,27 @@ def test_the_detail_names_the_mistake_its_remedy_and_where_to_read_on(key: Key) 
     )
 
 
+def test_the_secret_of_a_live_key_is_named_for_a_test_key(tenant: Tenant) -> None:
+    live, test = tenant.key(), tenant.test_key()
+    signed = Key(test.service, test.id, test.api_key, live.api_secret)
+    assert signed.get(TICKETS).json()["diagnosis"] == "secret_of_another_key"
+
+
+def test_the_secret_of_a_webhook_is_named(key: Key, tenant: Tenant) -> None:
+    service, secret, now_us = key.service, "whsec_c2VjcmV0", key.service.clock.now_us()
+    context = webhook_secrets.seal_context(tenant.id, "hook", 1)
+    sealed = service.state.key_ring.seal(secret, context)
+    sql = """
+INSERT INTO endpoints (tenant_id, id, url, events, is_active, secret_version, sealed_secret, wakes,
+    created_at)
+VALUES (:tenant_id, 'hook', 'https://example.test', '[]', true, 1, :sealed, 0, :now)
+"""
+    values = {"tenant_id": tenant.id, "sealed": sealed, "now": now_us}
+    service.write(lambda tx: tx.execute(sql, values))
+    signed = Key(service, key.id, key.api_key, secret)
+    assert signed.get(TICKETS).json()["diagnosis"] == "secret_of_webhook"
+
+
 def test_without_a_known_mistake_the_secret_is_not_blamed(key: Key) -> None:
     problem = key.get(TICKETS, x_api_signature=WRONG).json()
     assert problem["diagnosis"] == "unknown"
@@ -134,6 +156,7 @@ def test_the_secret_of_another_key_is_named_in_its_own_tenant_only(
         return response.json()["diagnosis"]
 
     assert diagnosis(other) == "secret_of_another_key"
+    assert diagnosis(tenant.test_key()) == "secret_of_test_key"
     assert diagnosis(foreign) == "unknown"
     tenant.admin().delete(f"/api/v1/api-keys/{other.id}")
     assert diagnosis(other) == "unknown", "a revoked key has no secret"

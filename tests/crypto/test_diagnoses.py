@@ -272,7 +272,8 @@ def test_at_most_six_of_over_eighty_mistakes_are_not_named() -> None:
 
 
 def test_every_name_is_found_by_an_attempt() -> None:
-    by_the_guard = {"secret_of_another_key", "unknown"}
+    by_the_guard = {f"secret_of_{owner}" for owner in ("another_key", "test_key", "webhook")}
+    by_the_guard |= {"unknown"}
     # Where the client sends what it has signed: tests/crypto/test_signed_message.
     by_the_guard |= {"target_differs", "body_differs", "secret_or_algorithm_differs"}
     by_the_guard |= {"signed_message_old", "signed_message_malformed"}

@@ -6,8 +6,8 @@ import pytest
 
 from sealdesk.crypto import webhook_signing
 from sealdesk.crypto.sealing import KeyRing, UnsealError
+from sealdesk.records.webhook_secrets import seal_context
 from sealdesk.webhooks import actions
-from sealdesk.webhooks.rules import seal_context
 from tests.support.client import Person
 from tests.support.receiver import Got, Receiver
 from tests.support.service import Service, Tenant

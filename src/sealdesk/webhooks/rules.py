@@ -39,11 +39,6 @@ _NOT_AFTER_SINCE = gettext_noop("This must be later than since.")
 _IN_FUTURE = "This must not be in the future; it is %(now)s now."
 
 
-def seal_context(tenant_id: str, endpoint_id: str, secret_version: int) -> str:
-    """The associated data of an endpoint's sealed secret, which opens in no other row."""
-    return f"webhook_secret {tenant_id} {endpoint_id} {secret_version}"
-
-
 def sort_event_types(names: list[str]) -> tuple[str, ...]:
     """Event types without duplicates, in the documented order; or `*` alone."""
     if EVERY_TYPE in names:

@@ -1,25 +1,18 @@
 """Finds the mistake in a refused signature, with the secrets of its tenant (decision 0067)."""
 
-import logging
 from typing import NamedTuple
 
-from sealdesk.api_keys import rules, store
+from sealdesk.api_keys import rules
+from sealdesk.api_keys.guard import other_secrets
 from sealdesk.api_keys.types import ApiKey
 from sealdesk.crypto import diagnosis, signing
 from sealdesk.crypto.diagnosis import signed_message
 from sealdesk.crypto.diagnosis.signed_message import Difference
-from sealdesk.crypto.sealing import UnsealError
 from sealdesk.crypto.signing import Signed, Verifier
-from sealdesk.resources.paging import PageRequest
 from sealdesk.web.proof import BodyDigest
 from sealdesk.web.request import Request
 
-# The keys that were used or created last, of the newest ones; each costs 10 µs.
-_NEWEST_KEYS = PageRequest(50, None)
-_OTHER_KEYS = 20
 _SIGNED_MESSAGE = b"x-api-signed-message"
-
-log = logging.getLogger("sealdesk.api_keys")
 
 
 class Diagnosed(NamedTuple):
@@ -97,8 +90,10 @@ async def _compare(
             )
         return Diagnosed(name, difference)
     known = diagnosis.find_in_keys(signed, refused.signature, secret, refused.api_key)
-    if known is None and await _is_secret_of_another_key(refused, signed):
-        known = "secret_of_another_key"
+    if known is None:
+        known = await other_secrets.find_owner(
+            refused.request, refused.key, signed, refused.signature
+        )
     return Diagnosed(known or "secret_or_algorithm_differs")
 
 
@@ -115,28 +110,8 @@ async def _search(refused: _Refused, secret: str) -> Diagnosed | None:
         host=refused.host,
     )
     # Made once: the hash of a body of 64 KiB takes 40 µs.
-    if name is None and await _is_secret_of_another_key(refused, signing.message(parts)):
-        name = "secret_of_another_key"
+    if name is None:
+        name = await other_secrets.find_owner(
+            refused.request, refused.key, signing.message(parts), refused.signature
+        )
     return Diagnosed(name or "unknown")
-
-
-async def _is_secret_of_another_key(refused: _Refused, message: bytes) -> bool:
-    """Whether the signature was made with the secret of another key of the same tenant."""
-    request, key = refused.request, refused.key
-    newest = await request.state.database.read(
-        lambda tx: store.list_keys(tx, key.tenant_id, _NEWEST_KEYS), key.tenant_id
-    )
-    others = [each for each in newest if each.sealed_secret is not None and each.id != key.id]
-    others.sort(key=lambda each: each.last_used_at or each.created_at, reverse=True)
-    # Always as many, so that the time does not tell how many keys the tenant has.
-    tried = (others + [key] * _OTHER_KEYS)[:_OTHER_KEYS]
-    return sum(_has_signed(request, each, message, refused.signature) for each in tried) > 0
-
-
-def _has_signed(request: Request, key: ApiKey, message: bytes, signature: bytes) -> bool:
-    try:
-        secret = rules.open_secret(key, request.state.key_ring)
-    except UnsealError:
-        log.warning("a secret cannot be opened", extra={"key_id": key.id})
-        return False
-    return Verifier(secret).has_signed(message, signature)

@@ -57,6 +57,16 @@ OF_THE_SECRET = (
         _("Use the secret that was shown together with this API key."),
     ),
     Mistake(
+        "secret_of_test_key",
+        _("The secret of a test key was used with a live key."),
+        _("Use the secret that was shown together with this API key, or the test key itself."),
+    ),
+    Mistake(
+        "secret_of_webhook",
+        _("The secret of a webhook was used. It verifies what Sealdesk sends."),
+        _("Sign requests with the secret that was shown together with this API key."),
+    ),
+    Mistake(
         "secret_or_algorithm_differs",
         _("The signature is not the HMAC-SHA256 of x-api-signed-message with this key's secret."),
         _(

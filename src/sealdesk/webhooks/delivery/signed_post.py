@@ -7,7 +7,8 @@ from sealdesk.clock import Clock
 from sealdesk.crypto import webhook_signing
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.http_client import HttpClient, HttpResponse, RequestFailed
-from sealdesk.webhooks.rules import STORED_BODY_BYTES, seal_context
+from sealdesk.records.webhook_secrets import seal_context
+from sealdesk.webhooks.rules import STORED_BODY_BYTES
 from sealdesk.webhooks.types import Attempt, Endpoint
 
 _STORED_HEADER_BYTES = 8 * 1024  # of all headers of a response
