@@ -77,6 +77,8 @@ def test_an_installation_without_a_fault_is_healthy(installation: Installation) 
     seen = installation.look()
     assert (seen["healthy"], seen["issues"]) == (True, [])
     assert [each["code"] for each in seen["unknown"]] == ["backup_lacks"]
+    seen = installation.look()  # the first one is a request itself
+    assert "GET /healthz/installation" in {each["route"] for each in seen["dearest_routes"]}
     metrics = Person(installation.service, "").get("/metrics").text
     assert 'sealdesk_issue{code="attachments_missing"} 0.0' in metrics
     assert 'code="backup_lacks"' not in metrics  # not looked at is not well

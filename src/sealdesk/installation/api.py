@@ -23,20 +23,30 @@ class IssueResponse(msgspec.Struct, frozen=True):
     do: str
 
 
+class RouteTimeResponse(msgspec.Struct, frozen=True):
+    """How long the requests of a route held the event loop of this process together."""
+
+    route: str
+    loop_seconds: float
+
+
 class InstallationResponse(msgspec.Struct, frozen=True):
     """The state of the installation.
 
     healthy: whether there are no issues. checked_at: null until the first look, a second after the
     start. issues: of all processes that report. unknown: what no process could look at, and why;
-    these are not known to be well.
+    these are not known to be well. dearest_routes: the three that this process was busiest with in
+    the last hour.
     """
 
     healthy: bool
     checked_at: Iso | None
     issues: tuple[IssueResponse, ...]
     unknown: tuple[Unknown, ...]
+    dearest_routes: tuple[RouteTimeResponse, ...]
 
 
+_DEAREST = 3
 _SINCE = "2026-03-02T09:15:41.556301Z"
 _EXAMPLE = InstallationResponse(
     False,
@@ -50,6 +60,7 @@ _EXAMPLE = InstallationResponse(
         ),
     ),
     (Unknown("backup_lacks", "`sealdesk backup` was never run on this database"),),
+    (RouteTimeResponse("GET /inbox", 12.25),),
 )
 
 
@@ -60,7 +71,7 @@ async def installation(request: Request) -> Response:
     With SEALDESK_METRICS_TOKEN set it must be sent as a bearer token, as for `/metrics`; otherwise
     only requests from the same machine are accepted. The answer is 200 also when there are issues.
     """
-    issues = request.state.issues
+    issues, metrics = request.state.issues, request.state.metrics
     checked_at = issues.checked_at
     shown = tuple(
         IssueResponse(issue.code, clock.iso(issue.since or request.now_us), issue.what, issue.do)
@@ -72,5 +83,9 @@ async def installation(request: Request) -> Response:
             None if checked_at is None else clock.iso(checked_at),
             shown,
             issues.findings.unknown,
+            tuple(
+                RouteTimeResponse(each.route, round(each.seconds, 3))
+                for each in metrics.loop_time.dearest(metrics.responses.durations, _DEAREST)
+            ),
         )
     )

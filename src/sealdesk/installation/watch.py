@@ -55,6 +55,7 @@ class Watch:
         """Look once, and log issues that are new."""
         state = self._state
         now_us = state.clock.now_us()
+        state.metrics.loop_time.note(state.metrics.responses.durations, state.clock.monotonic_s())
         look = Look(self._kind, state.settings, state.database.read, now_us)
         own = merge([await look_at_all(look, self._walk), self._own_state()])
         findings = await self._with_others(own, look) if self._is_noted else own

@@ -20,6 +20,7 @@ from sealdesk.rate_limits.protocol import Limiter
 from sealdesk.telemetry.counters import BOUNDS_S, ResponseCounter
 from sealdesk.telemetry.forwarding import UntrustedForwarders
 from sealdesk.telemetry.issues import Issues
+from sealdesk.telemetry.loop_time import LoopTime
 from sealdesk.telemetry.storage import StorageHealth
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -46,6 +47,7 @@ class Metrics(Collector):
         PlatformCollector(registry=self._registry)
         self._registry.register(self)
         self.responses = ResponseCounter()
+        self.loop_time = LoopTime()
         self.untrusted_forwarders = UntrustedForwarders()
         self._attempts: Counter[str] = Counter()
         self._refused_mail: Counter[str] = Counter()

@@ -114,6 +114,7 @@ def _check_sqlite_installation(fix: bool, deep: bool) -> Iterator[Finding]:
     yield from _check_database(settings, fix, deep)
     yield from bucket.check(settings)
     yield _check_server(settings)
+    yield from _name_dearest_routes(settings)
     yield _check_clock(settings.max_skew_s)
     yield forwarding.check(settings)
 
@@ -138,6 +139,7 @@ def _check_postgres_installation(fix: bool, deep: bool) -> Iterator[Finding]:
             yield from _check_mail_addresses(Installation(settings, access))
         yield from whole.check(settings, is_deep=deep, fix=fix)
     yield from bucket.check(settings)
+    yield from _name_dearest_routes(settings)
     yield _check_clock(settings.max_skew_s)
     yield forwarding.check(settings)
 
@@ -261,6 +263,21 @@ def _check_server(settings: Settings) -> Finding:
 
     is_running = is_serving(settings.database_path)
     return Finding("good", "server", "is running" if is_running else "is not running")
+
+
+def _name_dearest_routes(settings: Settings) -> Iterator[Finding]:
+    """What the service at SEALDESK_API_URL is busy with, if it tells this machine."""
+    with suppress(InvalidConfiguration, httpx.RequestError, ValueError, KeyError, TypeError):
+        token = settings.metrics_token
+        response = httpx.get(
+            f"{read_url()}/healthz/installation",
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+            timeout=_CLOCK_TIMEOUT_S,
+        )
+        routes = response.json()["data"]["dearest_routes"]
+        named = ", ".join(f"{each['route']} {each['loop_seconds']:.1f} s" for each in routes)
+        text = f"the service was busiest in the last hour with {named}"
+        yield Finding("good", "routes", text if routes else "no request in the last hour")
 
 
 def _check_clock(max_skew_s: int) -> Finding:
