@@ -64,6 +64,7 @@ NOT_ERASED = {
     "tag_renamings": "tags stay, as the page says; they are words of the desk",
     "request_log": "has paths of routes, and no values",
     "ticket_message_ids": "hashes of Message-IDs, from which nobody is read",
+    "installation_notes": "of processes and backups; an issue may name a mailbox, for a day",
     "mail_blocks": "who is blocked stays blocked; an administrator can remove it",
 }
 
