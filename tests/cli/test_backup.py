@@ -13,6 +13,8 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from sealdesk import clock
+from sealdesk.clock import Clock
 from sealdesk.db.backup import archive
 from sealdesk.db.schema_version import DEVELOPMENT_COMMIT
 from tests.cli.backups import empty_target, serving_restored, terminal_of
@@ -206,6 +208,70 @@ def test_an_attachment_that_is_gone_or_changed_makes_a_backup_incomplete(
         assert "4 attachments could not be copied" in terminal.out("restore", str(file))
     restored = [path for path in (tmp_path / "restored/attachments").rglob("*.*") if path.is_file()]
     assert [path.read_bytes() for path in restored] == [b"a" * 9]
+
+
+@SQLITE_ONLY
+def test_a_directory_keeps_the_newest_backups(source: Service, tmp_path: Path) -> None:
+    terminal, backups = terminal_of(source), tmp_path / "backups"
+    assert "create it" in terminal.refused("backup", "--into", str(backups))
+    backups.mkdir()
+    others = ["sealdesk-notes.backup", "sealdesk-2026-01-03T023000Z.backup.part"]
+    old = [f"sealdesk-2026-01-0{day}T023000Z.backup" for day in (1, 2, 3)]
+    for name in others + old:
+        (backups / name).touch()
+    shown = source.tenant().key().attachment(content=b"text")
+    file = path_of(source, shown)
+    kept = file.rename(tmp_path / "kept")
+    assert terminal.run("backup", "--into", str(backups), "--keep", "2").returncode == 1
+    names = {path.name for path in backups.iterdir()}
+    assert names >= {*others, *old}, "an incomplete backup deletes none"
+    (incomplete,) = names - {*others, *old}
+    kept.rename(file)
+    wait_until(lambda: f"{clock.iso(Clock().now_us())[:19]}Z".replace(":", "") not in incomplete)
+    written = terminal.out("backup", "--into", str(backups), "--keep", "2")
+    left = {path.name for path in backups.iterdir()} - {*others}
+    assert len(left) == 2
+    assert incomplete in left
+    assert any(name in written for name in left)
+
+
+def test_a_drill_restores_beside_the_running_service_and_leaves_nothing(
+    source: Service, tmp_path: Path
+) -> None:
+    key, file, scratch = source.tenant().key(), tmp_path / "backup", tmp_path / "scratch"
+    scratch.mkdir()
+    shown = key.attachment(content=b"text")
+    key.ticket(attachment_ids=[shown["id"]])
+    terminal = terminal_of(source).with_env(TMPDIR=str(scratch))
+    terminal.out("backup", str(file))
+    key.ticket()  # later than the backup
+    before = databases(source)
+    done = terminal.out("restore", "--drill", str(file))
+    rows = [line.split() for line in done.splitlines()]
+    assert ["tickets", "1", "1"] in rows
+    assert ["attached", "files", "1", "1"] in rows
+    assert "The backup was restored in" in done
+    assert list(scratch.iterdir()) == []
+    assert databases(source) == before
+    assert len(key.get(TICKETS).json()["data"]) == 2, "the service goes on"
+
+
+def databases(service: Service) -> list[str]:
+    """The databases of the server; on SQLite there is none."""
+    if not service.settings.database_url:
+        return []
+    rows = service.rows("SELECT datname FROM pg_database WHERE datname LIKE '%drill%' LIMIT 99")
+    return [row["datname"] for row in rows]
+
+
+def test_a_drill_of_an_incomplete_backup_says_so(source: Service, tmp_path: Path) -> None:
+    file = tmp_path / "backup"
+    path_of(source, source.tenant().key().attachment(content=b"text")).unlink()
+    assert terminal_of(source).run("backup", str(file)).returncode == 1
+    done = terminal_of(source).run("restore", "--drill", str(file))
+    assert done.returncode == 1
+    assert "The backup was NOT wholly restored" in done.stdout
+    assert "1 attachments could not be copied" in done.stdout
 
 
 def path_of(service: Service, attachment: dict[str, str]) -> Path:

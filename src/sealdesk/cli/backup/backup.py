@@ -14,7 +14,7 @@ import typer
 from sealdesk import __version__, clock
 from sealdesk.api_keys import rules
 from sealdesk.cli.attachments import explained
-from sealdesk.cli.backup import noting
+from sealdesk.cli.backup import noting, rotation
 from sealdesk.cli.backup.lacking import print_lacking
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.output import JsonOption, print_json
@@ -42,6 +42,7 @@ EXAMPLES = """\b
 Examples:
   sealdesk backup /backups/2027-01-31.tar
   sealdesk backup /backups/2027-01-31.sealed --passphrase-file /etc/sealdesk/backup.passphrase
+  sealdesk backup --into /backups --keep 14
   sealdesk backup --check /backups/2027-01-31.tar
 
 \b
@@ -50,7 +51,16 @@ is not in the backup, and without it no API secret can be opened again."""
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file of the backup.")],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="The new file of the backup.")
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(help="Instead of FILE: a directory, where the file is named by its time."),
+    ] = None,
+    keep: Annotated[
+        int, typer.Option(min=1, help="With --into: how many of its backups stay there.")
+    ] = 14,
     passphrase_file: PassphraseFile = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only check that an existing backup is whole.")
@@ -71,19 +81,26 @@ def backup(
 
     Attachments that the database knows and that are missing or damaged are named. The backup is
     written without them, says that it is incomplete, and the command ends with 1.
+
+    With --into, a backup that is whole deletes the oldest ones beyond --keep; others stay.
     """
+    if (file is None) == (into is None) or (check and file is None):
+        raise typer.BadParameter("name the FILE of the backup, or a directory with --into")
+    target = file or rotation.new_file(into or Path(), Clock().now_us())
     passphrase = read_passphrase(passphrase_file)
     if check:
-        backup = _check(file, passphrase)
+        backup = _check(target, passphrase)
     else:
         settings = from_env(os.environ, needs_keys=False)
-        backup = _write(settings, file.absolute(), passphrase, leave_in_bucket=leave_in_bucket)
+        backup = _write(settings, target.absolute(), passphrase, leave_in_bucket=leave_in_bucket)
     if json:
         print_json({**msgspec.to_builtins(backup.manifest), "report": backup.report})
     else:
-        _print(file, backup, is_check=check)
+        _print(target, backup, is_check=check)
     if backup.report is None or backup.report.lacking_count:
         raise typer.Exit(1)
+    if into is not None:
+        rotation.delete_old(into, keep)
 
 
 def _check(file: Path, passphrase: bytes | None) -> Checked:

@@ -10,6 +10,7 @@ import typer
 
 from sealdesk import clock
 from sealdesk.cli.attachments import explained
+from sealdesk.cli.backup import drill as restore_drill
 from sealdesk.cli.backup.lacking import print_lacking
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.output import make_console
@@ -18,7 +19,7 @@ from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing, UnsealError
 from sealdesk.db import data_owner, epochs, schema_version
 from sealdesk.db.backup import archive, scratch, sqlite
-from sealdesk.db.backup.archive import Archive, Manifest
+from sealdesk.db.backup.archive import Archive, Checked, Manifest
 from sealdesk.db.engine import Tx, Work
 from sealdesk.db.factory import open_database
 from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable, describe_unknown
@@ -32,6 +33,7 @@ EXAMPLES = """\b
 Examples:
   sealdesk restore /backups/2027-01-31.tar
   sealdesk restore /backups/2027-01-31.sealed --passphrase-file /etc/sealdesk/backup.passphrase
+  sealdesk restore --drill /backups/2027-01-31.tar     beside the running service
   sealdesk restore --epoch-only     after PostgreSQL's own point-in-time recovery"""
 
 
@@ -40,6 +42,12 @@ def restore(
         Path | None, typer.Argument(metavar="[FILE]", help="The backup; it is not changed.")
     ] = None,
     passphrase_file: PassphraseFile = None,
+    drill: Annotated[
+        bool,
+        typer.Option(
+            "--drill", help="Only try it: restore into a scratch place, compare, and delete it."
+        ),
+    ] = False,
     epoch_only: Annotated[
         bool,
         typer.Option(
@@ -56,10 +64,16 @@ def restore(
     Begins a new epoch: everybody has to log in again, cursors are refused with 410, ticket numbers
     skip those that may have been given out after the backup, and API keys are refused until
     `sealdesk keys confirm` or an administrator confirms them.
+
+    With --drill the service may run and nothing of it is touched: the backup is restored into a
+    temporary directory, on PostgreSQL into a database of its own, and rows and files are counted.
     """
     if (file is None) != epoch_only:
         raise typer.BadParameter("name the backup, or give --epoch-only without one")
     settings = from_env(os.environ, needs_keys=False)
+    if drill and file is not None:
+        _drill(settings, file, read_passphrase(passphrase_file))
+        return
     if file is None:
         restored_to = _begin_epoch_only(settings)
     else:
@@ -68,12 +82,33 @@ def restore(
     _print_changed_keys(settings, clock.iso(restored_to))
 
 
+def _drill(settings: Settings, file: Path, passphrase: bytes | None) -> None:
+    def restore_to(target: Settings) -> Checked:
+        backup = _check(settings, file, passphrase)
+        _fill(target, file, passphrase, backup)
+        return backup
+
+    if not restore_drill.run(settings, restore_to):
+        raise typer.Exit(1)
+
+
 def _restore(settings: Settings, file: Path, passphrase: bytes | None) -> int:
+    return _fill(settings, file, passphrase, _check(settings, file, passphrase))
+
+
+def _check(settings: Settings, file: Path, passphrase: bytes | None) -> Checked:
+    """Read all of a backup, and see that the settings are right for it. Raises Unusable."""
     _check_keys_exist(settings)
     with show_progress("bytes") as progress:
         progress.begin("check", "backup", 0, file.stat().st_size)
-        manifest, report = archive.check(file, passphrase, progress.advance)
-    _check_manifest(settings, file, manifest)
+        backup = archive.check(file, passphrase, progress.advance)
+    _check_manifest(settings, file, backup.manifest)
+    return backup
+
+
+def _fill(settings: Settings, file: Path, passphrase: bytes | None, backup: Checked) -> int:
+    """Restore into the empty place that the settings name; the time at which its data ends."""
+    manifest, report = backup
     restored_to = clock.parse_instant(manifest.created_at) or 0
     if manifest.dump.database == "postgresql":
         asyncio.run(_restore_postgres(settings, file, passphrase, restored_to))
