@@ -71,21 +71,24 @@ async def installation(request: Request) -> Response:
     With SEALDESK_METRICS_TOKEN set it must be sent as a bearer token, as for `/metrics`; otherwise
     only requests from the same machine are accepted. The answer is 200 also when there are issues.
     """
+    return envelope.one(describe(request))
+
+
+def describe(request: Request) -> InstallationResponse:
+    """The state of the installation, as this process knows it."""
     issues, metrics = request.state.issues, request.state.metrics
     checked_at = issues.checked_at
     shown = tuple(
         IssueResponse(issue.code, clock.iso(issue.since or request.now_us), issue.what, issue.do)
         for issue in issues.findings.issues
     )
-    return envelope.one(
-        InstallationResponse(
-            checked_at is not None and not shown,
-            None if checked_at is None else clock.iso(checked_at),
-            shown,
-            issues.findings.unknown,
-            tuple(
-                RouteTimeResponse(each.route, round(each.seconds, 3))
-                for each in metrics.loop_time.dearest(metrics.responses.durations, _DEAREST)
-            ),
-        )
+    return InstallationResponse(
+        checked_at is not None and not shown,
+        None if checked_at is None else clock.iso(checked_at),
+        shown,
+        issues.findings.unknown,
+        tuple(
+            RouteTimeResponse(each.route, round(each.seconds, 3))
+            for each in metrics.loop_time.dearest(metrics.responses.durations, _DEAREST)
+        ),
     )

@@ -6,6 +6,7 @@ from sealdesk.customers import pages as customers
 from sealdesk.errors import declared_in, general, requests
 from sealdesk.feed import api as feed
 from sealdesk.identity.pages import people
+from sealdesk.installation import pages as installation
 from sealdesk.mail.blocks import api as blocks
 from sealdesk.mail.contact_form import pages as contact_form
 from sealdesk.mail.customer_page import pages as customer_page
@@ -53,6 +54,7 @@ ROOMS: tuple[Room, ...] = (
     Room("mail.receiving", receiving_errors),
     feed.ROOM,
     audit_log.ROOM,
+    installation.ROOM,
 )
 
 # The error codes of the API: those that several rooms raise, then those of each room.

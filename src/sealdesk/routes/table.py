@@ -21,6 +21,7 @@ from sealdesk.identity.pages import people as people_pages
 from sealdesk.identity.pages import two_factor
 from sealdesk.identity.types import ADMINISTRATORS, ROLES
 from sealdesk.installation.api import installation
+from sealdesk.installation.pages import show_installation
 from sealdesk.routes.documented_events import DOCUMENTED_EVENTS
 from sealdesk.routes.external_api import EXTERNAL_API
 from sealdesk.routes.mail import MAIL_API, MAIL_PAGES
@@ -173,6 +174,7 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/customers/{id}/erase", _REAUTHENTICATED, erasing_pages.erase_customer),
     Route("GET", "/customers/{id}/erasure", _USER_PAGE, erasing_pages.show_progress),
     # Settings → Audit log.
+    Route("GET", "/settings/installation", SessionGuard(("super_admin",)), show_installation),
     Route("GET", "/settings/audit", _ADMIN_PAGE, audit_pages.show_audit),
     Route("GET", "/settings/audit/export", _ADMIN_PAGE, audit_pages.export_audit),
     # Settings → API keys.

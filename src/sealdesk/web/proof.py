@@ -23,6 +23,7 @@ class Visitor(msgspec.Struct, frozen=True):
     name: str
     email: str
     is_administrator: bool
+    is_super_admin: bool
     form_token: str
     has_recent_login: bool
     password_error: str = ""

@@ -55,6 +55,7 @@ def visitor(request: Request, user: User, token: Token, password_error: str = ""
         name=user.name,
         email=user.email,
         is_administrator=user.role in ADMINISTRATORS,
+        is_super_admin=user.role == "super_admin",
         form_token=form_token(request, token),
         has_recent_login=is_recent_login(request, token),
         password_error=password_error,

@@ -46,7 +46,7 @@ from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
-NAV_ITEM = NavItem("/tickets", gettext_noop("Tickets"), is_for_all=True)
+NAV_ITEM = NavItem("/tickets", gettext_noop("Tickets"), audience="all")
 ROOM = Room("tickets", errors, labels, NAV_ITEM)
 PER_PAGE = 50
 _MAX_CHANGED = 25  # tickets with news that are counted

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -17,7 +17,7 @@ class NavItem(NamedTuple):
 
     path: str
     label: str
-    is_for_all: bool = False
+    audience: Literal["all", "administrators", "super_admin"] = "administrators"
 
 
 class Room(NamedTuple):
