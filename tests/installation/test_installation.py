@@ -189,6 +189,15 @@ def test_a_schema_of_another_version_is_named(installation: Installation) -> Non
     assert installation.issues() == {}
 
 
+def test_a_dropped_index_is_named(installation: Installation) -> None:
+    installation.service.run("DROP INDEX views_name")
+    assert "views_name" in installation.issues()["indexes_missing"]
+    installation.service.run(
+        "CREATE UNIQUE INDEX views_name ON views (tenant_id, owner_id, name_identity)"
+    )
+    assert installation.issues() == {}
+
+
 @contextmanager
 def changed_schema(service: Service, version: str) -> Iterator[None]:
     sql = "UPDATE alembic_version SET version_num = :version"

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from sealdesk.api_keys import journal
-from sealdesk.db import data_owner, schema_version, server_time
+from sealdesk.db import catalog, data_owner, schema_version, server_time
 from sealdesk.installation import marking
 from sealdesk.installation.store import notes, tenants
 from sealdesk.installation.types import NOT_NEEDED, BackupNote, Check, HostCheck, Look
@@ -184,6 +184,19 @@ async def schema_differs(look: Look) -> Issue | Unknown | None:
     )
 
 
+async def indexes_missing(look: Look) -> Issue | Unknown | None:
+    missing = await look.read(catalog.list_missing_indexes)
+    if not missing:
+        return None
+    return Issue(
+        "indexes_missing",
+        f"The database lacks {len(missing)} indexes, so lists of all tenants become slow:"
+        f" {_named(missing)}.",
+        "Somebody has dropped them, or a migration was interrupted: create them again as in"
+        " sealdesk/db/schema, or restore a backup.",
+    )
+
+
 async def mailboxes_failing(look: Look) -> Issue | Unknown | None:
     if not look.sees_all:
         return Unknown("mailboxes_failing", _OF_ALL_TENANTS)
@@ -253,6 +266,7 @@ OF_THE_DATABASE: tuple[Check, ...] = (
     data_directory_other,
     clock_differs,
     schema_differs,
+    indexes_missing,
     mailboxes_failing,
     endpoints_failing,
     backup_lacks,
