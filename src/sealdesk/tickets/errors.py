@@ -39,11 +39,14 @@ TICKET_MERGED = ProblemType(
     code="ticket_merged",
     status=409,
     title="The ticket is merged into another one",
-    message="This ticket is merged into %(merged_into_id)s. Use that one.",
+    message="The ticket %(ticket_id)s is merged into %(merged_into_id)s. Use that one.",
     meaning="A merged ticket takes no replies and changes, and is not merged again.",
     remedy="Use the ticket that `merged_into_id` names, or undo the merge.",
-    example={"merged_into_id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"},
-    members=("merged_into_id",),
+    example={
+        "ticket_id": "0199c0de-0b1c-7d2e-9f30-415263748596",
+        "merged_into_id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
+    },
+    members=("ticket_id", "merged_into_id"),
 )
 SNOOZE_OF_ENDED = ProblemType(
     code="snooze_of_ended",

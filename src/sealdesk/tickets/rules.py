@@ -179,7 +179,7 @@ def value_text(value: Any) -> str:
 def check_not_merged(ticket: Ticket) -> None:
     """Raises Conflict, which names the ticket to use instead."""
     if ticket.merged_into_id is not None:
-        raise Conflict(TICKET_MERGED, merged_into_id=ticket.merged_into_id)
+        raise Conflict(TICKET_MERGED, ticket_id=ticket.id, merged_into_id=ticket.merged_into_id)
 
 
 def _comparable(value: Any) -> Any:

@@ -114,7 +114,9 @@ def test_what_is_sent_to_a_merged_ticket_is_refused_with_the_one_to_use(key: Key
 def test_tickets_cannot_be_merged_in_a_circle(key: Key) -> None:
     one, two = key.ticket(), key.ticket()
     merge(key, one, two)
-    assert code(merge(key, two, one)) == (409, "ticket_merged")
+    refused = merge(key, two, one)
+    assert code(refused) == (409, "ticket_merged")
+    assert refused.json()["ticket_id"] == one["id"]
     assert read(key, two)["merged_into_id"] is None
 
 

@@ -72,7 +72,7 @@ def test_a_merge_that_cannot_be_says_why(service: Service, key: Key, visitor: Vi
         str(numbers[-1]): "There is no ticket with this number.",
         "9" * 400: "There is no ticket with this number.",
         str(source["number"]): "These are the same ticket.",
-        str(closed["number"]): "A closed ticket takes no replies.",
+        str(closed["number"]): "The other ticket is closed.",
     }.items():
         page = visitor.get(at(source, f"/merge?into={into}"))
         assert message in page.text

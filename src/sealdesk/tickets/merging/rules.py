@@ -18,6 +18,9 @@ MAX_REPLIES = 1000
 Fields = dict[str, Any]
 UNDO_HOURS = 24
 UNDO_US = UNDO_HOURS * 3600 * 1_000_000
+_INTO_CLOSED = TICKET_CLOSED.variant(
+    'The other ticket is closed. Set its status to "open" first, or merge the other way round.'
+)
 _NAMED_IN_EVENTS = ("status", "reply_count", "merged_into_id", "snoozed_until")
 
 
@@ -28,7 +31,7 @@ def check_merge(source: Ticket, target: Ticket) -> None:
     ticket_rules.check_not_merged(source)
     ticket_rules.check_not_merged(target)
     if target.status == "closed":
-        raise Conflict(TICKET_CLOSED)
+        raise Conflict(_INTO_CLOSED)
 
 
 def is_final(merge: StoredMerge, now_us: int) -> bool:
