@@ -10,6 +10,7 @@ import pytest
 from sealdesk.cli.doctor import public_url
 from sealdesk.cli.doctor.finding import Finding
 from tests.cli.terminal import Terminal
+from tests.http_client.receivers import Authority, receiver, respond
 from tests.servers import Haproxy, Nginx, free_port, server_directory
 from tests.support.client import Key
 from tests.support.service import Service, Tenant, running
@@ -285,6 +286,27 @@ def test_the_checks_stop_when_nothing_responds(bare_key: Key) -> None:
     findings = check(f"http://127.0.0.1:{free_port()}")
     assert list(findings) == ["plain", "mend"]
     assert "refused" in findings["plain"].text
+
+
+@pytest.mark.parametrize(
+    ("name", "days", "fault"),
+    [("127.0.0.1", (-9, -1), "expired"), ("127.0.0.2", (-1, 1), "mismatch")],
+)
+def test_a_certificate_that_clients_refuse_is_named_with_what_to_do_about_it(
+    bare_key: Key,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    days: tuple[int, int],
+    fault: str,
+) -> None:
+    authority = Authority(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    with receiver(respond(b""), authority.context(name, days=days)) as port:
+        findings = check(f"https://127.0.0.1:{port}")
+    assert list(findings) == ["plain", "mend"]
+    assert fault in findings["plain"].text
+    assert "renew the proxy's certificate" in findings["mend"].text
 
 
 def test_the_command_prints_marks_and_fails_only_for_alterations(

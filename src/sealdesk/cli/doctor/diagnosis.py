@@ -20,6 +20,7 @@ Alteration = Literal[
     "refused",
     "too_large",
     "unreachable",
+    "certificate",
     "clock",
     "key",
     "answer",

@@ -6,7 +6,13 @@ from sealdesk.cli.doctor import diagnosis, probes, raw_http
 from sealdesk.cli.doctor.diagnosis import Alteration, AlteredRequest
 from sealdesk.cli.doctor.finding import Finding, State
 from sealdesk.cli.doctor.probes import Probe
-from sealdesk.cli.doctor.raw_http import NoResponse, Response, Site, parse_site
+from sealdesk.cli.doctor.raw_http import (
+    NoResponse,
+    Response,
+    Site,
+    UntrustedCertificate,
+    parse_site,
+)
 from sealdesk.cli.doctor.remedies import remedy_for
 from sealdesk.client.credentials import read_credentials
 
@@ -70,6 +76,8 @@ class _PublicSite:
         """Return how a probe was altered on the way, or None."""
         try:
             return self.send_signed(probe)[1]
+        except UntrustedCertificate as error:
+            return AlteredRequest("certificate", (f"the certificate: {error}",), is_refusal=True)
         except NoResponse as error:
             return AlteredRequest("unreachable", (f"no response: {error}",), is_refusal=True)
 

@@ -20,6 +20,10 @@ class NoResponse(Exception):
     """The connection failed or ended without a response; the message says why."""
 
 
+class UntrustedCertificate(NoResponse):
+    """The certificate of the site has ended, is for another name, or its issuer is unknown."""
+
+
 class Site(NamedTuple):
     """The parts of a public URL. path: a prefix of every request path, such as /support, or ""."""
 
@@ -65,6 +69,8 @@ def send(site: Site, method: str, request: bytes) -> Response:
             return Response(
                 response.status, headers, _parse_problem(response.read(_MAX_BODY_BYTES))
             )
+    except ssl.SSLCertVerificationError as error:
+        raise UntrustedCertificate(error.verify_message) from error
     except (OSError, HTTPException) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise NoResponse(reason) from error

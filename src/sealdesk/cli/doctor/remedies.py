@@ -59,6 +59,10 @@ _REMEDIES: dict[Alteration, dict[str, str]] = {
     "unreachable": {
         "any": "no service responds behind the proxy: check the proxy's backend addresses"
     },
+    "certificate": {
+        "any": "renew the proxy's certificate, for this name and with its whole chain, and reload"
+        " the proxy: every client refuses it as it is"
+    },
     "clock": {"any": "synchronise the clocks of both machines by NTP"},
     "key": {"any": "set SEALDESK_API_KEY and SEALDESK_API_SECRET to a key of this installation"},
     "answer": {
