@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +16,7 @@ import httpx
 import pytest
 
 from sealdesk.cli.doctor import public_url
+from sealdesk.client import Desk
 from sealdesk.server import draining
 from tests.cli.terminal import Terminal
 from tests.deploy import files
@@ -29,7 +31,9 @@ PROGRAM = Path(sys.executable).with_name("sealdesk")
 COMPOSE = importlib.import_module("yaml").safe_load((DEPLOY / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 NODES = ("one", "two")
-OURS = (*NODES, "worker", "migrate")
+OURS = (*NODES, "worker", "mail", "migrate", "backup")
+READY = {"worker": '"working"', "mail": '"receiving"'}
+BACKUP = SERVICES["backup"]["command"]
 PORT = 8000  # of `sealdesk serve`, unless told another
 
 
@@ -57,9 +61,19 @@ def test_containers_are_read_only_and_have_time_to_drain(name: str) -> None:
     assert int(service["stop_grace_period"].removesuffix("s")) > draining.DRAIN_S + 1
 
 
-def test_only_the_migration_has_the_password_of_the_owner() -> None:
+def test_only_the_migration_and_the_backup_have_the_password_of_the_owner() -> None:
     holders = [name for name in OURS if "secrets/owner.env" in SERVICES[name]["env_file"]]
-    assert holders == ["migrate"]
+    assert holders == ["migrate", "backup"]
+
+
+def test_what_several_services_need_is_on_one_volume() -> None:
+    assert all("data:/var/lib/sealdesk" in SERVICES[name]["volumes"] for name in OURS)
+    assert {"data", "backups"} <= COMPOSE["volumes"].keys()
+
+
+def test_the_image_has_the_programs_of_the_database_that_is_backed_up() -> None:
+    (version,) = re.findall(r"^postgres:(\d+)-", SERVICES["postgres"]["image"])
+    assert f"postgresql-client-{version}" in (DEPLOY / "Dockerfile").read_text()
 
 
 def test_the_image_has_a_pinned_base_and_no_root() -> None:
@@ -70,11 +84,12 @@ def test_the_image_has_a_pinned_base_and_no_root() -> None:
 
 
 class Composed(NamedTuple):
-    """The running composition. operator: a shell with the settings of a node."""
+    """The running composition. operator: a shell with the settings of a node. ports: of nodes."""
 
     url: str
     operator: Terminal
     nodes: dict[str, Process]
+    ports: dict[str, int]
     made: Path
 
 
@@ -87,6 +102,7 @@ def composed(directory: Path, certificate: Certificate) -> Iterator[Composed]:
         redis = Redis.start(directory / "composed-redis")
         stack.callback(redis.kill)
         made = directory / "secrets"
+        (directory / "data").mkdir(mode=0o700)
         where = (f"127.0.0.1:{database.access.port}", redis.url)
         subprocess.run([DEPLOY / "secrets.sh", made, *where], check=True, capture_output=True)
         make_owner(database, made)
@@ -95,7 +111,8 @@ def composed(directory: Path, certificate: Certificate) -> Iterator[Composed]:
         )
         ports = {node: free_port() for node in NODES}
         nodes = {node: started(node, directory, made, ports[node]) for node in NODES}
-        for process in (*nodes.values(), started("worker", directory, made)):
+        others = [started(name, directory, made) for name in ("worker", "mail")]
+        for process in (*nodes.values(), *others):
             stack.callback(process.kill)
         tls = free_port()
         front = Ports(free_port(), tls, (ports["one"], ports["two"]))
@@ -103,7 +120,7 @@ def composed(directory: Path, certificate: Certificate) -> Iterator[Composed]:
         stack.callback(balancer.stop)
         operator = Terminal(directory)
         operator.env = {**operator.env, **env("one", made)}
-        yield Composed(f"https://localhost:{tls}", operator, nodes, made)
+        yield Composed(f"https://localhost:{tls}", operator, nodes, ports, made)
 
 
 def make_owner(database: Postgres, made: Path) -> None:
@@ -126,11 +143,12 @@ def settings(file: Path) -> dict[str, str]:
 def env(name: str, made: Path) -> dict[str, str]:
     """What the container would see."""
     service = SERVICES[name]
-    (file,) = service["env_file"]
-    further = {**service.get("environment", {})}
+    given = [settings(made / Path(file).name) for file in service["env_file"]]
+    # The volume that all of them mount.
+    further = {**service.get("environment", {}), "SEALDESK_DATA_DIR": str(made.parent / "data")}
     if name in NODES:
         further["SEALDESK_TRUSTED_PROXIES"] = "127.0.0.1"
-    return {"PATH": os.environ["PATH"], **settings(made / Path(file).name), **further}
+    return {"PATH": os.environ["PATH"], **dict(ChainMap(*reversed(given))), **further}
 
 
 def started(name: str, directory: Path, made: Path, port: int | None = None) -> Process:
@@ -141,7 +159,7 @@ def started(name: str, directory: Path, made: Path, port: int | None = None) -> 
         command += ["--port", str(port)]
     log = directory / f"{name}.log"
     process = Process(name, command, log, env=env(name, made))
-    word = '"working"' if port is None else '"serving"'
+    word = READY.get(name, '"serving"')
     process.wait_until(lambda: word in log.read_text())
     return process
 
@@ -164,6 +182,41 @@ def test_the_composed_processes_serve_a_tenant_while_a_node_ends(
     assert [http.get(f"{composed.url}/readyz").status_code for _ in range(20)] == [200] * 20
     composed.nodes["two"].kill()
     wait_until(lambda: answers_unavailable(http, f"{composed.url}/readyz"))
+
+
+def test_an_upload_to_one_node_is_served_by_the_other_and_backed_up(
+    composed: Composed, directory: Path
+) -> None:
+    tenant_id = composed.operator.tenant("bo@acme.test")
+    made = composed.operator.json("keys", "create", "--tenant", tenant_id, "--name", "Files")
+    one, two = (
+        Desk(made["api_key"], made["api_secret"], f"http://127.0.0.1:{composed.ports[node]}")
+        for node in NODES
+    )
+    with one, two:
+        uploaded = one.attachments.upload("a.txt", b"a file")
+        assert two.attachments.download(uploaded.id) == b"a file"
+    token = env("two", composed.made)["SEALDESK_METRICS_TOKEN"]
+
+    def issues() -> list[str]:
+        state = httpx.get(
+            f"http://127.0.0.1:{composed.ports['two']}/healthz/installation",
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        return [issue["code"] for issue in state.json()["data"]["issues"]]
+
+    wait_until(lambda: not issues())  # Redis may have answered late at first
+    command = [str(directory / "backups") if each == "/backups" else each for each in BACKUP]
+    (directory / "backups").mkdir()
+    done = subprocess.run(
+        [PROGRAM, *command],
+        check=False,
+        env=env("backup", composed.made),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "1 attached files" in done.stdout
 
 
 def answers_unavailable(http: httpx.Client, url: str) -> bool:

@@ -64,16 +64,16 @@ class Watch:
 
     def _own_state(self) -> Findings:
         """What the process has noticed of itself."""
-        issues = []
+        issues, codes = [], {"storage_faulty"}
         if fault := self._state.database.health.reason:
             text = "See the log; `sealdesk doctor` looks at the database and the disk."
             issues.append(Issue("storage_faulty", f"{fault[0].upper()}{fault[1:]}.", text))
-        if self._state.limits.limiter.mode == "local":
-            what = "Redis cannot be reached: each process applies its share of the rate limits."
-            issues.append(Issue("redis_unreachable", what, "Start Redis, or check its URL."))
-        codes = {"storage_faulty"}
-        if self._state.limits.limiter.mode != "per_process":
+        # Only the processes that serve use Redis.
+        if self._kind == "serve" and self._state.limits.limiter.mode != "per_process":
             codes.add("redis_unreachable")
+            if self._state.limits.limiter.mode == "local":
+                what = "Redis cannot be reached: each process applies its share of the rate limits."
+                issues.append(Issue("redis_unreachable", what, "Start Redis, or check its URL."))
         return Findings(frozenset(codes), tuple(issues))
 
     async def _with_others(self, own: Findings, look: Look) -> Findings:
