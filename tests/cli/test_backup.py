@@ -210,6 +210,16 @@ def test_an_attachment_that_is_gone_or_changed_makes_a_backup_incomplete(
     assert [path.read_bytes() for path in restored] == [b"a" * 9]
 
 
+def test_a_database_of_an_earlier_version_is_backed_up_before_its_upgrade(
+    source: Service, tmp_path: Path
+) -> None:
+    source.run("DROP TABLE installation_notes")
+    source.run("UPDATE alembic_version SET version_num = '0050'")
+    written = terminal_of(source).run("backup", str(tmp_path / "backup"), "--json")
+    assert (written.returncode, written.stderr.count("sealdesk:")) == (0, 0)
+    assert json.loads(written.stdout)["dump"]["schema"] == "0050"
+
+
 @SQLITE_ONLY
 def test_a_directory_keeps_the_newest_backups(source: Service, tmp_path: Path) -> None:
     terminal, backups = terminal_of(source), tmp_path / "backups"

@@ -141,7 +141,7 @@ def _write(
         _write_archive(directory / "complete", manifest, payload, passphrase)
         scratch.publish(directory / "complete", file)
     report = Report.of(packer.lacking)
-    noting.note(settings, file, report)
+    noting.note(settings, file, report, manifest.dump.schema)
     return Checked(manifest, report)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from sealdesk.clock import Clock
+from sealdesk.db import schema_version
 from sealdesk.db.backup.archive import Report
 from sealdesk.db.engine import Tx, Work
 from sealdesk.db.factory import open_database
@@ -19,8 +20,10 @@ from sealdesk.installation.types import BackupNote
 from sealdesk.settings import Settings
 
 
-def note(settings: Settings, file: Path, report: Report) -> None:
-    """Note a backup that is written; what prevents it is only told."""
+def note(settings: Settings, file: Path, report: Report, schema: str) -> None:
+    """Note a backup that is written; what prevents it is only told. schema: of the database."""
+    if schema != schema_version.KNOWN_VERSIONS[-1]:
+        return  # before an upgrade: the note has no place yet, or another one
     text = msgspec.json.encode(BackupNote(str(file), report.lacking_count)).decode()
     now_us = Clock().now_us()
 
