@@ -146,21 +146,25 @@ def _decode_secret(secret: str) -> bytes:
 
 
 def _forward_all(screen: "Console", feed: Feed[msgspec.Raw], url: str, key: bytes) -> None:
-    count, pages = 0, feed.pages()
+    count, pages, cursor = 0, feed.pages(), feed.cursor
     try:
         while True:
-            for payload in _read_with_advice(lambda: next(pages)).data:
-                _forward(screen, url, key, bytes(payload))
+            page = _read_with_advice(lambda: next(pages))
+            for number, payload in enumerate(page.data, 1):
+                event = msgspec.json.decode(payload, type=_Event)
+                result = _post_event(url, event, key, bytes(payload))
+                # Before the line is shown: Ctrl-C behind it must not repeat its event.
                 count += 1
+                cursor = page.resume_cursor if number == len(page.data) else cursor
+                _show(screen, event, result)
+            cursor = page.resume_cursor
     except KeyboardInterrupt:
         _print(screen, f"\nStopped after {count} {'event' if count == 1 else 'events'}.")
-        if feed.cursor:
-            _print(screen, f"To continue from here, add: --cursor {feed.cursor}")
+        if cursor:
+            _print(screen, f"To continue from here, add: --cursor {cursor}")
 
 
-def _forward(screen: "Console", url: str, key: bytes, payload: bytes) -> None:
-    event = msgspec.json.decode(payload, type=_Event)
-    result = _post_event(url, event, key, payload)
+def _show(screen: "Console", event: _Event, result: "_ForwardResult") -> None:
     at = time.strftime("%H:%M:%S")
     source = "-" if result.status is None else result.status
     line = f"{at}  {event.type:<21}  {event.id}  {source!s:>3}  {result.duration_ms:>5} ms"
