@@ -274,6 +274,13 @@ def databases(service: Service) -> list[str]:
     return [row["datname"] for row in rows]
 
 
+@SQLITE_ONLY
+def test_a_drill_begins_no_epoch(source: Service) -> None:
+    refused = terminal_of(source).refused("restore", "--drill", "--epoch-only", code=2)
+    assert "give --epoch-only alone" in refused
+    assert source.rows("SELECT started_at FROM epochs LIMIT 1") == []
+
+
 def test_a_drill_of_an_incomplete_backup_says_so(source: Service, tmp_path: Path) -> None:
     file = tmp_path / "backup"
     path_of(source, source.tenant().key().attachment(content=b"text")).unlink()

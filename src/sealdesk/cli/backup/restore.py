@@ -68,8 +68,8 @@ def restore(
     With --drill the service may run and nothing of it is touched: the backup is restored into a
     temporary directory, on PostgreSQL into a database of its own, and rows and files are counted.
     """
-    if (file is None) != epoch_only:
-        raise typer.BadParameter("name the backup, or give --epoch-only without one")
+    if (file is None) != epoch_only or (drill and epoch_only):
+        raise typer.BadParameter("name the backup, or give --epoch-only alone, without one")
     settings = from_env(os.environ, needs_keys=False)
     if drill and file is not None:
         _drill(settings, file, read_passphrase(passphrase_file))
