@@ -26,6 +26,7 @@ from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.rate_limits.failures import FailureCounter
 from sealdesk.rate_limits.limiter import RateLimiter, TenantBudgets, TenantPace
 from sealdesk.rate_limits.protocol import Limiter
+from sealdesk.resources.page_cache import PageCache
 from sealdesk.sandbox.pool import Pool
 from sealdesk.settings import Settings
 from sealdesk.telemetry.counters import RequestBuffer, Usage
@@ -98,6 +99,7 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True):
     long_poll: requests that wait for new events of a feed. streams: open pages that do.
     seen_users: who uses pages of this process.
     known_keys: API keys that were looked up, made by their guard.
+    ticket_pages: pages of the list of tickets.
     key_usage, request_log: use of API keys that is not written to the database yet.
     background_tasks: work that starts after a response is sent.
     write_probe: tries whether the storage takes writes.
@@ -120,6 +122,7 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True):
     streams: Streams
     seen_users: SeenUsers
     known_keys: KnownRows[Any]
+    ticket_pages: PageCache
     key_usage: Usage
     request_log: RequestBuffer
     background_tasks: BackgroundTasks
@@ -150,6 +153,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         streams=Streams(database, clock, is_notified=not settings.has_worker_process),
         seen_users=SeenUsers(),
         known_keys=KnownRows(MAX_KNOWN_KEYS),
+        ticket_pages=PageCache(),
         key_usage=Usage(),
         request_log=RequestBuffer(),
         background_tasks=BackgroundTasks(),

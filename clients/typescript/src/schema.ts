@@ -2015,7 +2015,13 @@ export interface operations {
                  */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The ETag of a stored copy; if it is current, the response is 304 without a body.
+                 *
+                 */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };

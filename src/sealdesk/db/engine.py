@@ -149,6 +149,12 @@ class Database(Protocol):
         None if it is missing.
         """
 
+    async def read_ticket_stamp(self, tenant_id: str) -> int | None:
+        """A number that every change of what a tenant's lists of tickets read replaces.
+
+        None where no such number is cheap: on PostgreSQL.
+        """
+
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         """Run a read that no index serves, for 2 s at most and without delaying other requests."""
 

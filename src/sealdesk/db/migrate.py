@@ -42,8 +42,9 @@ def migrate(path: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with sqlite_transaction(path) as connection:
             _upgrade(connection)
-            # A migration may have rebuilt the tables of keys, which no trigger notices.
+            # A migration may have rebuilt the tables, which no trigger notices.
             connection.exec_driver_sql("UPDATE key_stamp SET stamp = random()")
+            connection.exec_driver_sql("UPDATE ticket_stamps SET stamp = random()")
 
 
 async def migrate_postgres(

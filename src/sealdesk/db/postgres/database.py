@@ -89,6 +89,9 @@ class PostgresDatabase:
     async def read_key_stamp(self) -> int | None:
         return await self._key_stamp.get()
 
+    async def read_ticket_stamp(self, tenant_id: str) -> int | None:
+        return None  # a row that each change locks would make a tenant's writes wait in turn
+
     async def _read_key_stamp(self) -> int | None:
         row = await self.read(lambda tx: tx.fetch_one(_KEY_STAMP, {}))
         return None if row is None else int(row["stamp"])

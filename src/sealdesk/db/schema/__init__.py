@@ -50,10 +50,10 @@ IN_ORDER = tuple(
     ).static_order()
 )
 # A move also skips the stamp of keys, and on SQLite what begins with one of SQLITE_PREFIXES: the
-# tables of FTS5, triggers.
+# tables of FTS5, the stamps of tickets, triggers.
 REBUILT = tuple(table.name for table in TABLES.values() if table.is_rebuilt)
 KEY_STAMP = "key_stamp"
-SQLITE_PREFIXES = ("search_index", KEY_STAMP)
+SQLITE_PREFIXES = ("search_index", KEY_STAMP, "ticket_stamps")
 # The role that serves searches with these: row level security would disable the indexes.
 SEARCH_FUNCTIONS = (
     "search_tickets(text, tsquery, text, integer)",

@@ -63,6 +63,14 @@ class SqliteDatabase:
         except sqlite3.Error as error:
             raise ServiceUnavailable from error
 
+    async def read_ticket_stamp(self, tenant_id: str) -> int | None:
+        if self.health.files_fault:
+            raise ServiceUnavailable
+        try:
+            return self._reading.read_ticket_stamp(tenant_id)
+        except sqlite3.Error as error:
+            raise ServiceUnavailable from error
+
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         if self.health.files_fault:
             raise ServiceUnavailable

@@ -9,6 +9,7 @@ from sealdesk.db.sqlite.transaction import SqliteTx
 
 T = TypeVar("T")
 _KEY_STAMP = "SELECT stamp FROM key_stamp LIMIT 1"
+_TICKET_STAMP = "SELECT stamp FROM ticket_stamps WHERE tenant_id = ?"
 
 
 class ReadTx(SqliteTx):
@@ -38,6 +39,15 @@ class ReadTx(SqliteTx):
             row = self._connection.execute(_KEY_STAMP).fetchone()
             self._key_stamp = None if row is None else row["stamp"]
         return self._key_stamp
+
+    def read_ticket_stamp(self, tenant_id: str) -> int | None:
+        """The stamp of a tenant's tickets in the snapshot, None without any.
+
+        Raises sqlite3.Error.
+        """
+        self.open_snapshot()
+        row = self._connection.execute(_TICKET_STAMP, (tenant_id,)).fetchone()
+        return None if row is None else row["stamp"]
 
     def _close_snapshot(self) -> None:
         # Nothing was written; unlike COMMIT this cannot fail and keep the old snapshot open.
