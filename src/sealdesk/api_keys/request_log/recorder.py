@@ -1,7 +1,9 @@
 """Writes the requests of API keys to the request log, in batches, and deletes old ones."""
 
 import logging
+from functools import partial
 
+from sealdesk.api_keys.batches import write_batches
 from sealdesk.api_keys.request_log import store
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
@@ -11,17 +13,13 @@ from sealdesk.telemetry.counters import LoggedRequest
 
 KEPT_US = 7 * 24 * 3600 * 1_000_000
 KEPT_ROWS = 100_000  # of a tenant: 20 MB (2026-11-22)
-_BATCH_ROWS = 200  # as for the usage counts, which are written beside them
 
 log = logging.getLogger("sealdesk.api_keys")
 
 
 async def write_requests(state: AppState) -> int:
     """Write the requests that wait; how many. Those that the storage does not take are dropped."""
-    written = 0
-    for tenant_id, requests in state.request_log.take():
-        for start in range(0, len(requests), _BATCH_ROWS):
-            written += await _write(state, tenant_id, requests[start : start + _BATCH_ROWS])
+    written = await write_batches(state.request_log.take(), partial(_write, state))
     if state.request_log.dropped:
         log.warning("requests are missing in the log", extra={"count": state.request_log.dropped})
         state.request_log.dropped = 0

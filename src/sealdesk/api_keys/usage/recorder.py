@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+from functools import partial
 from itertools import groupby
 
 from sealdesk.api_keys import store
+from sealdesk.api_keys.batches import write_batches
 from sealdesk.api_keys.request_log.recorder import write_requests
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
@@ -14,7 +16,6 @@ from sealdesk.telemetry.counters import Row
 
 WRITE_INTERVAL_S = 10.0
 _SHUTDOWN_S = 3.0
-_BATCH_ROWS = 200  # blocks the event loop for about 2 ms on SQLite
 _CountedRow = tuple[Row, int]
 
 log = logging.getLogger("sealdesk.api_keys")
@@ -54,11 +55,9 @@ async def write_counts(state: AppState) -> int:
     """
     written = 0
     for batch in state.key_usage.take():
-        for tenant_id, rows in groupby(batch.items(), key=lambda each: each[0].tenant_id):
-            tenant_rows = list(rows)
-            for start in range(0, len(tenant_rows), _BATCH_ROWS):
-                batch_rows = tenant_rows[start : start + _BATCH_ROWS]
-                written += await _write(state, tenant_id, batch_rows)
+        by_tenant = groupby(batch.items(), key=lambda each: each[0].tenant_id)
+        rows_of_tenants = ((tenant_id, list(rows)) for tenant_id, rows in by_tenant)
+        written += await write_batches(rows_of_tenants, partial(_write, state))
     return written
 
 
