@@ -13,13 +13,15 @@ class Deadline(msgspec.Struct):
     """Seconds that remain: in total, and for waiting until a connection is free.
 
     unindexed_reads: how many the request has made, which its tenant is charged for. connections:
-    how many it holds now, which others may wait for.
+    how many it holds now, which others may wait for. beside_ns: processor time of its work in
+    threads and child processes.
     """
 
     total_s: float = REQUEST_S
     connection_wait_s: float = CONNECTION_WAIT_S
     unindexed_reads: int = 0
     connections: int = 0
+    beside_ns: int = 0
 
 
 # Each request, which runs in a task of its own, starts with a new one.

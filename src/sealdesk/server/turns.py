@@ -40,16 +40,24 @@ class Turn:
     """The work of one request.
 
     began_ns: of its last piece. used_ns: by the pieces before. deadline: of the request, which
-    knows whether it holds a connection.
+    knows whether it holds a connection, and the time of its threads. beside_ns: of it, charged.
     """
 
-    __slots__ = ("_is_urgent", "_turns", "began_ns", "deadline", "payer", "used_ns")
+    __slots__ = (
+        "_is_urgent",
+        "_turns",
+        "began_ns",
+        "beside_ns",
+        "deadline",
+        "payer",
+        "used_ns",
+    )
 
     def __init__(self, turns: "Turns", payer: Payer, *, is_urgent: bool) -> None:
         self._turns = turns
         self._is_urgent = is_urgent
         self.payer = payer
-        self.began_ns = self.used_ns = 0
+        self.began_ns = self.used_ns = self.beside_ns = 0
         self.deadline = Deadline()
 
     @property
@@ -58,9 +66,14 @@ class Turn:
         return self._is_urgent or self.deadline.connections > 0
 
     @property
-    def used_s(self) -> float:
+    def loop_s(self) -> float:
         """How long the request has held the event loop, the present piece included."""
         return (self.used_ns + self._turns.now_ns() - self.began_ns) / 1e9
+
+    @property
+    def beside_s(self) -> float:
+        """Processor time of the request's work in threads and child processes, until now."""
+        return self.deadline.beside_ns / 1e9
 
     def pay_as(self, name: str) -> None:
         """Charge what follows to another payer."""
@@ -132,7 +145,9 @@ class Turns:
                 used_ns = now_ns() - turn.began_ns
                 turn.used_ns += used_ns
                 if self._busy_count > 1:
-                    self._charge(turn.payer, used_ns)
+                    beside_ns = turn.deadline.beside_ns
+                    self._charge(turn.payer, used_ns + beside_ns - turn.beside_ns)
+                    turn.beside_ns = beside_ns
             try:
                 yield awaited
                 resume, value = work.send, None

@@ -28,12 +28,14 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}", re.ASCII)
 class Durations(msgspec.Struct):
     """The durations of a route: the number of requests per bucket, and their sum.
 
-    loop_s: how long they held the event loop together.
+    loop_s: how long they held the event loop together. beside_s: processor time of their work in
+    threads and child processes.
     """
 
     counts: list[int] = msgspec.field(default_factory=lambda: [0] * (len(BOUNDS_S) + 1))
     sum_s: float = 0.0
     loop_s: float = 0.0
+    beside_s: float = 0.0
 
 
 class ResponseCounter:
@@ -47,13 +49,16 @@ class ResponseCounter:
         self.by_status: Counter[tuple[str, int]] = Counter()
         self.durations: defaultdict[str, Durations] = defaultdict(Durations)
 
-    def count(self, route: str, status: int, duration_s: float, loop_s: float) -> None:
+    def count(
+        self, route: str, status: int, duration_s: float, loop_s: float, beside_s: float
+    ) -> None:
         """Count one response. route: method and path template, never the path itself."""
         self.by_status[route, status] += 1
         durations = self.durations[route]
         durations.counts[bisect_left(BOUNDS_S, duration_s)] += 1
         durations.sum_s += duration_s
         durations.loop_s += loop_s
+        durations.beside_s += beside_s
 
 
 class KeyUse(msgspec.Struct, frozen=True):
@@ -146,7 +151,7 @@ class LoggedRequest(NamedTuple):
     """A request and its response. id: the request id, which begins with the time of the request.
 
     target: path and query without the values of the query. cpu_us: how long it held the event
-    loop, None of what was logged by an earlier version.
+    loop, and the processor time of its threads; None of what an earlier version has logged.
     """
 
     tenant_id: str

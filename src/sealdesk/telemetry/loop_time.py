@@ -1,4 +1,4 @@
-"""Which routes have held the event loop longest in the last hour."""
+"""Which routes have kept the process busy longest in the last hour."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _NOTE_EVERY_S = 300.0
 
 
 class RouteTime(NamedTuple):
-    """How long the requests of a route held the event loop together."""
+    """How long the requests of a route held the event loop and threads together."""
 
     route: str
     seconds: float
@@ -42,4 +42,4 @@ class LoopTime:
 
 
 def _seconds(durations: Mapping[str, Durations]) -> dict[str, float]:
-    return {route: each.loop_s for route, each in durations.items()}
+    return {route: each.loop_s + each.beside_s for route, each in durations.items()}

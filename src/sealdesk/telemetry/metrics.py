@@ -100,11 +100,17 @@ class Metrics(Collector):
             "Time for which requests held the event loop.",
             labels=["route"],
         )
+        beside = CounterMetricFamily(
+            "sealdesk_request_beside_seconds",
+            "Processor time of requests in threads and child processes.",
+            labels=["route"],
+        )
         for route, recorded in self.responses.durations.items():
             loop.add_metric([route], recorded.loop_s)
+            beside.add_metric([route], recorded.beside_s)
             buckets = list(zip(_LABELS, accumulate(recorded.counts), strict=True))
             durations.add_metric([route], buckets, recorded.sum_s)
-        yield from (durations, loop)
+        yield from (durations, loop, beside)
         yield from self._collect_bytes()
         yield from self._collect_background()
         yield _untrusted_forwarded(self.untrusted_forwarders)

@@ -72,8 +72,12 @@ class Turn(Protocol):
     deadline: Deadline
 
     @property
-    def used_s(self) -> float:
+    def loop_s(self) -> float:
         """How long the request has held the event loop so far."""
+
+    @property
+    def beside_s(self) -> float:
+        """Processor time of its work in threads and child processes so far."""
 
     def pay_as(self, name: str) -> None:
         """Charge what follows to another payer."""

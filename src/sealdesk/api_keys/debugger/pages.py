@@ -1,6 +1,5 @@
 """Settings → API keys → Debug: finds out why a signature is wrong; shows no secret."""
 
-import asyncio
 import logging
 
 import msgspec
@@ -15,6 +14,7 @@ from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.api_keys.types import ApiKey
 from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.crypto.sealing import UnsealError
+from sealdesk.db import threads
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound, ServiceUnavailable
 from sealdesk.resources.paging import PageRequest
@@ -71,7 +71,9 @@ async def debug(request: Request) -> Response:
     is_other = await _is_other_key(request, key, parsing.strip_decoration(pasted.api_key))
     prefix = request.state.settings.path_prefix
     # In a thread: a long body takes 0.1 s, which would block the event loop.
-    verdict = await asyncio.to_thread(comparison.diagnose, pasted, _secret_of(request, key), prefix)
+    verdict = await threads.run_in(
+        None, comparison.diagnose, pasted, _secret_of(request, key), prefix
+    )
     if comparison.SECRET_AS_SIGNATURE in verdict.mistakes:
         pasted = msgspec.structs.replace(pasted, signature="")
     return await _render(request, key_id, pasted, verdict, is_other=is_other)

@@ -31,8 +31,8 @@ class LoggedRequestResponse(msgspec.Struct, frozen=True):
 
     request_id: the header x-request-id of its response, and `request_id` of an error.
     target: path and query; each value of the query is replaced by `*`.
-    duration_ms: until the response began. cpu_ms: of these, how long the service worked for it in
-    its event loop; null of what an earlier version has logged. response_bytes: of its body.
+    duration_ms: until the response began. cpu_ms: of these, how long the service worked for it, in
+    threads too; null of what an earlier version has logged. response_bytes: of its body.
     requested_at: to the millisecond.
     """
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from sealdesk.db import fairness
+from sealdesk.db import fairness, threads
 from sealdesk.db.deadline import current as current_deadline
 from sealdesk.db.engine import Work
 from sealdesk.db.fairness import lower_thread_priority, slow_read_slots
@@ -37,8 +37,8 @@ class SlowReads:
         await self._slots.acquire(tenant_id, fairness.SLOW_READ_WAIT_S)
         current_deadline().unindexed_reads += 1
         is_cancelled = threading.Event()
-        running = asyncio.get_running_loop().run_in_executor(
-            self._threads, self._read_with_timeout, work, is_cancelled
+        running = asyncio.ensure_future(
+            threads.run_in(self._threads, self._read_with_timeout, work, is_cancelled)
         )
         # The thread has the slot until it ends, even if nobody waits for it any more.
         running.add_done_callback(lambda _: self._slots.release(tenant_id))

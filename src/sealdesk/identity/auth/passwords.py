@@ -1,12 +1,12 @@
 """Password hashes: argon2id, at most four at a time, so that log-ins leave CPU to the API."""
 
-import asyncio
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
+from sealdesk.db import threads
 from sealdesk.db.fairness import lower_thread_priority
 from sealdesk.errors import Fault, gettext_noop, invalid
 from sealdesk.identity import rules
@@ -42,16 +42,12 @@ def find_fault(password: str, own_words: Collection[str]) -> Fault | None:
 
 async def hash_new(password: str, own_words: Collection[str]) -> str:
     """The hash of a new password. Raises ValidationFailed for one that is easily guessed."""
-    return await asyncio.get_running_loop().run_in_executor(
-        _THREADS, _hash_new_now, password, own_words
-    )
+    return await threads.run_in(_THREADS, _hash_new_now, password, own_words)
 
 
 async def is_correct(password: str, password_hash: str | None) -> bool:
     """Whether the password is correct; without a hash, False after the same time."""
-    return await asyncio.get_running_loop().run_in_executor(
-        _THREADS, _is_correct_now, password, password_hash
-    )
+    return await threads.run_in(_THREADS, _is_correct_now, password, password_hash)
 
 
 def _hash_new_now(password: str, own_words: Collection[str]) -> str:

@@ -1,6 +1,5 @@
 """Files of attachments that are being received, written in threads of their own."""
 
-import asyncio
 import hashlib
 import os
 import tempfile
@@ -12,6 +11,7 @@ from io import FileIO
 from pathlib import Path
 from typing import TypeVar
 
+from sealdesk.db import threads
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.settings import Settings, make_private_dir
 from sealdesk.tickets.attachments import rules
@@ -96,6 +96,6 @@ async def delete_abandoned(folder: Path, now_us: int) -> None:
 async def in_thread(work: Callable[[], T]) -> T:
     """Run work with files. Raises ServiceUnavailable in place of OSError."""
     try:
-        return await asyncio.get_running_loop().run_in_executor(_threads, work)
+        return await threads.run_in(_threads, work)
     except OSError as error:
         raise ServiceUnavailable(CONTENT_UNAVAILABLE) from error

@@ -1,11 +1,11 @@
 """Texts of a page with the quotes and the signature at their end apart, so that it folds them."""
 
-import asyncio
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from markupsafe import Markup
 
+from sealdesk.db import threads
 from sealdesk.tickets.text import markdown
 from sealdesk.tickets.text.arrangement import Look
 from sealdesk.tickets.text.quotes import fold
@@ -33,4 +33,4 @@ async def render_all(texts: Iterable[tuple[str, bool]], look: Look) -> list[Show
 
 
 async def _fold(text: str) -> tuple[str, str]:
-    return await asyncio.to_thread(fold, text) if len(text) > _IN_THREAD_LENGTH else fold(text)
+    return await threads.run_in(None, fold, text) if len(text) > _IN_THREAD_LENGTH else fold(text)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
+from sealdesk.db import threads
 from sealdesk.tickets.text.arrangement import Look, arrange
 from sealdesk.tickets.text.links import REL, link_urls
 from sealdesk.tickets.text.mentions import Names
@@ -82,7 +83,7 @@ async def render_each(texts: Iterable[str], look: Look) -> AsyncIterator[Rendere
 async def _render_beside(text: str, look: Look) -> Rendered:
     if len(text) <= _IN_THREAD_LENGTH:
         return _render(text, look)
-    return await asyncio.get_running_loop().run_in_executor(_THREAD, _render, text, look)
+    return await threads.run_in(_THREAD, _render, text, look)
 
 
 class _Kept:

@@ -1,6 +1,5 @@
 """The search for tickets: words and filters together, and what is marked in its results."""
 
-import asyncio
 from collections.abc import Sequence
 from functools import partial
 from itertools import starmap
@@ -8,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from sealdesk.db import threads
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.resources.paging import PageRequest, Position, seal_cursor
@@ -165,7 +165,7 @@ async def _search(
     first_id, rows, texts = await request.read(work)
     shown = rows[: page.per_page]
     # Splitting the texts of 50 tickets takes up to 50 ms: not in the event loop.
-    hits = await asyncio.to_thread(_hits, shown, texts, matches.terms)
+    hits = await threads.run_in(None, _hits, shown, texts, matches.terms)
     found = _results(matches, rows, page)
     return found._replace(numbered_id=first_id, corrected=matches.corrected, hits=hits)
 
