@@ -11,14 +11,17 @@ What is the load? 32 connections; for pages of the inbox one. New tickets have d
 400 bytes; half are from new customers, half from existing ones, recent ones more often; all tenants
 get the same number. Changes set the priority and a custom field; changes and replies are all in the
 big tenant. Server and client each have a core; the last columns show how much of it they used. µs
-is CPU time of a request.""",
+is CPU time of a request, until the servers are idle again: with what a write leaves to do.""",
     """\
 What is the bare handler? A handler on the HTTP protocol of the service, with the same settings. It
 checks the same signatures from memory, and encodes 25 tickets from memory (GET) or decodes the body
 with the same types (POST, PATCH). It stores nothing. "On uvicorn" is the same handler on uvicorn's
-own protocol, with httptools and uvloop. The bounds were set when both sides ran on that protocol.
-That of the service needs less time, so the ratio to the bare handler fell when it was introduced,
-though the service became faster; decision 0044 has both numbers.""",
+own protocol, with httptools and uvloop.""",
+    """\
+What is the tight loop? The shortest Python that checks the same signatures, decodes the same bodies
+and writes the same rows with the same durability, 32 in a transaction, without a server. Its rows
+and indexes are those of 2026-11-27 (`bench/peers/tight/schema.sql`), so that leaner rows of the
+service count as progress.""",
     """\
 What is django-helpdesk? The newest release, in an environment of its own, with 100,000 tickets
 written by `bulk_create`, one worker of gunicorn with threads, and SQLite with `synchronous=NORMAL`,
@@ -41,9 +44,9 @@ new tickets, in the same process. A round ends when every ticket is indexed for 
 webhook is delivered once, so its rate and its CPU time include that.""",
     """\
 What does a new ticket write? 1,000 tickets, until they are indexed for search; half of the
-customers are new. On SQLite the log is measured while a transaction prevents that it begins again,
-and the pages are the different ones in it. On PostgreSQL they are the buffers that are written
-until the end of a checkpoint. The bounds are what was written on 2026-11-22, and half of it.""",
+customers are new. On SQLite a reader follows the log, also when it begins again; the pages are the
+different ones in it. On PostgreSQL they are the buffers that are written until the end of a
+checkpoint.""",
     """\
 What does an event cost? CPU time of service and database together, for the same POSTs to one
 process that alternates between modes: without recording events, with recording, and on PostgreSQL,

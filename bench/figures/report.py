@@ -5,6 +5,7 @@ import platform
 import sqlite3
 import statistics
 import subprocess
+import sysconfig
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -215,12 +216,18 @@ def describe_machine(data_dir: Path) -> dict[str, str]:
         "flush": f"{_measure_flush_ms(data_dir):.2f} ms",
         "load before": f"{os.getloadavg()[0]:.1f}",
         "Linux": platform.release(),
-        "Python": platform.python_version(),
+        "Python": f"{platform.python_version()}{_read_build()}",
         "SQLite": sqlite3.sqlite_version,
         "PostgreSQL": _read_postgres_version(),
         **{name: version(name) for name in _PACKAGES},
         "django-helpdesk": installation.read_version(),
     }
+
+
+def _read_build() -> str:
+    """How the interpreter was built, which distributions leave out of their options."""
+    options = sysconfig.get_config_var("CONFIG_ARGS") or ""
+    return " with --enable-optimizations" if "--enable-optimizations" in options else ""
 
 
 def _read_field(path: str, name: str) -> str:

@@ -29,7 +29,9 @@ _IDS = "SELECT id FROM tickets WHERE tenant_id = ? AND id < ? ORDER BY id"
 _EMAILS = """
 SELECT email FROM customers WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT ?
 """
-_OPEN = "SELECT id FROM tickets WHERE tenant_id = ? AND status = 'open' ORDER BY id DESC LIMIT ?"
+_OPEN = """
+SELECT id FROM tickets WHERE tenant_id = ? AND status = 'open' AND id < ? ORDER BY id DESC LIMIT ?
+"""
 _SAMPLE_SIZE = 4_000
 TICKET_PAGE = ExpectedResponse(200, b'"reply_count":', 25)
 ONE_TICKET = ExpectedResponse(200, b'"reply_count":', 1)
@@ -52,8 +54,9 @@ class Sample:
         newest = range(self._plan.big_tickets, self._plan.big_tickets - PER_PAGE, -1)
         records = [self._load_ticket(ticket_id) for ticket_id in self._load_ticket_ids(newest)]
         secrets = {key.api_key: key.api_secret for key in self._data.stamp.keys}
+        tenants = {key.api_key: key.tenant_id for key in self._data.stamp.keys}
         path = self._data.settings.data_dir / "memory.json"
-        path.write_bytes(msgspec.json.encode(Memory(secrets, records)))
+        path.write_bytes(msgspec.json.encode(Memory(secrets, tenants, records)))
         return path
 
     def make_cursor_after(self, depth: int) -> str:
@@ -72,8 +75,9 @@ class Sample:
         return [f"{TICKETS}/{ticket_id}" for ticket_id in self._pick_ticket_ids(1)]
 
     def list_open_ticket_targets(self) -> list[str]:
-        """Targets of tickets that accept replies."""
-        found = self._load_rows(_OPEN, self._data.big, _SAMPLE_SIZE)
+        """Targets of built tickets that accept replies."""
+        until = ids.lowest(self._data.stamp.until_us)
+        found = self._load_rows(_OPEN, self._data.big, until, _SAMPLE_SIZE)
         return [f"{TICKETS}/{ticket_id}" for (ticket_id,) in found]
 
     def list_customer_emails(self) -> dict[str, list[str]]:

@@ -24,6 +24,7 @@ BARE_SUFFIX = ", bare handler"
 UVICORN_SUFFIX = ", bare handler on uvicorn"
 CONVENTIONAL_SUFFIX = ", conventional stack"
 HELPDESK_SUFFIX = ", django-helpdesk"
+TIGHT_SUFFIX = ", tight loop"
 # The HTTP protocols of the bare handlers, by what ends the names of their rounds.
 BARE_PROTOCOLS: dict[str, HttpProtocol] = {UVICORN_SUFFIX: "uvicorn", BARE_SUFFIX: "sealdesk"}
 CONNECTIONS = 32
@@ -40,7 +41,8 @@ ShowProgress = Callable[[str], None]
 class Round(msgspec.Struct, frozen=True):
     """One round of load; a value that was not measured is None.
 
-    cpu_us, database_us: CPU time per request of the server and of its database server.
+    cpu_us, database_us: CPU time per request of the server and of its database server, from the
+    first request until both are idle again, so that it includes what follows a write.
     """
 
     per_second: float
@@ -261,14 +263,15 @@ class Rounds:
         sent = time.perf_counter()
         wait_until_done()
         elapsed_s = load.elapsed_s + time.perf_counter() - sent
+        share = (server.cpu_s() - before_s) / elapsed_s
+        self.wait_until_idle()
         cpu_s = server.cpu_s() - before_s
-        if self._database_s is None:
-            return _build_round(load, elapsed_s, cpu_s, None)
-        return _build_round(load, elapsed_s, cpu_s, self._database_s() - database_before_s)
+        database_s = self._database_s() - database_before_s if self._database_s else None
+        return _build_round(load, elapsed_s, share, cpu_s, database_s)
 
 
 def _build_round(
-    load: LoadResult, elapsed_s: float, cpu_s: float, database_s: float | None
+    load: LoadResult, elapsed_s: float, share: float, cpu_s: float, database_s: float | None
 ) -> Round:
     count = len(load.latencies_us)
     return Round(
@@ -277,6 +280,6 @@ def _build_round(
         p99_ms=load.quantile_us(0.99) / 1000,
         cpu_us=cpu_s / count * 1e6,
         database_us=None if database_s is None else database_s / count * 1e6,
-        server_share=cpu_s / elapsed_s,
+        server_share=share,
         client_share=load.client_cpu_s / elapsed_s,
     )

@@ -26,9 +26,10 @@ _decode_reply = msgspec.json.Decoder(NewReply).decode
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """The data of the handler: secrets by API key, and the tickets of a page."""
+    """The data of the handler: secrets and tenants by API key, and the tickets of a page."""
 
     secrets: dict[str, str]
+    tenants: dict[str, str]
     records: list[TicketResponse]
 
 

@@ -67,9 +67,9 @@ def connection(data: Data) -> Iterator[sqlite3.Connection]:
 def test_bench_measures_every_figure_and_deletes_its_rows(home: Path, data: Data) -> None:
     results = measure(TINY, data, HelpdeskUnavailable("no network"), lambda _: None)
 
-    assert len(results.figures) == 16
+    assert len(results.figures) == 20
     measured = [figure for figure in results.figures if not figure.name.endswith("helpdesk")]
-    assert len(measured) == 14
+    assert len(measured) == 18
     assert all(min(figure.values) > 0 for figure in measured)
     cleaned = prepare(TINY, home)
     assert cleaned.stamp == data.stamp
@@ -163,7 +163,7 @@ def test_bench_measures_the_inbox_and_the_files_a_browser_fetches(data: Data) ->
     assert len(timed) == 9
     assert all(min(figure.values) > 0 for figure in timed)
     assert 10 < (size.value or 0) < 150
-    assert (requests.value, other_sites.value, opening.value) == (4, 0, 1)
+    assert (requests.value, other_sites.value, opening.value) == (5, 0, 1)
     assert len(results.rates) == 7
 
 
