@@ -1,6 +1,5 @@
 """Markdown of people as HTML: what it may contain, and that no text takes long or is lost."""
 
-import asyncio
 import re
 from html import unescape
 
@@ -35,7 +34,7 @@ SLOW = {
 
 
 def shown(text: str, look: Look = PAGE) -> str:
-    return str(asyncio.run(markdown.render_all([text], look))[0])
+    return markdown.render(text, False, look).html
 
 
 def read(html: str) -> str:

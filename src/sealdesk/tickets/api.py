@@ -250,7 +250,10 @@ async def list_replies(request: Request, ticket_id: str) -> Response:
         return _reply_page(request, list_request, rows, {})
     shown = rows[: list_request.page.per_page]
     documents, steps = await add_html(
-        [*map(rules.reply_json, shown)], [row.body for row in shown], "body_html"
+        request.state.sandbox,
+        [*map(rules.reply_json, shown)],
+        [row.body for row in shown],
+        "body_html",
     )
     request.rendered_steps += steps
     rendered = {row.id: document for row, document in zip(rows, documents, strict=False)}
@@ -306,7 +309,9 @@ def _read_importable(request: Request, full: type[F], plain: type[msgspec.Struct
 
 async def _with_html(request: Request, view: TicketView) -> bytes:
     description = _decode_text(view.json).description
-    (document,), steps = await add_html([view.json], [description], "description_html")
+    (document,), steps = await add_html(
+        request.state.sandbox, [view.json], [description], "description_html"
+    )
     request.rendered_steps += steps
     return document
 

@@ -1,6 +1,5 @@
 """The variables of macros: their values are plain text, filled in once."""
 
-import asyncio
 import html
 import re
 
@@ -27,7 +26,7 @@ _TAG = re.compile(r"<[^>]*>")
 def shown(value: str, text: str = "Hello {{customer.name}}, bye.") -> str:
     """The HTML of a macro's text in which the customer's name has this value."""
     filled = fill(text, {**VALUES, "customer.name": value})
-    return str(asyncio.run(markdown.render_all([filled], LOOK))[0])
+    return markdown.render(filled, False, LOOK).html
 
 
 def words(rendered: str) -> str:

@@ -18,9 +18,9 @@ from sealdesk.mail.threads.redaction import redact
 from sealdesk.rate_limits.limiter import Budget
 from sealdesk.tickets.attachments import rules as attachment_rules
 from sealdesk.tickets.attachments import serving
-from sealdesk.tickets.pages import folding
-from sealdesk.tickets.pages.folding import ShownText
+from sealdesk.tickets.text import kept_html
 from sealdesk.tickets.text.arrangement import Look
+from sealdesk.tickets.text.kept_html import ShownText
 from sealdesk.tickets.types import AttachmentRef, Author
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
@@ -169,7 +169,8 @@ async def _show(request: Request, access: Access, body: str = "", problem: str =
     customer = Author("customer", ticket.customer_id, access.stored.customer_name)
     texts = [(ticket.description, customer)]
     texts += [(each.body, each.author) for each in conversation.replies]
-    shown = await folding.render_all(
+    shown = await kept_html.render_all(
+        request.state.sandbox,
         ((redact(text, access.secrets), author.type == "customer") for text, author in texts),
         Look(quote_label=gettext("Quoted text")),
     )

@@ -23,7 +23,7 @@ from sealdesk.tickets.attachments.storage import storage_of
 from sealdesk.tickets.attachments.types import Attachment
 from sealdesk.tickets.store import replies
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.text import markdown, quotes
+from sealdesk.tickets.text import kept_html, quotes
 from sealdesk.tickets.text.arrangement import Look
 from sealdesk.tickets.types import Reply, Ticket
 from sealdesk.web.pages import i18n
@@ -71,7 +71,7 @@ async def find(state: AppState, mailbox: Mailbox, message: OutgoingMessage) -> b
     secrets = redaction.secrets_of(state.key_ring, found.participants)
     text = _with_signature(words.text, mailbox.signature, left_out)
     text = _with_link(state, mailbox, found, redaction.redact(text, secrets))
-    html = (await markdown.render_all([text], Look()))[0]
+    (shown,) = await kept_html.render_all(state.sandbox, [(text, False)], Look())
     person, desk_name = found.participant, mailbox.display_name or found.desk_name
     content = Content(
         sender_name=f"{words.author} ({desk_name})" if words.author else desk_name,
@@ -83,7 +83,7 @@ async def find(state: AppState, mailbox: Mailbox, message: OutgoingMessage) -> b
         else mailbox.address,
         subject=redaction.redact(found.ticket.subject, secrets),
         text=text,
-        html=str(html),
+        html=str(shown.html),
         message_id=message.message_id,
         references=rules.references(
             found.conversation, person.token if person else "", mailbox.address

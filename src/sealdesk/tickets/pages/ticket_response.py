@@ -12,7 +12,6 @@ from sealdesk.tickets.live import store as live
 from sealdesk.tickets.macros.types import AppliedMacro
 from sealdesk.tickets.pages import (
     custom_values,
-    folding,
     neighbours,
     presence,
     timeline,
@@ -22,6 +21,7 @@ from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.view_model import TicketPage
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.text import kept_html
 from sealdesk.tickets.types import CUSTOM, PRIORITIES, STATUSES, Ticket, TicketResponse
 from sealdesk.web.form import Form
 from sealdesk.web.pages import cursor_trail, forms, render
@@ -76,8 +76,8 @@ async def respond(
         return render.redirect(request, f"{PATH}/{ticket.merged_into_id}?merged={ticket.id}")
     place = rejected.typed.get("place") if rejected else await _find_place(request, query, ticket)
     look = timeline.look_of(view.texts, view.people, request.state.settings.path_prefix)
-    is_mail = ticket.source == "email"
-    (description,) = await folding.render_all([(ticket.description, is_mail)], look)
+    is_mail, sandbox = ticket.source == "email", request.state.sandbox
+    (description,) = await kept_html.render_all(sandbox, [(ticket.description, is_mail)], look)
     return await render.page(
         request,
         "tickets/ticket.html",
@@ -86,7 +86,7 @@ async def respond(
         ticket=ticket,
         names=view.names,
         description=description,
-        entries=await timeline.render_entries(view.timeline, look, is_mail=is_mail),
+        entries=await timeline.render_entries(sandbox, view.timeline, look, is_mail=is_mail),
         avatar=timeline.avatar,
         before=before,
         ticket_id=ticket.id,

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
 from sealdesk.resources.paging import PageRequest, Position, take_page
+from sealdesk.sandbox.pool import Pool
 from sealdesk.tickets import rules
-from sealdesk.tickets.pages import folding
-from sealdesk.tickets.pages.folding import NO_TEXT, ShownText
 from sealdesk.tickets.store import history, replies
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.history import TicketHistoryEntry
+from sealdesk.tickets.text import kept_html
 from sealdesk.tickets.text.arrangement import Look
+from sealdesk.tickets.text.kept_html import NO_TEXT, ShownText
 from sealdesk.tickets.text.mentions import index_names
 from sealdesk.tickets.types import ReplyResponse
 from sealdesk.web.pages.i18n import gettext
@@ -73,12 +74,15 @@ async def load_timeline(tx: Tx, tenant_id: str, ticket_id: str, before: str | No
     )
 
 
-async def render_entries(timeline: Timeline, look: Look, *, is_mail: bool) -> list[Entry]:
+async def render_entries(
+    sandbox: Pool, timeline: Timeline, look: Look, *, is_mail: bool
+) -> list[Entry]:
     """Replies with their HTML, and changes that follow each other as one entry.
 
     is_mail: whether the ticket came by e-mail; otherwise only customers' replies are folded.
     """
-    texts = await folding.render_all(
+    texts = await kept_html.render_all(
+        sandbox,
         ((reply.body, is_mail or reply.author.type == "customer") for reply in timeline.replies),
         look,
     )

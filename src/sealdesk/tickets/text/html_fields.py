@@ -5,7 +5,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from sealdesk.tickets.text import markdown
+from sealdesk.sandbox.pool import Pool
+from sealdesk.tickets.text import kept_html, markdown
 from sealdesk.tickets.text.arrangement import Look
 
 # Of all texts of a response: as many as the longest one may take.
@@ -20,17 +21,18 @@ class WithHtml(NamedTuple):
     steps: int
 
 
-async def add_html(documents: Sequence[bytes], texts: Sequence[str], field: HtmlField) -> WithHtml:
+async def add_html(
+    sandbox: Pool, documents: Sequence[bytes], texts: Sequence[str], field: HtmlField
+) -> WithHtml:
     """The documents with the HTML of their texts, up to the one that takes too many steps.
 
     Numbers of tickets are no links, and mentions are plain text: only pages know both.
     """
     extended, steps = list[bytes](), 0
-    rendered = markdown.render_each(texts, Look())
-    async for html, taken in rendered:
-        steps += taken
+    async for shown in kept_html.render_each(sandbox, ((text, False) for text in texts), Look()):
+        steps += shown.steps
         if steps > MAX_STEPS and extended:
             break
-        member = msgspec.json.encode({field: str(html)})
+        member = msgspec.json.encode({field: str(shown.html)})
         extended.append(documents[len(extended)][:-1] + b"," + member[1:])
     return WithHtml(extended, steps)

@@ -36,6 +36,11 @@ def link_urls(text: str) -> Markup:
     return Markup("".join(_parts(text)))  # noqa: S704 - each part is escaped
 
 
+def plain_html(text: str) -> str:
+    """HTML of a text as it is, without Markdown."""
+    return f"<p>{link_urls(text)}</p>".replace("\n", "<br>")
+
+
 def find_urls(text: str) -> Iterator[Link]:
     """The URLs of a text that are to be links, without the punctuation around them."""
     for match in islice(_URL.finditer(text), _MAX_LINKS):

@@ -4,21 +4,18 @@ What takes too many steps is shown as plain text instead, as a whole: nothing is
 0047 has the measurements.
 """
 
-import asyncio
 import re
 import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from markupsafe import Markup
+import msgspec
 
-from sealdesk.db import threads
 from sealdesk.tickets.text.arrangement import Look, arrange
-from sealdesk.tickets.text.links import REL, link_urls
-from sealdesk.tickets.text.mentions import Names
+from sealdesk.tickets.text.links import REL, plain_html
+from sealdesk.tickets.text.mentions import Name, Names
+from sealdesk.tickets.text.quotes import fold
 from sealdesk.tickets.text.references import find_references, texts_of
 
 if TYPE_CHECKING:
@@ -31,11 +28,7 @@ _STEPS_PER_LINE = 4
 _MAX_NESTING = 24  # the parser leaves out what is nested deeper, so that is plain text
 _MAX_GROWTH = 12  # of a text that is made of links
 _MAX_LINKS = 500
-_IN_THREAD_LENGTH = 256  # 1 ms; 4 KiB of markup take 20 ms (2026-11-26)
-# One thread, so that the event loop waits for one other thread at most.
-_THREAD = ThreadPoolExecutor(1, thread_name_prefix="markdown")
-_CACHED_BYTES, _BYTES_OF_CHAR = 16 * 1024 * 1024, 2
-_MAX_SLICE_S = 0.0005
+_MAX_WORDS = 200
 _HTTP = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 _TAGS = set(
     """
@@ -44,89 +37,63 @@ _TAGS = set(
 )
 
 
-_Key = tuple[str, str | None, str]
-
-
 class _TooComplex(Exception):
     """The text takes too many steps, or is nested too deep."""
 
 
 class Rendered(NamedTuple):
-    """The HTML of a text, and the steps that it took."""
+    """The safe HTML of a text, and the steps that it took.
 
-    html: Markup
-    steps: int
-
-
-async def render_all(texts: Iterable[str], look: Look) -> list[Markup]:
-    """The HTML of texts: their Markdown, or the text itself where that takes too many steps.
-
-    Long ones are rendered beside the event loop. What depends on nobody who looks is kept.
-    """
-    return [rendered.html async for rendered in render_each(texts, look)]
-
-
-async def render_each(texts: Iterable[str], look: Look) -> AsyncIterator[Rendered]:
-    """The same one by one, with the steps that each took."""
-    began_s = time.perf_counter()
-    for text in texts:
-        rendered = _kept.find(text, look)
-        if rendered is None:
-            rendered = await _render_beside(text, look)
-            _kept.add(text, look, rendered)
-        yield rendered
-        if time.perf_counter() - began_s > _MAX_SLICE_S:
-            await asyncio.sleep(0)
-            began_s = time.perf_counter()
-
-
-async def _render_beside(text: str, look: Look) -> Rendered:
-    if len(text) <= _IN_THREAD_LENGTH:
-        return _render(text, look)
-    return await threads.run_in(_THREAD, _render, text, look)
-
-
-class _Kept:
-    """The HTML of the texts that were shown last, up to a number of bytes.
-
-    A text that may mention somebody is not kept, because others may not know the name.
+    quoted: that of its end, which is folded. words: with which mentions of it would begin.
     """
 
-    def __init__(self) -> None:
-        self._rendered: OrderedDict[_Key, Rendered] = OrderedDict()
-        self._bytes = 0
-
-    def find(self, text: str, look: Look) -> Rendered | None:
-        key = _key_of(text, look)
-        rendered = None if key is None else self._rendered.get(key)
-        if key is not None and rendered is not None:
-            self._rendered.move_to_end(key)
-        return rendered
-
-    def add(self, text: str, look: Look, rendered: Rendered) -> None:
-        key = _key_of(text, look)
-        if key is None:
-            return
-        if key not in self._rendered:
-            self._bytes += _size(text, rendered)
-        self._rendered[key] = rendered
-        while self._bytes > _CACHED_BYTES:
-            (old, *_), dropped = self._rendered.popitem(last=False)
-            self._bytes -= _size(old, dropped)
+    html: str
+    quoted: str = ""
+    steps: int = 0
+    words: tuple[str, ...] = ()
 
 
-def _key_of(text: str, look: Look) -> _Key | None:
-    return None if "@" in text and look.names else (text, look.root, look.quote_label)
+class Job(NamedTuple):
+    """What is to be rendered.
+
+    is_folded: whether the quotes and the signature at its end are apart.
+    """
+
+    text: str
+    is_folded: bool
+    look: Look
 
 
-def _size(text: str, rendered: Rendered) -> int:
-    return _BYTES_OF_CHAR * (len(text) + len(rendered.html))
+def render(text: str, is_folded: bool, look: Look) -> Rendered:
+    """The HTML of a text: its Markdown, or the text itself where that takes too many steps."""
+    visible, rest = fold(text) if is_folded else (text, "")
+    asked = _AskedNames(look.names)
+    html, steps = _render(visible, look._replace(names=asked))
+    # What is folded as a whole has no quotes that are folded again.
+    quoted, more = _render(rest, look._replace(names=asked, quote_label="")) if rest else ("", 0)
+    return Rendered(html, quoted, steps + more, (*asked.words,))
 
 
-_kept = _Kept()
+class _AskedNames(Mapping[str, tuple[Name, ...]]):
+    """Names of users, and the first words of those that a text may mention."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self.words: dict[str, None] = {}
+
+    def __getitem__(self, word: str) -> tuple[Name, ...]:
+        if len(self.words) < _MAX_WORDS:
+            self.words[word] = None
+        return self._names[word] if word in self.words else ()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
-def _render(text: str, look: Look) -> Rendered:
+def _render(text: str, look: Look) -> tuple[str, int]:
     env = _env()
     try:
         parser = _parser()
@@ -137,8 +104,18 @@ def _render(text: str, look: Look) -> Rendered:
         if len(html) > _MAX_GROWTH * len(text) + 1000:
             raise _TooComplex
     except _TooComplex:
-        return Rendered(_plain(text), env["steps"])
-    return Rendered(Markup(_sanitize(html)), env["steps"])  # noqa: S704 - sanitised
+        return plain_html(text), env["steps"]
+    return _sanitize(html), env["steps"]
+
+
+FUNCTION = f"{__name__}:render_for_parent"
+
+
+def render_for_parent(data: bytes) -> bytes:
+    """What a child process answers: Rendered, and the nanoseconds of its processor."""
+    began_ns = time.process_time_ns()
+    rendered = render(*msgspec.msgpack.decode(data, type=Job))
+    return msgspec.msgpack.encode((rendered, time.process_time_ns() - began_ns))
 
 
 def mentioned_ids(text: str, names: Names) -> list[str]:
@@ -166,10 +143,6 @@ def _check_links(tokens: Sequence["Token"]) -> None:
 def _env(steps: int = 0, only_with: str = "") -> dict[str, Any]:
     """only_with: what a paragraph must contain to be parsed."""
     return {"steps": steps, "only_with": only_with}
-
-
-def _plain(text: str) -> Markup:
-    return Markup("<p>") + link_urls(text).replace("\n", Markup("<br>")) + Markup("</p>")
 
 
 def _sanitize(html: str) -> str:

@@ -44,8 +44,6 @@ def index_names(users: Iterable[tuple[str, str]]) -> Names:
 
 def find_mentions(text: str, names: Names) -> Iterator[Mention]:
     """The mentions in a text, in its order; `markdown.mentioned_ids` leaves out its code."""
-    if not names:
-        return
     for at in islice(_AT.finditer(text), _MAX_MENTIONS):
         start = at.end()
         word = _FIRST_WORD.match(text, start)
