@@ -1,6 +1,8 @@
 import base64
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -68,15 +70,18 @@ def test_a_password_of_a_mailbox_that_cannot_be_opened_is_reported(installed: Te
     assert (failed.returncode, "password of mailbox" in failed.stdout) == (1, True)
 
 
-def _overwrite_last_page(terminal: Terminal) -> None:
-    with (terminal.data_dir / "sealdesk.db").open("r+b") as file:
-        file.seek(-4096, os.SEEK_END)
+def _overwrite_last_table(terminal: Terminal) -> None:
+    path = terminal.data_dir / "sealdesk.db"
+    with closing(sqlite3.connect(path)) as connection:
+        (page,) = connection.execute("SELECT max(rootpage) FROM sqlite_master").fetchone()
+    with path.open("r+b") as file:
+        file.seek(4096 * (page - 1))
         file.write(os.urandom(4096))
 
 
 def test_a_damaged_page_is_reported_with_the_remedy(installed: Terminal) -> None:
     assert find_all(installed)["pages"]["state"] == "good"
-    _overwrite_last_page(installed)
+    _overwrite_last_table(installed)
     failed = installed.run("doctor")
     assert failed.returncode == 1
     assert "are damaged" in failed.stdout

@@ -365,7 +365,9 @@ class IndexRecorder(SqliteTx):
         if not sql.lstrip().startswith("UPDATE"):
             return
         names = dict(self.connection.execute("SELECT rootpage, name FROM sqlite_master").fetchall())
-        program = self.connection.execute(f"EXPLAIN {sql}", params).fetchall()
+        rows = self.connection.execute(f"EXPLAIN {sql}", params).fetchall()
+        # Behind it come the programs of triggers, which number their cursors anew.
+        program = [row for place, row in enumerate(rows) if row["addr"] == place]
         roots = {row["p1"]: row["p2"] for row in program if row["opcode"] == "OpenWrite"}
         inserts = [row["p1"] for row in program if row["opcode"] == "IdxInsert"]
         self.written = {names[roots[cursor]] for cursor in inserts}
