@@ -158,6 +158,14 @@ def test_a_rejected_reply_keeps_its_text_and_shows_the_error(
     assert (_replies(key, at), _now(key, at)["status"]) == ([], "open")
 
 
+def test_a_page_with_a_refused_form_has_no_megabyte_of_its_text(
+    visitor: Visitor, key: Key, at: str
+) -> None:
+    page = _send_reply(visitor, at, body="b" * 900_000)
+    assert page.status == 422 and ("p", "id", "body-fault") in page.attributes
+    assert len(page.answer.content) < 200_000
+
+
 def test_a_reply_is_refused_when_a_newer_reply_was_not_seen(
     visitor: Visitor, key: Key, at: str
 ) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sealdesk.errors import BadRequest
-from sealdesk.web.form import parse_form
+from sealdesk.web.form import MAX_TEXT, parse_form
 
 TEXT = st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"]))
 LOOKS_LIKE_A_FORM = st.text(st.sampled_from("&=%+aF0\\xu{}N\n;")).map(str.encode)
@@ -37,3 +37,9 @@ def test_other_texts_are_decoded_as_the_standard_library_does(encoded: bytes) ->
 def test_other_forms_are_refused(encoded: bytes) -> None:
     with pytest.raises(BadRequest):
         parse_form(encoded)
+
+
+def test_of_a_value_that_no_field_takes_the_rest_is_left_out() -> None:
+    form = parse_form(b"body=" + b"a" * 300_000 + b"&subject=s")
+    assert form.text("body") == "a" * MAX_TEXT and form.text("subject") == "s"
+    assert len(form.whole_text("body")) == 300_000

@@ -6,6 +6,8 @@ from sealdesk.errors import BadRequest
 from sealdesk.errors.requests import FORM_HOLDS_NUL, UNREADABLE_FORM
 
 _MAX_FIELDS = 300  # a ticket has 50 tags and 50 custom fields, each with its value before
+# Twice what any field takes: the value is refused, and shown again without the rest.
+MAX_TEXT = 128 * 1024
 _STRAY_PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _MAX_STRAY_PERCENTS = 1000
 
@@ -22,7 +24,11 @@ class Form:
         return [*self._fields]
 
     def text(self, name: str) -> str:
-        """The first value of a field, "" when it is absent."""
+        """The first value of a field, "" when it is absent; of one that is too long the beginning."""
+        return self.whole_text(name)[:MAX_TEXT]
+
+    def whole_text(self, name: str) -> str:
+        """The same, however long it is."""
         return next((value for field, value in self._fields if field == name), "")
 
     def texts(self, name: str) -> list[str]:

@@ -80,7 +80,7 @@ async def debug(request: Request) -> Response:
 
 
 def _read_pasted_request(form: Form) -> PastedRequest:
-    return PastedRequest(**{name: form.text(name) for name in _FIELDS})
+    return PastedRequest(**{name: form.whole_text(name) for name in _FIELDS})
 
 
 def _has_field(pasted: PastedRequest, name: str) -> bool:
