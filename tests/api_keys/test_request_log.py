@@ -170,6 +170,31 @@ def test_retention_deletes_what_is_older_than_7_days_and_the_surplus(
     assert {row["id"] for row in rows} == {*sent[2:], kept}
 
 
+def test_refusals_of_a_stranger_push_out_no_requests(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not in memory, nor in storage."""
+    monkeypatch.setattr(counters, "MAX_OF_TENANT", 3)
+    monkeypatch.setattr(counters, "MAX_REFUSALS_OF_TENANT", 4)
+    key = own_service.tenant().key()
+    sent, refused = [], []
+    for _ in range(3):
+        own_service.clock.advance(1)
+        sent.append(key.get(WHOAMI).headers["x-request-id"])
+    for _ in range(6):
+        own_service.clock.advance(1)
+        answer = key.get(WHOAMI, x_api_signature="0" * 64)
+        refused.append(answer.headers["x-request-id"])
+    _written(key)
+    rows = own_service.rows("SELECT id FROM request_log ORDER BY id LIMIT 99")
+    assert [row["id"] for row in rows] == [*sent, *refused[2:]]
+    monkeypatch.setattr(recorder, "KEPT_ROWS", 3)
+    monkeypatch.setattr(recorder, "KEPT_REFUSALS", 1)
+    _prune(own_service)
+    rows = own_service.rows("SELECT id FROM request_log ORDER BY id LIMIT 99")
+    assert [row["id"] for row in rows] == [*sent[1:], refused[-1]]
+
+
 def _prune(service: Service) -> None:
     service.in_background(retention.prune)
 

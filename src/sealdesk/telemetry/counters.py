@@ -15,10 +15,12 @@ MAX_ADDRESSES = 50  # per key and hour; other measures have few values
 _MAX_USES = 20_000
 _BATCH = 1_000  # about 5 ms of the event loop's time
 _MAX_LATE_ROWS = 100_000
-_UNAUTHORIZED = 401
+UNAUTHORIZED = 401
 # Between two writes of a process: of one tenant, and of all.
 MAX_OF_TENANT = 2_000
 MAX_HELD = 20_000
+MAX_REFUSALS_OF_TENANT = 200
+MAX_REFUSALS_HELD = 2_000
 _MAX_TARGET = 512
 _HIDDEN = "*"
 # Also of parameters that do not exist, but shorter than a key or a secret that was pasted there.
@@ -128,7 +130,7 @@ class Usage:
     ) -> list[Row]:
         measured = [("status", str(status))]
         # A request without a valid signature is not a use of the key.
-        if status != _UNAUTHORIZED:
+        if status != UNAUTHORIZED:
             measured += [
                 ("endpoint", endpoint),
                 ("address", self._limit_addresses(key, hour, address)),
@@ -168,31 +170,48 @@ class LoggedRequest(NamedTuple):
 class RequestBuffer:
     """Requests that wait to be written. Of a tenant the newest stay when there are too many.
 
-    dropped: how many are missing in the log.
+    Refusals of wrong signatures have a part of their own, as anybody can cause them. dropped: how
+    many are missing in the log.
     """
 
     def __init__(self) -> None:
-        self._by_tenant: dict[str, deque[LoggedRequest]] = {}
-        self._held = 0
+        self._requests, self._refusals = _Part(), _Part()
         self.dropped = 0
 
     def add(self, request: LoggedRequest) -> None:
+        if request.status == UNAUTHORIZED:
+            most = (MAX_REFUSALS_OF_TENANT, MAX_REFUSALS_HELD)
+            self.dropped += self._refusals.add(request, *most)
+        else:
+            self.dropped += self._requests.add(request, MAX_OF_TENANT, MAX_HELD)
+
+    def take(self) -> Iterator[tuple[str, list[LoggedRequest]]]:
+        """(tenant id, its requests) since the last call, the oldest first; refusals come later."""
+        yield from self._requests.take()
+        yield from self._refusals.take()
+
+
+class _Part:
+    def __init__(self) -> None:
+        self._by_tenant: dict[str, deque[LoggedRequest]] = {}
+        self._held = 0
+
+    def add(self, request: LoggedRequest, most_of_tenant: int, most: int) -> int:
+        """How many had to be dropped for it."""
         held = self._by_tenant.get(request.tenant_id)
         if held is None:
+            if self._held >= most:
+                return 1
             held = self._by_tenant[request.tenant_id] = deque()
-        if len(held) >= MAX_OF_TENANT or (held and self._held >= MAX_HELD):
+        is_full = len(held) >= most_of_tenant or self._held >= most
+        if is_full:
             held.popleft()
-            self.dropped += 1
-        elif self._held >= MAX_HELD:
-            del self._by_tenant[request.tenant_id]
-            self.dropped += 1
-            return
         else:
             self._held += 1
         held.append(request)
+        return int(is_full)
 
     def take(self) -> Iterator[tuple[str, list[LoggedRequest]]]:
-        """(tenant id, its requests) since the last call, the oldest first."""
         taken, self._by_tenant, self._held = self._by_tenant, {}, 0
         for tenant_id, requests in taken.items():
             yield tenant_id, list(requests)

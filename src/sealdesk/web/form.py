@@ -24,7 +24,7 @@ class Form:
         return [*self._fields]
 
     def text(self, name: str) -> str:
-        """The first value of a field, "" when it is absent; of one that is too long the beginning."""
+        """The first value of a field, "" when it is absent; of a very long one the beginning."""
         return self.whole_text(name)[:MAX_TEXT]
 
     def whole_text(self, name: str) -> str:

@@ -13,6 +13,7 @@ from sealdesk.telemetry.counters import LoggedRequest
 
 KEPT_US = 7 * 24 * 3600 * 1_000_000
 KEPT_ROWS = 100_000  # of a tenant: 20 MB (2026-11-22)
+KEPT_REFUSALS = 10_000  # of them: anybody who knows a key's id can cause them
 
 log = logging.getLogger("sealdesk.api_keys")
 
@@ -40,8 +41,16 @@ async def _write(state: AppState, tenant_id: str, requests: list[LoggedRequest])
 
 async def prune_step(tx: Tx, tenant_id: str, now_us: int, limit: int) -> int:
     """Delete some requests of a tenant that are too old or too many; how many."""
-    oldest = lowest_request_id(now_us - KEPT_US)
+    deleted = await store.prune(tx, tenant_id, lowest_request_id(now_us - KEPT_US), limit)
     surplus = await store.find_nth(tx, tenant_id, KEPT_ROWS)
-    # The surplus itself goes too: `before` is exclusive.
-    before = oldest if surplus is None else max(oldest, surplus + "g")
-    return await store.prune(tx, tenant_id, before, limit)
+    if deleted or surplus is None:
+        return deleted
+    refusal = await store.find_nth_refusal(tx, tenant_id, KEPT_REFUSALS)
+    if refusal is not None:
+        return await store.prune_refusals(tx, tenant_id, _behind(refusal), limit)
+    return await store.prune(tx, tenant_id, _behind(surplus), limit)
+
+
+def _behind(request_id: str) -> str:
+    """It goes too: `before` is exclusive."""
+    return request_id + store.LAST_ID

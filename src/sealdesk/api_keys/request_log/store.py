@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.telemetry.counters import LoggedRequest
+from sealdesk.telemetry.counters import UNAUTHORIZED, LoggedRequest
 
 _COLUMNS = "tenant_id, id, key_id, method, target, status, duration_us, response_bytes, cpu_us"
 _ADD = f"""
@@ -23,6 +23,15 @@ ORDER BY id DESC LIMIT :limit
 _FIND = f"SELECT {_COLUMNS} FROM request_log WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _FIND_NTH = """
 SELECT id FROM request_log WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT 1 OFFSET :kept
+"""
+_FIND_NTH_REFUSAL = """
+SELECT id FROM request_log WHERE tenant_id = :tenant_id AND status = :refused
+ORDER BY id DESC LIMIT 1 OFFSET :kept
+"""
+_PRUNE_REFUSALS = """
+DELETE FROM request_log WHERE tenant_id = :tenant_id AND id IN
+    (SELECT id FROM request_log WHERE tenant_id = :tenant_id AND id < :before
+    AND status = :refused ORDER BY id LIMIT :limit)
 """
 _PRUNE = """
 DELETE FROM request_log WHERE tenant_id = :tenant_id AND id IN
@@ -74,6 +83,19 @@ async def find_nth(tx: Tx, tenant_id: str, kept: int) -> str | None:
     """The id of the newest request behind the `kept` newest ones."""
     row = await tx.fetch_one(_FIND_NTH, {"tenant_id": tenant_id, "kept": kept})
     return None if row is None else str(row["id"])
+
+
+async def find_nth_refusal(tx: Tx, tenant_id: str, kept: int) -> str | None:
+    """The same among the refusals of wrong signatures. Reads what the tenant has."""
+    params = {"tenant_id": tenant_id, "kept": kept, "refused": UNAUTHORIZED}
+    row = await tx.fetch_one(_FIND_NTH_REFUSAL, params)
+    return None if row is None else str(row["id"])
+
+
+async def prune_refusals(tx: Tx, tenant_id: str, before: str, limit: int) -> int:
+    """Delete some of the refusals before this request id; how many."""
+    params = {"tenant_id": tenant_id, "before": before, "limit": limit, "refused": UNAUTHORIZED}
+    return await tx.execute(_PRUNE_REFUSALS, params)
 
 
 async def prune(tx: Tx, tenant_id: str, before: str, limit: int) -> int:
