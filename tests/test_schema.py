@@ -83,13 +83,13 @@ ACROSS_TENANTS = {
         "store.delete_unused(",
         "tickets/attachments/pruning.py",
     ),
-    "tickets/tags/steps/store.py _CLAIM": (
-        "store.claim_renaming(",
-        "tickets/tags/steps/actions.py",
+    "tickets/tags/steps/store.py _LIST_TENANTS": (
+        "renamings.list_due_tenants",
+        "worker/stepper.py",
     ),
-    "tickets/erasing/steps/store.py CLAIM": (
-        "store.claim_erasure(",
-        "tickets/erasing/steps/actions.py",
+    "tickets/erasing/steps/store.py _LIST_TENANTS": (
+        "erasures.list_due_tenants",
+        "worker/stepper.py",
     ),
     "tickets/snoozing/store.py PRUNE_ENDED": ("store.list_ended(", "tickets/snoozing/waking.py"),
     "search/store/tickets.py _LIST_AFTER": (

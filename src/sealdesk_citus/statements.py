@@ -2,7 +2,6 @@
 
 from sealdesk.mail.sending import store as sending
 from sealdesk.search.indexing import INDEXES
-from sealdesk.tickets.erasing.steps import store as erasing
 from sealdesk.tickets.snoozing import store as snoozing
 from sealdesk.webhooks.store import deliveries
 from sealdesk_citus import store
@@ -28,5 +27,3 @@ NEARBY = frozenset({_LIST_DUE, deliveries.FIND_BACKLOG, snoozing.PRUNE_ENDED, st
 # Changes of rows of several tenants, given in arrays: the statement that changes one of the rows.
 ARRAYS = {"tenant_id": "tenant_ids", "id": "ids", "number": "numbers", "words": "words"}
 CHANGED_EACH = {index.save_all: index.save for index in INDEXES}
-# The primary keys of what is claimed, other than ("tenant_id", "id").
-KEYS = {erasing.CLAIM: ("tenant_id", "customer_id")}

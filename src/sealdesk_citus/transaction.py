@@ -16,7 +16,7 @@ from sealdesk.db.postgres.statements import Change
 from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx, lock_number
 from sealdesk_citus.groups import distribution_of
 from sealdesk_citus.local_shards import LocalShards
-from sealdesk_citus.statements import ARRAYS, CHANGED_EACH, KEYS, NEARBY, REPLACED
+from sealdesk_citus.statements import ARRAYS, CHANGED_EACH, NEARBY, REPLACED
 
 # What SET LOCAL sets from now on, Citus sets on each node that the transaction uses.
 _PROPAGATE = "SET LOCAL citus.propagate_set_commands = 'local'; "
@@ -65,13 +65,12 @@ class DistributedTx(PostgresTx):
             return await super().select_for_update(sql, params)
         # Rows of several tenants cannot be locked by one statement: they are found without locks,
         # and each that still meets the conditions is locked on its node.
-        key = KEYS.get(sql, ("tenant_id", "id"))
         claimed: list[Row] = []
         # What another look has found at another node is claimed too.
         for row in await self._fetch_nearby(sql, params) or await self.fetch_all(sql, params):
-            found = {name: row[name] for name in key}
+            found = {"tenant_id": row["tenant_id"], "id": row["id"]}
             claimed += await super().select_for_update(
-                _of_one(sql, key), {**params, **found, "limit": 1}
+                _of_one(sql), {**params, **found, "limit": 1}
             )
         return claimed
 
@@ -122,9 +121,8 @@ class DistributedTx(PostgresTx):
 
 
 @lru_cache(maxsize=64)
-def _of_one(sql: str, key: tuple[str, ...]) -> str:
-    conditions = " AND ".join(f"{name} = :{name}" for name in key)
-    return sql.replace("WHERE", f"WHERE {conditions} AND", 1)
+def _of_one(sql: str) -> str:
+    return sql.replace("WHERE", "WHERE tenant_id = :tenant_id AND id = :id AND", 1)
 
 
 def _is_of_tenant(change: Change) -> bool:

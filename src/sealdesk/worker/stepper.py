@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Generic, Protocol, TypeVar
 
 from sealdesk.db.engine import Tx
 from sealdesk.state import AppState
@@ -11,40 +10,34 @@ from sealdesk.tickets.erasing.steps import actions as erasing
 from sealdesk.tickets.erasing.steps import store as erasures
 from sealdesk.tickets.tags.steps import actions as renaming
 from sealdesk.tickets.tags.steps import store as renamings
-from sealdesk.tickets.tags.types import Renaming
 from sealdesk.worker.attempts import attempt
+from sealdesk.worker.turns import LeastServed
 
 LOOK_EVERY_S = 0.5
+_MAX_TENANTS = 100
 # On SQLite a step blocks the writes of requests, so it has a quarter of the time.
 _REST_PER_STEP = 3
 
 
-class _Due(Protocol):
-    @property
-    def tenant_id(self) -> str: ...
+class Stepper:
+    """Takes the steps of one kind of work, those of tenants in turns by measured time.
 
-
-T = TypeVar("T", bound=_Due)
-
-
-class Stepper(Generic[T]):
-    """Takes the steps of one kind of work, those of tenants in turns. name: for the log.
-
-    find_due: the work that had no step for the longest time. run_step: takes its next step; 0 when
-    nothing can be done. postpone: puts it behind the others.
+    name: for the log. list_tenants: that have work; at most so many. run_step: takes a tenant's
+    next step; 0 when nothing can be done. postpone: puts what would be next behind the rest.
     """
 
     def __init__(
         self,
         name: str,
-        find_due: Callable[[Tx, int], Awaitable[T | None]],
-        run_step: Callable[[Tx, int], Awaitable[int]],
-        postpone: Callable[[Tx, T, int], Awaitable[None]],
+        list_tenants: Callable[[Tx, int, int], Awaitable[list[str]]],
+        run_step: Callable[[Tx, str, int], Awaitable[int]],
+        postpone: Callable[[Tx, str, int], Awaitable[None]],
     ) -> None:
         self._name = name
-        self._find_due = find_due
+        self._list_tenants = list_tenants
         self._run_step = run_step
         self._postpone = postpone
+        self._served = LeastServed()
 
     async def run(self, state: AppState) -> None:
         """Take steps until cancelled."""
@@ -57,21 +50,31 @@ class Stepper(Generic[T]):
     async def step(self, state: AppState) -> int:
         """Take one step; 0 when there is none. What fails goes behind the others."""
         database, now_us = state.database, state.clock.now_us()
-        due = await database.read(lambda tx: self._find_due(tx, now_us))
-        if due is None:
+        tenant_ids = await database.read(lambda tx: self._list_tenants(tx, now_us, _MAX_TENANTS))
+        if not tenant_ids:
             return 0
+        tenant_id, began_s, done = self._served.choose(tenant_ids), time.perf_counter(), 0
         try:
-            return await database.write_in_background(lambda tx: self._run_step(tx, now_us))
+            done = await database.write_in_background(
+                lambda tx: self._run_step(tx, tenant_id, now_us)
+            )
         except Exception:
-            await database.write_in_background(lambda tx: self._put_behind(tx, due, now_us))
+            await database.write_in_background(lambda tx: self._put_behind(tx, tenant_id, now_us))
             raise
+        finally:
+            took_s = time.perf_counter() - began_s
+            # Who can do nothing now must not be chosen at each look.
+            self._served.charge(tenant_id, took_s if done else max(took_s, LOOK_EVERY_S))
+        return done
 
-    async def _put_behind(self, tx: Tx, due: T, now_us: int) -> None:
-        await tx.set_tenant(due.tenant_id)
-        await self._postpone(tx, due, now_us)
+    async def _put_behind(self, tx: Tx, tenant_id: str, now_us: int) -> None:
+        await tx.set_tenant(tenant_id)
+        await self._postpone(tx, tenant_id, now_us)
 
 
-RENAMINGS = Stepper[Renaming](
-    "rename tags", lambda tx, _: renamings.find_due(tx), renaming.run_step, renamings.postpone
+RENAMINGS = Stepper(
+    "rename tags", renamings.list_due_tenants, renaming.run_step, renamings.postpone
 )
-ERASURES = Stepper("erase customers", erasures.find_due, erasing.run_step, erasures.postpone)
+ERASURES = Stepper(
+    "erase customers", erasures.list_due_tenants, erasing.run_step, erasures.postpone
+)

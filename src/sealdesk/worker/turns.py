@@ -1,9 +1,30 @@
-"""Turns of tenants: each tenant has one at a time, several tenants have one at once."""
+"""Turns of tenants: each has one at a time, and what it took counts."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 Turn = Callable[[str], Awaitable[bool]]
+
+
+class LeastServed:
+    """Chooses the tenant that had least of the worker's time.
+
+    One that has work again begins level with whoever had least: nobody saves time up.
+    """
+
+    def __init__(self) -> None:
+        self._served_s: dict[str, float] = {}
+
+    def choose(self, tenant_ids: Sequence[str]) -> str:
+        """Of the tenants that have work now; the first of those who had the same."""
+        known = [self._served_s[each] for each in tenant_ids if each in self._served_s]
+        level_s = min(known, default=0.0)
+        self._served_s = {each: self._served_s.get(each, level_s) for each in tenant_ids}
+        return min(tenant_ids, key=self._served_s.__getitem__)
+
+    def charge(self, tenant_id: str, took_s: float) -> None:
+        """Count what a turn took."""
+        self._served_s[tenant_id] = self._served_s.get(tenant_id, 0.0) + took_s
 
 
 class Turns:

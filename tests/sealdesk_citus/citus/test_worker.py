@@ -99,9 +99,11 @@ async def _feed(tx: Tx, tenant_id: str) -> tuple[int, list[int], set[int | None]
 _CLAIMS: list[Callable[[Tx], Awaitable[object]]] = [
     lambda tx: tx.select_for_update(deliveries._CLAIM_HEALTHY, {"now": _NOW_US, "limit": 9}),
     lambda tx: tx.select_for_update(deliveries._CLAIM_FAILING, {"now": _NOW_US, "limit": 9}),
-    lambda tx: tx.select_for_update(erasing.CLAIM, {"ready_at": _NOW_US, "limit": 9}),
+    lambda tx: erasing.list_due_tenants(tx, _NOW_US, 9),
+    lambda tx: erasing.claim_erasure(tx, str(uuid4()), _NOW_US),
     lambda tx: fan_out.claim_replays(tx, 9),
-    renaming.claim_renaming,
+    lambda tx: renaming.list_due_tenants(tx, _NOW_US, 9),
+    lambda tx: renaming.claim_renaming(tx, str(uuid4())),
     lambda tx: sending.list_due_mailboxes(tx, _NOW_US, 9),
     lambda tx: deliveries.find_backlog(tx, _NOW_US),
     lambda tx: store.list_behind(tx, "", 4, 9),

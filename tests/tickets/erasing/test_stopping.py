@@ -36,10 +36,11 @@ async def _run(state: AppState, *, is_stopped: bool) -> str:
     async def work(tx: Tx) -> None:
         nonlocal stage
         rows = await tx.fetch_all(
-            "SELECT stage FROM erasures WHERE finished_at IS NULL LIMIT 1", {}
+            "SELECT tenant_id, stage FROM erasures WHERE finished_at IS NULL LIMIT 1", {}
         )
-        stage = rows[0]["stage"] if rows else ""
-        await actions.run_step(tx, now_us)
+        for row in rows:
+            stage = row["stage"]
+            await actions.run_step(tx, row["tenant_id"], now_us)
         if is_stopped:
             raise _Stopped
 

@@ -366,5 +366,5 @@ def test_tags_are_read_from_the_index_of_their_tickets(template: Path) -> None:
 
 
 def test_unfinished_renamings_are_found_by_their_index(template: Path) -> None:
-    planned = plan(template, steps.find_due)
-    assert planned == ["SCAN tag_renamings USING INDEX tag_renamings_unfinished"]
+    planned = plan(template, lambda tx: steps.list_due_tenants(tx, 0, 9))
+    assert "SCAN tag_renamings USING INDEX tag_renamings_unfinished" in planned

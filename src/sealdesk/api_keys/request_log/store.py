@@ -24,14 +24,14 @@ _FIND = f"SELECT {_COLUMNS} FROM request_log WHERE tenant_id = :tenant_id AND id
 _FIND_NTH = """
 SELECT id FROM request_log WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT 1 OFFSET :kept
 """
-_FIND_NTH_REFUSAL = """
-SELECT id FROM request_log WHERE tenant_id = :tenant_id AND status = :refused
+_FIND_NTH_WITH_STATUS = """
+SELECT id FROM request_log WHERE tenant_id = :tenant_id AND status = :status
 ORDER BY id DESC LIMIT 1 OFFSET :kept
 """
-_PRUNE_REFUSALS = """
+_PRUNE_WITH_STATUS = """
 DELETE FROM request_log WHERE tenant_id = :tenant_id AND id IN
     (SELECT id FROM request_log WHERE tenant_id = :tenant_id AND id < :before
-    AND status = :refused ORDER BY id LIMIT :limit)
+    AND status = :status ORDER BY id LIMIT :limit)
 """
 _PRUNE = """
 DELETE FROM request_log WHERE tenant_id = :tenant_id AND id IN
@@ -87,15 +87,15 @@ async def find_nth(tx: Tx, tenant_id: str, kept: int) -> str | None:
 
 async def find_nth_refusal(tx: Tx, tenant_id: str, kept: int) -> str | None:
     """The same among the refusals of wrong signatures. Reads what the tenant has."""
-    params = {"tenant_id": tenant_id, "kept": kept, "refused": UNAUTHORIZED}
-    row = await tx.fetch_one(_FIND_NTH_REFUSAL, params)
+    params = {"tenant_id": tenant_id, "kept": kept, "status": UNAUTHORIZED}
+    row = await tx.fetch_one(_FIND_NTH_WITH_STATUS, params)
     return None if row is None else str(row["id"])
 
 
 async def prune_refusals(tx: Tx, tenant_id: str, before: str, limit: int) -> int:
     """Delete some of the refusals before this request id; how many."""
-    params = {"tenant_id": tenant_id, "before": before, "limit": limit, "refused": UNAUTHORIZED}
-    return await tx.execute(_PRUNE_REFUSALS, params)
+    params = {"tenant_id": tenant_id, "before": before, "limit": limit, "status": UNAUTHORIZED}
+    return await tx.execute(_PRUNE_WITH_STATUS, params)
 
 
 async def prune(tx: Tx, tenant_id: str, before: str, limit: int) -> int:

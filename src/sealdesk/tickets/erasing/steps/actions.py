@@ -41,16 +41,16 @@ STAGES: dict[str, Stage] = {
 _NAMES = (*STAGES, "")
 
 
-async def run_step(tx: Tx, now_us: int) -> int:
-    """Continue the erasure that had no step for the longest time; 0 when nothing can be done.
+async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
+    """Continue the desk's erasure that had no step for the longest time; 0 if nothing can be done.
 
     What it has erased and how far it is are committed together, so a step that is interrupted
     runs again as a whole.
     """
-    erasure = await store.claim_erasure(tx, now_us)
+    await tx.set_tenant(tenant_id)
+    erasure = await store.claim_erasure(tx, tenant_id, now_us)
     if erasure is None:
         return 0
-    await tx.set_tenant(erasure.tenant_id)
     done = await STAGES[erasure.stage](tx, erasure)
     await store.store_step(tx, await _after(tx, erasure, done, now_us))
     return 0 if done.is_waiting else 1

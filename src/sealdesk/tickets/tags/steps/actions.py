@@ -14,16 +14,16 @@ STEP_TICKETS = 50  # 20 ms of SQLite's writer (2026-11-22)
 _STEP_VIEWS = 200
 
 
-async def run_step(tx: Tx, now_us: int) -> int:
-    """Continue the renaming that had no step for the longest time; 0 when there is none.
+async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
+    """Continue the desk's renaming that had no step for the longest time; 0 when there is none.
 
     What it has changed and how far it is are committed together, so a step that is interrupted
     runs again as a whole.
     """
-    renaming = await store.claim_renaming(tx)
+    await tx.set_tenant(tenant_id)
+    renaming = await store.claim_renaming(tx, tenant_id)
     if renaming is None:
         return 0
-    await tx.set_tenant(renaming.tenant_id)
     changed_ids = await _change_tickets(tx, renaming, now_us)
     count = renaming.changed_count + len(changed_ids)
     after = msgspec.structs.replace(renaming, changed_count=count, stepped_at=now_us)

@@ -21,7 +21,8 @@ WHERE tenant_id = :tenant_id AND id = :id
 """
 _POSTPONE = """
 UPDATE tag_renamings SET stepped_at = :stepped_at
-WHERE tenant_id = :tenant_id AND id = :id AND finished_at IS NULL
+WHERE tenant_id = :tenant_id AND id = (SELECT id FROM tag_renamings
+    WHERE tenant_id = :tenant_id AND finished_at IS NULL ORDER BY stepped_at, id LIMIT 1)
 """
 _VIEWS = """
 SELECT id, query FROM views WHERE tenant_id = :tenant_id AND id > :after ORDER BY id LIMIT :limit
@@ -36,10 +37,16 @@ SELECT id, tags FROM macros WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limi
 _STORE_MACRO_TAGS = """
 UPDATE macros SET tags = :tags WHERE tenant_id = :tenant_id AND id = :id AND tags = :before
 """
-# The longest without a step first, so that desks take turns.
+# The inner LIMIT lets SQLite read the index of unfinished ones instead of all by their tenant.
+_LIST_TENANTS = """
+SELECT tenant_id FROM (
+    SELECT tenant_id, stepped_at FROM tag_renamings WHERE finished_at IS NULL
+    ORDER BY stepped_at, id LIMIT 100000
+) d GROUP BY tenant_id ORDER BY min(stepped_at), tenant_id LIMIT :limit
+"""
 _CLAIM = f"""
-SELECT {RENAMING_COLUMNS} FROM tag_renamings WHERE finished_at IS NULL
-ORDER BY stepped_at, id LIMIT :limit
+SELECT {RENAMING_COLUMNS} FROM tag_renamings WHERE tenant_id = :tenant_id AND finished_at IS NULL
+ORDER BY stepped_at, id LIMIT 1
 """
 
 
@@ -50,15 +57,14 @@ async def list_ticket_ids(tx: Tx, renaming: Renaming, limit: int) -> list[str]:
     return [row["ticket_id"] for row in rows]
 
 
-async def find_due(tx: Tx) -> Renaming | None:
-    """The renaming of any desk that had no step for the longest time."""
-    row = await tx.fetch_one(_CLAIM, {"limit": 1})
-    return None if row is None else renaming_of(row)
+async def list_due_tenants(tx: Tx, _: int, limit: int) -> list[str]:
+    """The desks with unfinished renamings, first those that had no step for the longest time."""
+    return [row["tenant_id"] for row in await tx.fetch_all(_LIST_TENANTS, {"limit": limit})]
 
 
-async def claim_renaming(tx: Tx) -> Renaming | None:
-    """Lock the renaming of any desk that had no step for the longest time."""
-    rows = await tx.select_for_update(_CLAIM, {"limit": 1})
+async def claim_renaming(tx: Tx, tenant_id: str) -> Renaming | None:
+    """Lock the renaming of a desk that had no step for the longest time."""
+    rows = await tx.select_for_update(_CLAIM, {"tenant_id": tenant_id})
     return renaming_of(rows[0]) if rows else None
 
 
@@ -66,10 +72,9 @@ async def store_step(tx: Tx, renaming: Renaming) -> None:
     await tx.execute_one(_STORE_STEP, msgspec.structs.asdict(renaming))
 
 
-async def postpone(tx: Tx, renaming: Renaming, now_us: int) -> None:
-    """Let the renamings of others have their steps first."""
-    params = {"tenant_id": renaming.tenant_id, "id": renaming.id, "stepped_at": now_us}
-    await tx.execute(_POSTPONE, params)
+async def postpone(tx: Tx, tenant_id: str, now_us: int) -> None:
+    """Let the desk's other renamings have their steps before the one that would be next."""
+    await tx.execute(_POSTPONE, {"tenant_id": tenant_id, "stepped_at": now_us})
 
 
 async def list_queries(
