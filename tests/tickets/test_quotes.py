@@ -1,5 +1,7 @@
 """What of a text pages fold: quotes of earlier messages, and signatures."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,6 +110,9 @@ _ATTRIBUTIONS = (
     f"2026-11-24, an, 09:14 {_SENDER} rašė:",
     "On Tue, Nov 24, 2026 at 9:14 AM Shop Help\n<help@shop.example> wrote:",
     f"{_SENDER} kirjutas 24.11.2026 09:14",
+    f"{_SENDER}, 24 Kas 2026 Sal,\n09:14 tarihinde şunu yazdı:",
+    f"Quoting {_SENDER}:",
+    f"Zitat von {_SENDER}:",
 )
 # The names of From, Sent, To and Subject in Outlook.
 _OUTLOOK_FIELDS = (
@@ -120,7 +125,11 @@ _OUTLOOK_FIELDS = (
     ("От", "Отправлено", "Кому", "Тема"), ("Feladó", "Elküldve", "Címzett", "Tárgy"),
     ("Kimden", "Gönderildi", "Kime", "Konu"), ("差出人", "送信日時", "宛先", "件名"),
     ("发件人", "发送时间", "收件人", "主题"), ("보낸 사람", "보낸 날짜", "받는 사람", "제목"),
-    ("من", "تاريخ الإرسال", "إلى", "الموضوع"),
+    ("من", "تاريخ الإرسال", "إلى", "الموضوع"), ("Từ", "Đã gửi", "Đến", "Chủ đề"),
+    ("От", "Изпратено", "До", "Относно"), ("Šalje", "Poslano", "Prima", "Predmet"),
+    ("Saatja", "Saadetud", "Adressaat", "Teema"), ("No", "Nosūtīts", "Kam", "Tēma"),
+    ("Nuo", "Išsiųsta", "Kam", "Tema"), ("จาก", "ส่ง", "ถึง", "เรื่อง"),
+    ("Dari", "Dikirim", "Kepada", "Subjek"), ("De", "Enviat", "Per a", "Tema"),
 )  # fmt: skip
 
 
@@ -135,10 +144,11 @@ def test_a_quote_is_folded_with_its_attribution_in_every_language() -> None:
 
 def test_a_copied_header_begins_the_rest_in_every_language() -> None:
     kept = []
-    for sender, sent, to, subject in _OUTLOOK_FIELDS:
+    senders = (_SENDER, "Shop Help")  # within a company Outlook shows no address
+    for (sender, sent, to, subject), who in product(_OUTLOOK_FIELDS, senders):
         for colon in (":", "："):
             header = (
-                f"{sender}{colon} {_SENDER}\n{sent}{colon} 24.11.2026 09:14\n"
+                f"{sender}{colon} {who}\n{sent}{colon} 24.11.2026 09:14\n"
                 f"{to}{colon} Ann <ann@customer.example>\n{subject}{colon} Re: Number"
             )
             for rule in ("", "---\n\n", "_" * 32 + "\n"):

@@ -104,6 +104,20 @@ _BARE_SUBJECTS = {
 }
 
 
+_OTHER_SCRIPTS = {
+    "windows-1251": "Здравствуйте, где мой заказ?",
+    "koi8-r": "Здравствуйте, где мой заказ?",
+    "windows-1253": "Καλημέρα, πού είναι η παραγγελία μου;",
+    "windows-1255": "שלום, איפה ההזמנה שלי",
+    "windows-1256": "مرحبا، أين طلبي الجديد",
+    "tis-620": "สินค้าที่สั่งซื้ออยู่ที่ไหน",
+    "shift_jis": "注文した商品はまだ届いていません。",
+    "euc-jp": "注文した商品はまだ届いていません。",
+    "gbk": "请问我的订单什么时候可以发货？",
+    "euc-kr": "주문한 상품은 언제 도착하나요?",
+}
+
+
 def lie_cases() -> Iterator[Case]:
     text = "Grüße aus Köln – 日本語"
     utf8 = text.encode()
@@ -141,6 +155,10 @@ def lie_cases() -> Iterator[Case]:
         yield Case(
             f"windows-1252 as {charset!r} reads", raw, {"text": latin, "faults": ("charset",)}
         )
+    for codec, foreign in _OTHER_SCRIPTS.items():
+        for charset in ("utf-8", "iso-8859-1", ""):
+            raw = with_header(part(f"text/plain; charset={charset}", foreign.encode(codec)))
+            yield Case(f"{codec} that calls itself {charset!r}", raw, {"text": foreign})
     yield from _marked_cases(text)
     yield from _japanese_and_russian_cases()
 

@@ -43,6 +43,9 @@ def _multipart_cases() -> Iterator[Case]:
     related = multipart("related", [_HTML, _CID], boundary="rel")
     inline = {"content_ids": ("i@x",), "inline": (True,), "names": ("attachment-1.png",)}
     yield _case("plain before HTML", alternative, "text")
+    for kind in ("alternative", 'alternative; boundary=""', "mixed; boundary=none", "related"):
+        raw = part(f"multipart/{kind}", "words")
+        yield _case(f"no part of {kind}", raw, "words", faults=("boundary",))
     yield _case("HTML before plain", multipart("alternative", [_HTML, _PLAIN]), "text")
     yield _case("plain that is poor", multipart("alternative", [_POOR, _HTML]), "html")
     blank = part("text/plain", " \r\n")

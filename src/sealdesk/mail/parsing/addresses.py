@@ -1,5 +1,6 @@
 """Lists of addresses in header fields (RFC 5322, 3.4), also those that are broken."""
 
+import html
 import re
 
 from sealdesk.mail.parsing.charsets import clean_line
@@ -52,13 +53,25 @@ class _Reader:
         elif "@" in _unquoted_part(written):
             self._append(*_bare(written))
         elif written:
-            self.faults.add(Fault.ADDRESS)
+            self._append_encoded(written)
         self._begin()
+
+    def _append_encoded(self, written: str) -> None:
+        """A name and an address that some mailers have encoded as one word."""
+        decoded = decode_words(written, self.faults)
+        name, bracket, rest = decoded.partition("<")
+        found = _ADDRESS.match(rest) if bracket else None
+        if found is None:
+            self.faults.add(Fault.ADDRESS)
+        else:
+            self._append(found[0], name.strip())
 
     def _append(self, written: str, name: str) -> None:
         address = clean_line(written)
         address = address if address.startswith('"') else "".join(address.split())
-        address = _MAILTO.sub("", address)
+        address = _MAILTO.sub("", address).lstrip("<").removesuffix(".")
+        if address.startswith("'") and address.endswith("'"):
+            address = address[1:-1]
         is_valid = len(address) <= _MAX_ADDRESS_LENGTH and _ADDRESS.fullmatch(address)
         if address and not is_valid:
             self.faults.add(Fault.ADDRESS)
@@ -71,6 +84,7 @@ def read_addresses(field: str, faults: set[Fault]) -> list[Address]:
     """The addresses of a field in their order, those of groups among them; at most 100."""
     reader = _Reader(faults)
     depth = 0
+    field = html.unescape(field) if "&lt;" in field else field  # of forms of websites
     for found in _TOKEN.finditer(field):
         mark = found[0]
         if found.lastgroup != "special":

@@ -4,6 +4,7 @@ import codecs
 import re
 from typing import NamedTuple
 
+from sealdesk.mail.parsing.guessing import guess_codec
 from sealdesk.mail.parsing.iso2022_jp import iso2022_jp_as_cp932
 
 # The codecs that may decode a message, under their own names. Names of a message are never given to
@@ -130,6 +131,8 @@ def decode(
     declared = codec_of(charset)
     for codec in _candidates(data, declared):
         text = _strictly(data, codec, is_cut=is_cut)
+        if text is not None and codec in _CARELESS - {"ascii"} and (guess := guess_codec(data)):
+            return Decoded(_replacing(data, guess), guess, is_certain=False)
         if text is not None:
             return Decoded(text, codec, is_certain=True)
     fallback = _fallback(data, declared, likely)
@@ -140,7 +143,9 @@ def _fallback(data: bytes, declared: str | None, likely: str | None) -> str:
     """The codec of bytes that none fits."""
     if declared == "utf-8" and not _is_mostly_utf8(data):
         declared = None
-    return (declared if declared != "ascii" else None) or likely or "cp1252"
+    if declared is None or declared in _CARELESS:
+        return likely or guess_codec(data) or "cp1252"
+    return declared
 
 
 def _is_mostly_utf8(data: bytes) -> bool:

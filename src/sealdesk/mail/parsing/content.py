@@ -69,7 +69,7 @@ class Content:
         """Takes what a part contains. within: the type of the multipart that it is in."""
         if node.kind == "multipart/encrypted":
             self.faults.add(Fault.ENCRYPTED)
-        if node.kind == "multipart/alternative":
+        if node.kind == "multipart/alternative" and node.parts:
             self._take_alternative(node, wants_text=wants_text)
         elif node.parts:
             for part in node.parts:

@@ -21,6 +21,7 @@ def _phrases(text: str) -> frozenset[str]:
 
 
 _BEGINNINGS = ("on ", "am ", "le ", "el ", "il ", "op ", "den ", "em ")
+_QUOTING = ("quoting ", "zitat von ", "citando ", "citat från ", "citerar ")  # Horde's
 _VERBS = _phrases("""
     wrote, schrieb, a écrit, escribió, ha scritto, schreef, skrev, escreveu, napisał, pisze, napsal,
     napísal, написал, пишет, пише, написав, kirjoitti, írta, yazdı, έγραψε, כתב, كتب, 写道, 寫道,
@@ -45,7 +46,7 @@ _FIELD = re.compile(r"\*{0,2}([^\W\d_][^\d:：*<>@]{0,24}?)\*{0,2}[ \xa0]?[:：]
 _FROM = _phrases("""
     from, von, de, da, van, från, fra, od, от, від, lähettäjä, feladó, kimden, gönderen, de la, από,
     מאת, من, 差出人, 送信者, 发件人, 寄件者, 보낸 사람, từ, dari, จาก, nuo, no, saatja,
-    pošiljatelj, frá
+    pošiljatelj, frá, šalje
 """)
 _OTHER_FIELDS = _phrases("""
     sent, date, to, cc, subject, gesendet, datum, an, betreff, envoyé, à, objet, enviado, para,
@@ -54,7 +55,10 @@ _OTHER_FIELDS = _phrases("""
     отправлено, кому, тема, дата, надіслано, lähetetty, vastaanottaja, aihe, elküldve, címzett,
     tárgy, gönderildi, gönderme tarihi, tarih, kime, alıcı, konu, trimis, către, subiect, στάλθηκε,
     προς, θέμα, נשלח, אל, נושא, 送信日時, 日時, 宛先, 件名, 发送时间, 收件人, 主题, 寄件日期,
-    收件者, 主旨, 보낸 날짜, 받는 사람, 제목, assunto, enviada em, data de envio, enviada
+    收件者, 主旨, 보낸 날짜, 받는 사람, 제목, assunto, enviada em, data de envio, enviada,
+    تم الإرسال, تاريخ الإرسال, إلى, الموضوع, đã gửi, đến, chủ đề, изпратено, до, относно, prima,
+    zadeva, saadetud, adressaat, teema, nosūtīts, kam, tēma, išsiųsta, tema, ส่ง, ถึง, เรื่อง,
+    dikirim, kepada, subjek, enviat, per a, efni, küldve
 """)
 _MAX_FIELD_LINES = 9  # with blank lines and folded lines between the fields
 _MIN_FIELDS = 2  # after the first
@@ -256,6 +260,8 @@ def _names_sender_and_time(joined: str) -> bool:
 
 
 def _is_above_quote(joined: str) -> bool:
+    if joined.startswith(_QUOTING):
+        return _ADDRESS.search(joined) is not None
     if _TIME.search(joined) or _YEAR.search(joined):
         return _has_verb(joined) or _ADDRESS.search(joined) is not None
     return _begins_as_one(joined) and _has_verb(joined) and _names_a_day(joined)
@@ -294,8 +300,18 @@ def _with_attribution(lines: list[str], start: int) -> int:
             start >= count
             and _attribution_lines(lines, start - count, is_above_quote=True) == count
         ):
-            return start - count
+            return start - count - _begins_a_line_above(lines, start - count)
     return start
+
+
+def _begins_a_line_above(lines: list[str], at: int) -> bool:
+    """Whether the line above is the first part of an attribution: the address is in it."""
+    above = _MARKS.sub("", lines[at - 1][:_MAX_ATTRIBUTION_LENGTH]).rstrip() if at > 0 else ""
+    return (
+        _IN_BRACKETS.search(above) is not None
+        and not above.endswith((".", "!", "?", *_COLONS))
+        and _ADDRESS.search(lines[at]) is None
+    )
 
 
 def _without_separator(lines: list[str], start: int) -> int:

@@ -1,0 +1,79 @@
+"""The charset of a text in a script that is not Latin, by the characters that it would have."""
+
+import codecs
+import re
+from collections.abc import Callable
+
+# Latin texts have single letters outside ASCII; others have whole words of them.
+_PAIRS = re.compile(rb"[\x80-\xff]{2}")
+_MIN_SHARE_IN_PAIRS = 0.7
+_MIN_BYTES = 6
+_MIN_LETTERS = 0.7  # of the characters outside ASCII
+_MIN_COMMON = 0.4
+_KANA = re.compile("[\u3041-\u30ff]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+# The commonest characters of Chinese texts, in both spellings.
+_HAN = re.compile(
+    "[的一是不了在人有我他这这個这中大来上國国個个到說说們们為为子和你地出道也時时年得就那要下以生會会自著着去"
+    "過过家學学對对可她里後后么之沒没還还好天如吗什請请問问單单發发貨货謝谢電电話话號号]"
+)
+# The letters of a script, and the ten that are commonest in its largest language.
+_CYRILLIC = "\u0430-\u045f", "\u043e\u0435\u0430\u0438\u043d\u0442\u0441\u0440\u0432\u043b"
+_SINGLE_BYTES = {
+    "cp1251": _CYRILLIC,
+    "koi8-r": _CYRILLIC,
+    "cp1253": (
+        "\u03ac-\u03ce",
+        "\u03b1\u03bf\u03b9\u03b5\u03c4\u03c3\u03bd\u03b7\u03c1\u03ba\u03af\u03ac",
+    ),
+    "cp1255": ("\u05d0-\u05ea", "\u05d9\u05d5\u05d4\u05dc\u05d0\u05de\u05ea\u05e8\u05d1\u05e9"),
+    "cp1256": ("\u0621-\u064a", "\u0627\u0644\u064a\u0645\u0646\u0648\u062a\u0631\u0647\u0628"),
+    "cp874": (
+        "\u0e01-\u0e4e",
+        "\u0e32\u0e19\u0e23\u0e2d\u0e01\u0e40\u0e07\u0e21\u0e22\u0e25\u0e27\u0e14\u0e35\u0e48\u0e49",
+    ),
+}
+
+
+def guess_codec(data: bytes) -> str | None:
+    """The codec of bytes that look like a text in another script than Latin; None if unsure."""
+    high = sum(byte > 0x7F for byte in data)  # not of UTF-8, which is told by itself
+    in_pairs = 2 * len(_PAIRS.findall(data))
+    if high < _MIN_BYTES or in_pairs < _MIN_SHARE_IN_PAIRS * high:
+        return None
+    scores = {codec: _score(data, codec, share) for codec, share in _SHARES.items()}
+    best = max(scores, key=scores.__getitem__)
+    return best if scores[best] >= 1.0 else None
+
+
+def _score(data: bytes, codec: str, share: Callable[[str], float]) -> float:
+    """How well a text fits; from 1 on it does."""
+    decoder = codecs.getincrementaldecoder(codec)("strict")
+    try:
+        text = decoder.decode(data)
+    except UnicodeError:
+        return 0.0
+    foreign = "".join(each for each in text.lower() if not each.isascii() and not each.isspace())
+    return share(foreign) if foreign else 0.0
+
+
+def _share_of(letters: re.Pattern[str], least: float) -> Callable[[str], float]:
+    return lambda text: len(letters.findall(text)) / len(text) / least
+
+
+def _share_of_language(letters: str, common: str) -> Callable[[str], float]:
+    share = _share_of(re.compile(f"[{common}]"), _MIN_COMMON)
+    letter = re.compile(f"[{letters}]")
+    return lambda text: (
+        share(text) if len(letter.findall(text)) >= _MIN_LETTERS * len(text) else 0.0
+    )
+
+
+_SHARES: dict[str, Callable[[str], float]] = {
+    **{codec: _share_of_language(*letters) for codec, letters in _SINGLE_BYTES.items()},
+    "cp932": _share_of(_KANA, 0.25),
+    "euc_jis_2004": _share_of(_KANA, 0.25),
+    "cp949": _share_of(_HANGUL, 0.7),
+    "gb18030": _share_of(_HAN, 0.15),
+    "cp950": _share_of(_HAN, 0.15),
+}
