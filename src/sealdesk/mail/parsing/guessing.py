@@ -12,7 +12,7 @@ _MIN_LETTERS = 0.7  # of the characters outside ASCII
 _MIN_COMMON = 0.4
 _KANA = re.compile("[\u3041-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
-# The commonest characters of Chinese texts, in both spellings.
+# The commonest characters of Chinese texts, traditional and simplified.
 _HAN = re.compile(
     "[的一是不了在人有我他这这個这中大来上國国個个到說说們们為为子和你地出道也時时年得就那要下以生會会自著着去"
     "過过家學学對对可她里後后么之沒没還还好天如吗什請请問问單单發发貨货謝谢電电話话號号]"
