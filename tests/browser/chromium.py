@@ -180,7 +180,7 @@ class Window:
         self.go_by(self.page.get_by_role("button", name=name, exact=True))
 
     def send_reply(self) -> None:
-        """Press the button of the composer, which names the customer."""
+        """Press the button of the composer."""
         self.go_by(self.page.locator("#composer button.main"))
 
     def follow(self, name: str) -> None:

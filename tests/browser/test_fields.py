@@ -182,10 +182,10 @@ def test_the_composer_is_a_reply_or_a_note(window: Window, key: Key, ticket: str
     page = window.page
     page.goto(_at(ticket))
     send = page.locator("#composer button.main")
-    assert send.inner_text().startswith("Reply to")
+    assert send.inner_text() == "Send"
     page.keyboard.press("n")
     page.keyboard.type("He called twice")
-    assert send.inner_text() == "Note to colleagues"
+    assert send.inner_text() == "Add note"
     page.get_by_text("Only for colleagues").wait_for()
     page.keyboard.press("Control+Enter")
     page.locator("article.note", has_text="He called twice").wait_for()

@@ -27,6 +27,7 @@ def test_a_ticket_is_snoozed_and_followed_by_keys(window: Window, tenant: Tenant
     assert key.get(f"{API}/{ticket['id']}").json()["data"]["snoozed_until"] is None
     # A time of one's own, in the zone of the browser.
     own = (datetime.now(UTC) + timedelta(days=3)).strftime("%Y-%m-%dT10:30")
+    window.touch(page.get_by_text("At a time …"))
     page.get_by_label("At a time").fill(own)
     page.get_by_label("At a time").dispatch_event("change")
     field.get_by_text("Saved", exact=True).wait_for()

@@ -26,6 +26,36 @@ def _saved(page: Page, field: str) -> None:
     page.locator(f"[data-field={field}]").get_by_text("Saved", exact=True).wait_for()
 
 
+def test_a_ticket_opens_at_its_newest_message_with_customer_and_composer_in_view(
+    window: Window, tenant: Tenant, at: str
+) -> None:
+    page, key = window.page, tenant.key()
+    for n in range(12):
+        key.post(f"/api/v1/external{at}/replies", {"body": f"Reply {n}"})
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(at)
+    assert page.evaluate("scrollY") > 0
+    for seen in (
+        page.locator("article", has_text="Reply 11"),
+        page.locator(".customer h2"),
+        page.locator("#composer button.main"),
+    ):
+        expect(seen).to_be_in_viewport(ratio=1)
+    # The message ends above the composer.
+    bottom = page.locator("article", has_text="Reply 11").evaluate(
+        "each => each.getBoundingClientRect().bottom"
+    )
+    top = page.locator("#composer").evaluate("each => each.getBoundingClientRect().top")
+    assert bottom <= top
+    # The ways to send are in a menu, which a click elsewhere closes.
+    also = page.get_by_role("button", name="Send and next")
+    expect(also).to_be_hidden()
+    page.get_by_label("Other ways to send").click()
+    expect(also).to_be_visible()
+    page.get_by_label("Your reply").click()
+    expect(also).to_be_hidden()
+
+
 def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     window: Window, tenant: Tenant, desk: Service, at: str
 ) -> None:

@@ -57,6 +57,20 @@ def test_a_ticket_is_opened_with_the_typed_values(
     assert (ticket["assignee_id"], ticket["source"]) == (agent, "dashboard")
 
 
+def test_a_new_conversation_begins_with_the_customer_of_a_ticket(
+    service: Service, key: Key, visitor: Visitor
+) -> None:
+    known = {"email": "vera@example.test", "name": "Vera Bakker"}
+    ticket = key.ticket(customer=known)
+    at = f"{NEW}?customer={ticket['customer']['id']}"
+    assert at in visitor.get(f"/tickets/{ticket['id']}").links
+    form = dict(visitor.get(at).form(NEW).fields)
+    assert (form["email"], form["name"]) == ("vera@example.test", "Vera Bakker")
+    # A customer of another tenant does not exist, and what is no id names nobody.
+    assert logged_in(service.tenant()).get(at).status == 404
+    assert dict(visitor.get(f"{NEW}?customer=vera").form(NEW).fields)["email"] == ""
+
+
 def test_only_the_customer_the_subject_and_the_description_are_needed(
     key: Key, visitor: Visitor
 ) -> None:

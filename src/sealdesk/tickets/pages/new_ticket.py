@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sealdesk import ids
+from sealdesk.customers import actions as customers
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
 from sealdesk.records import idempotency
@@ -50,8 +51,14 @@ class _Options(NamedTuple):
 
 @page
 async def show_form(request: Request) -> Response:
-    """The empty form of a new ticket."""
-    return await _respond(request, _EMPTY, ids.mint(request.now_us))
+    """The form of a new ticket, empty or for the customer that the query names."""
+    customer_id = forms.read_query(request).text("customer")
+    typed = _EMPTY
+    if ids.is_canonical(customer_id):
+        tenant_id = request.caller.tenant_id
+        customer = await request.read(lambda tx: customers.get_customer(tx, tenant_id, customer_id))
+        typed = _EMPTY | {"email": customer.email, "name": customer.name or ""}
+    return await _respond(request, typed, ids.mint(request.now_us))
 
 
 @page

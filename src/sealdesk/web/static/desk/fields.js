@@ -54,7 +54,7 @@ onPart((part, signal) => {
         const box = Object.assign(document.createElement("input"),
           { type: "checkbox", name: "tags", value: tag });
         const name = document.createElement("bdi");
-        label.className = "check";
+        label.className = "check tag";
         name.textContent = tag;
         label.append(box, " ", name);
         newTags.labels[0].before(label);
@@ -103,7 +103,7 @@ onPart((part, signal) => {
     for (const each of ticketFields.querySelectorAll("[data-key=z]")) if (each !== undo) delete each.dataset.key;
     if (undo) setTimeout(() => {
       if (document.activeElement === undo) leave(undo);
-      undo.remove();
+      if (undo.isConnected) state.replaceChildren();
     }, UNDO_MS);
     return true;
   };

@@ -18,12 +18,14 @@ onPart((part) => {
 // A key presses the control that has it in `data-key`: the one in the focused row, form or pane
 // first, else the first of the page. Controls of rows have their key only while the row is focused.
 const FIELDS = "select, textarea, input:not([type=checkbox], [type=radio])";
+// The ways to send are reachable by their keys while their menu is closed.
+const canPress = (control) => control.checkVisibility() || control.closest(".sends")?.checkVisibility();
 const controlOf = (key) => {
   const focused = document.activeElement;
   const parts = ["[data-ticket]", "form", "[data-pane]"].map((part) => focused.closest(part));
   return [...parts, document].filter(Boolean)
     .flatMap((part) => [...part.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)])
-    .find((control) => !control.disabled && control.checkVisibility()
+    .find((control) => !control.disabled && canPress(control)
       && (control.closest("[data-ticket]")?.contains(focused) ?? true));
 };
 // Where the focus belongs while one reads: the row of the list, or the heading of the ticket.
@@ -134,7 +136,7 @@ const nameOf = (control) => {
 const keyedControls = () => {
   const found = new Map();
   for (const control of document.querySelectorAll("main [data-key], [data-key]")) {
-    const isHere = control.checkVisibility() || control.closest("[data-ticket]");
+    const isHere = canPress(control) || control.closest("[data-ticket]");
     if (isHere && !found.has(control.dataset.key)) found.set(control.dataset.key, control);
   }
   return found;

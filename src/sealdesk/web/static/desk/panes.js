@@ -23,8 +23,8 @@ const loadBeside = async (address) => {
     if (!response.ok || !content?.querySelector("[data-visited], #list")) return null;
     besideEnding?.abort();
     beside.replaceChildren(...content.childNodes);
-    besideEnding = startPart(beside);
     beside.scrollTo(0, 0);
+    besideEnding = startPart(beside);
     return { address: response.url, title: page.title };
   } catch {
     return null;
@@ -81,10 +81,10 @@ const showInMain = (page, address, isNew) => {
   main.replaceChildren(...page.querySelector("main").childNodes);
   if (isNew) history.pushState(null, "", address);
   document.title = page.title;
+  scrollTo(0, 0);
   mainEnding = startPart(main);
   const id = location.pathname.split("/").pop();
   if (rows().length) markRow(rows().find((row) => checkbox(row).value === id));
-  scrollTo(0, 0);
   leave(main);
 };
 const SWAP_WITHIN_MS = 15000;

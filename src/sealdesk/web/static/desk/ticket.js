@@ -1,5 +1,5 @@
 // The draft of a reply is stored in this browser until it is sent.
-onPart((part) => {
+onPart((part, signal) => {
   const reply = part.querySelector("textarea[data-draft]");
   if (!reply) return;
   const key = `draft ${reply.dataset.draft}`;
@@ -34,6 +34,18 @@ onPart((part) => {
     } catch { /* Storage is disabled. */ }
   });
   if (location.hash === "#reply") reply.focus();
+  // The menu of the ways to send closes when the focus or a click goes elsewhere.
+  const sends = part.querySelector(".sends details");
+  const closeSends = ({ target }) => {
+    if (!sends.contains(target)) sends.open = false;
+  };
+  for (const event of ["focusin", "click"]) document.addEventListener(event, closeSends, { signal });
+});
+
+// A ticket opens at its newest message.
+onPart((part) => {
+  const newest = [...part.querySelectorAll("[data-timeline] > .message")].at(-1);
+  if (newest && !location.hash && !location.search.includes("before=")) newest.scrollIntoView({ block: "nearest" });
 });
 
 // The address of the page that follows "Send and next" names the ticket whose reply was stored: its
