@@ -9,7 +9,7 @@ import pytest
 
 from sealdesk.db import threads
 from sealdesk.db.deadline import deadline
-from sealdesk.server.turns import Turns
+from sealdesk.server.turns import Turn, Turns
 from tests.support.service import Service
 
 _MS = 1_000_000
@@ -26,19 +26,22 @@ class Desk:
     async def request(self, payer: str, pieces: int, piece_ms: float, **fields: Any) -> None:
         scope = {"headers": [], "path": fields.get("path", "/tickets")}
         turn = self.turns.begin("192.0.2.1", scope)
-        turn.pay_as(payer)
+        await turn.pay_as(payer)
         turn.deadline.connections = fields.get("connections", 0)
         try:
             await turn.run(self._work(fields.get("shown", payer), pieces, piece_ms))
         finally:
             turn.end()
 
+    def spend(self, piece_ms: float) -> None:
+        self._now_ns += round(piece_ms * _MS)
+
     async def _work(self, shown: str, pieces: int, piece_ms: float) -> None:
         for number in range(pieces):
             if number:
                 await asyncio.sleep(0)
             self.done.append(shown)
-            self._now_ns += round(piece_ms * _MS)
+            self.spend(piece_ms)
 
 
 def order(*requests: tuple[str, int, float]) -> str:
@@ -129,13 +132,34 @@ def test_work_in_threads_is_paid_for_like_pieces_in_the_loop() -> None:
 
     async def threaded() -> None:
         turn = desk.turns.begin("192.0.2.1", {"headers": [], "path": "/tickets"})
-        turn.pay_as("a")
+        await turn.pay_as("a")
         deadline.set(turn.deadline)
         await turn.run(work_in_threads())
         turn.end()
 
     async def main() -> None:
         await asyncio.gather(threaded(), desk.request("b", 70, 0.5))
+
+    asyncio.run(main())
+    at = [at for at, payer in enumerate(desk.done) if payer == "a"][-2:]
+    assert desk.done[at[0] : at[1]].count("b") >= 6
+
+
+def test_a_new_request_of_a_payer_in_debt_does_nothing_before_its_turn() -> None:
+    desk = Desk()
+
+    async def one_piece(turn: Turn) -> None:
+        await turn.pay_as("a")
+        desk.done.append("a")
+        desk.spend(5.0)
+
+    async def main() -> None:
+        other = asyncio.create_task(desk.request("b", 70, 0.5))
+        for _ in range(4):
+            turn = desk.turns.begin("192.0.2.1", {"headers": [], "path": "/tickets"})
+            await turn.run(one_piece(turn))
+            turn.end()
+        await other
 
     asyncio.run(main())
     at = [at for at, payer in enumerate(desk.done) if payer == "a"][-2:]

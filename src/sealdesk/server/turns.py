@@ -75,9 +75,11 @@ class Turn:
         """Processor time of the request's work in threads and child processes, until now."""
         return self.deadline.beside_ns / 1e9
 
-    def pay_as(self, name: str) -> None:
-        """Charge what follows to another payer."""
+    async def pay_as(self, name: str) -> None:
+        """Charge what follows to another payer, once it is the payer's turn."""
         self._turns.move(self, name)
+        if self._turns.must_wait(self):
+            await asyncio.sleep(0)  # `run` goes on in the turn of the payer
 
     def run(self, work: Coroutine[Any, Any, None]) -> Awaitable[None]:
         """Do the work, piece by piece."""
@@ -124,6 +126,10 @@ class Turns:
         turn.payer = self._payer(name)
         self._enter(turn.payer)
 
+    def must_wait(self, turn: Turn) -> bool:
+        """Whether it is not the turn of this work."""
+        return self._busy_count > 1 and not self._may_go(turn)
+
     @types.coroutine
     def run(self, turn: Turn, work: Coroutine[Any, Any, None]) -> Generator[Any, None, None]:
         """Run the work of a request piece by piece, each in its turn."""
@@ -131,7 +137,7 @@ class Turns:
         value: Any = None
         now_ns = self.now_ns
         while True:
-            if self._busy_count > 1 and not self._may_go(turn):
+            if self.must_wait(turn):
                 try:
                     yield from self._park(turn.payer)
                 except BaseException as error:

@@ -211,7 +211,7 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
     if request.proof.refusal is not None:
         raise request.proof.refusal
     if request.proof.caller is not None:
-        request.turn.pay_as(request.proof.caller.tenant_id)
+        await request.turn.pay_as(request.proof.caller.tenant_id)
         await _wait_for_turn(route, request)
     if request.method not in _READS:  # later its response cannot be refused
         _check_budget(request, 0)

@@ -79,8 +79,8 @@ class Turn(Protocol):
     def beside_s(self) -> float:
         """Processor time of its work in threads and child processes so far."""
 
-    def pay_as(self, name: str) -> None:
-        """Charge what follows to another payer."""
+    async def pay_as(self, name: str) -> None:
+        """Charge what follows to another payer, once it is the payer's turn."""
 
 
 class Request:
