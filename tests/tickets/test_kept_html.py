@@ -76,6 +76,17 @@ def test_without_a_child_process_a_text_is_shown_all_the_same(
     assert ("<em>you</em>" in shown.html) == has_markup and "Dear" in shown.html
 
 
+def test_a_thread_that_has_worked_much_leaves_short_texts_to_child_processes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pool = _CountingPool(Crowded())
+    monkeypatch.setattr(kept_html, "_thread", kept_html._Thread())
+    monkeypatch.setattr(kept_html, "_REST_OF_THREAD", 1_000_000)
+    for number in range(3):
+        _shown(pool, Look(), text=f"{number} {LONG}"[:1_000])
+    assert pool.call_count == 2
+
+
 def test_what_is_kept_is_bounded_in_bytes_and_time(
     kept: kept_html._Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:

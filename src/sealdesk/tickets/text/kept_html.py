@@ -24,6 +24,10 @@ _IN_CHILD_LENGTH = 4096
 _CPU_S = 2.0  # ten times what the longest text takes, and a child's start
 # One thread, so that the event loop waits for one other thread at most.
 _THREAD = ThreadPoolExecutor(1, thread_name_prefix="markdown")
+# A thread at work delays each statement of SQLite by up to 0.5 ms, so it may work for 0.1 s at once
+# and a tenth of the time; then short texts too go to child processes, which take 0.2 s to start.
+_REST_OF_THREAD = 10
+_MAX_REST_S = 1.0
 _MAX_BYTES = 16 * 1024 * 1024
 _MAX_UNUSED_S = 3600.0
 _BYTES_BESIDE = 500  # of an entry, besides its text
@@ -80,7 +84,7 @@ async def _find(sandbox: Pool, job: Job) -> Rendered:
 async def _render_beside(sandbox: Pool, job: Job, data: bytes) -> Rendered:
     if len(job.text) <= _IN_THREAD_LENGTH:
         return render(*job)
-    if len(job.text) > _IN_CHILD_LENGTH:
+    if len(job.text) > _IN_CHILD_LENGTH or _thread.is_tired():
         try:
             rendered, used_ns = _decode_answer(
                 await sandbox.run(markdown.FUNCTION, data, cpu_s=_CPU_S)
@@ -92,7 +96,24 @@ async def _render_beside(sandbox: Pool, job: Job, data: bytes) -> Rendered:
         else:
             threads.charge(used_ns)
             return rendered
-    return await threads.run_in(_THREAD, render, *job)
+    return await threads.run_in(_THREAD, _thread.run, job)
+
+
+class _Thread:
+    """How much the thread has worked. rests_until_s: by the monotonic clock."""
+
+    rests_until_s = 0.0
+
+    def is_tired(self) -> bool:
+        return self.rests_until_s - time.monotonic() > _MAX_REST_S
+
+    def run(self, job: Job) -> Rendered:
+        began_s, used_s = time.monotonic(), time.thread_time()
+        try:
+            return render(*job)
+        finally:
+            rest_s = (time.thread_time() - used_s) * _REST_OF_THREAD
+            self.rests_until_s = max(self.rests_until_s, began_s) + rest_s
 
 
 class _Kept:
@@ -136,3 +157,4 @@ def _size(rendered: Rendered) -> int:
 
 
 _kept = _Kept()
+_thread = _Thread()
