@@ -41,7 +41,9 @@ def parse_form(encoded: bytes) -> Form:
     if not encoded.isascii() or encoded.count(b"&") >= _MAX_FIELDS:
         raise BadRequest(UNREADABLE_FORM)
     # A % that begins no escape stands for itself, as in addresses that people type.
-    escaped = _STRAY_PERCENT.sub(b"%25", encoded, count=_MAX_STRAY_PERCENTS)
+    escaped = encoded
+    if b"%" in encoded:
+        escaped = _STRAY_PERCENT.sub(b"%25", encoded, count=_MAX_STRAY_PERCENTS)
     pairs = [pair.partition(b"=") for pair in escaped.split(b"&") if pair]
     try:
         fields = [(_decode(name), _decode(value)) for name, _, value in pairs]
@@ -58,5 +60,7 @@ def _decode(text: bytes) -> str:
 
     As escapes of Python, because its decoder takes 6 ms for 1 MiB of them, and urllib's 160 ms.
     """
+    if b"%" not in text:
+        return text.replace(b"+", b" ").decode()
     as_python = text.replace(b"+", b" ").replace(b"\\", rb"\\").replace(b"%", rb"\x")
     return as_python.decode("unicode_escape").encode("latin-1").decode()
