@@ -145,10 +145,4 @@ SCENARIOS = (
         lambda _, progress: neighbour.run(None, progress=progress),
         neighbour.TARGETS,
     ),
-    Scenario(
-        "anonymous",
-        "a tenant is not delayed by large forms of somebody who is not logged in, on SQLite",
-        lambda _, progress: neighbour.run(None, is_anonymous=True, progress=progress),
-        neighbour.ANONYMOUS_TARGETS,
-    ),
 )

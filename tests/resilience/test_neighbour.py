@@ -5,17 +5,11 @@ import pytest
 from tests.resilience import neighbour
 from tests.resilience.figures import missed_targets
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.prove]
 
 
-# `tests/test_neighbours.py` is its short form: the same floods, over one service.
-@pytest.mark.prove
+# `tests/test_neighbours.py` is its short form: some of the loads, over one service; in
+# `tests/server/test_turns.py` the order of turns is counted.
 def test_a_quiet_tenant_is_served_beside_one_that_does_its_worst() -> None:
-    figures = neighbour.run(None, rounds=1, for_s=0.5)
+    figures = neighbour.run(None, rounds=1, for_s=0.5, connections=(2,))
     assert missed_targets(figures, neighbour.TARGETS) == [], figures
-
-
-@pytest.mark.prove
-def test_a_tenant_is_served_beside_large_forms_of_somebody_without_a_session() -> None:
-    figures = neighbour.run(None, rounds=1, for_s=0.5, is_anonymous=True)
-    assert missed_targets(figures, neighbour.ANONYMOUS_TARGETS) == [], figures
