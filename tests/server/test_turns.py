@@ -155,6 +155,7 @@ def test_a_new_request_of_a_payer_in_debt_does_nothing_before_its_turn() -> None
 
     async def main() -> None:
         other = asyncio.create_task(desk.request("b", 70, 0.5))
+        await asyncio.sleep(0)  # it begins
         for _ in range(4):
             turn = desk.turns.begin("192.0.2.1", {"headers": [], "path": "/tickets"})
             await turn.run(one_piece(turn))
