@@ -17,6 +17,8 @@ pytestmark = pytest.mark.timeout(600)
 # Forms that no page offers here, or that a script sends: they have no text fields.
 _UNSEEN = {
     "/tickets/{id}/answering",
+    "/team-now/away",
+    "/team-now/here",
     "/tickets/{id}/fields",
     "/tickets/{id}/macro",
     "/tickets/{id}/unmerge",
@@ -45,6 +47,7 @@ _AROUND = (
 # One of each layout: `make prove` checks all pages and refused forms.
 _LAYOUTS = (
     "/tickets", "/tickets/new", "/tickets/views", "/customers", "/notifications", "/account",
+    "/team-now",
     "/settings/api-keys/new", "/settings/webhooks/new", "/settings/people", "/settings/email",
 )  # fmt: skip
 

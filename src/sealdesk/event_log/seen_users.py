@@ -1,7 +1,4 @@
-"""Who uses pages of this process.
-
-An open page is heard of every few seconds, when the log-in of its stream is checked again.
-"""
+"""Who uses pages of this process: opens or sends one, moves the pointer, or types."""
 
 _MAX_USERS = 10_000  # 0.3 KiB each
 
@@ -13,7 +10,7 @@ class SeenUsers:
         self._seen_at: dict[tuple[str, str], int] = {}
 
     def note(self, tenant_id: str, user_id: str, now_us: int) -> None:
-        """A user has asked for a page."""
+        """A user has done something."""
         self._seen_at.pop((tenant_id, user_id), None)
         self._seen_at[tenant_id, user_id] = now_us
         if len(self._seen_at) > _MAX_USERS:

@@ -23,6 +23,7 @@ from sealdesk.tickets.merging import pages as merging
 from sealdesk.tickets.notifications import pages as notifications
 from sealdesk.tickets.pages import inbox
 from sealdesk.tickets.tags import pages as tags
+from sealdesk.tickets.team_now import pages as team_now
 from sealdesk.tickets.teams import pages as teams
 from sealdesk.tickets.views import pages as views
 from sealdesk.web.pages.site import Room, make_site
@@ -38,6 +39,7 @@ ROOMS: tuple[Room, ...] = (
     views.ROOM,
     erasing.ROOM,
     customers.ROOM,
+    team_now.ROOM,
     people.ROOM,
     teams.ROOM,
     macros.ROOM,

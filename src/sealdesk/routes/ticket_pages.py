@@ -24,6 +24,7 @@ from sealdesk.tickets.pages import (
     unread,
 )
 from sealdesk.tickets.tags import pages as tags
+from sealdesk.tickets.team_now import pages as team_now
 from sealdesk.tickets.teams import pages as teams
 from sealdesk.tickets.views import pages as views
 from sealdesk.web.operation import Route
@@ -59,6 +60,9 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("POST", "/tickets/views/{id}/delete", _USER_PAGE, views.delete_view),
     # News for open pages, and notifications.
     Route("GET", "/live", _USER_PAGE, live.stream_events),
+    Route("GET", "/team-now", _USER_PAGE, team_now.show_team_now),
+    Route("POST", "/team-now/away", _USER_PAGE, team_now.set_away),
+    Route("POST", "/team-now/here", _USER_PAGE, team_now.note_input),
     Route("GET", "/notifications", _USER_PAGE, notifications.list_notifications),
     Route("GET", "/notifications/bell", _USER_PAGE, notifications.show_bell),
     Route("POST", "/notifications/read", _USER_PAGE, notifications.mark_all_read),

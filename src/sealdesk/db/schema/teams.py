@@ -27,7 +27,8 @@ table(
     index("teams_name", "tenant_id", "name_identity", is_unique=True),
     runtime="UPDATE",
 )
-# seen_at: when the user last used a page, to a minute. last_assigned_at: by the round robin.
+# seen_at: when the user last did something in a page, to a minute. away_at: since when they say
+# that they are away. last_assigned_at: by the round robin.
 table(
     "team_members",
     tenant(),
@@ -35,6 +36,7 @@ table(
     text_("user_id", key=True),
     time_("last_assigned_at", null=True),
     time_("seen_at", null=True),
+    time_("away_at", null=True),
     refers("team_id", "teams"),
     refers("user_id", "users"),
     index("team_members_user", "tenant_id", "user_id"),

@@ -55,7 +55,8 @@ class SessionGuard:
                 proof = await self._check_form(request, user, token, proof)
         except ApiError as error:
             return msgspec.structs.replace(proof, refusal=error)
-        request.state.seen_users.note(user.tenant_id, user.id, request.now_us)
+        if request.headers.get(b"sec-fetch-dest") != b"empty":  # what a person has opened or sent
+            request.state.seen_users.note(user.tenant_id, user.id, request.now_us)
         actor = Actor("user", user.id, user.name)
         caller = Caller(user.tenant_id, actor, frozenset((user.role,)), request.address)
         again = None if is_form else self._prove_again

@@ -17,6 +17,7 @@ MEMBER = MemberResponse(
     name="Ada",
     is_active=True,
     is_present=True,
+    is_away=False,
     open_ticket_count=4,
 )
 NEW_MEMBER = {"user_id": MEMBER.id}

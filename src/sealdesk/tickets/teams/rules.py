@@ -8,7 +8,7 @@ from sealdesk.resources import representation
 from sealdesk.tickets.teams.types import Member, MemberResponse, TeamResponse
 
 MAX_MEMBERS = 50
-# A page that is open is heard of every few seconds, one without scripts when its user goes on.
+# Somebody who reads or writes in a page is heard of each minute, without scripts when they go on.
 PRESENT_US = 5 * 60 * 1_000_000
 
 to_response = representation.response_builder(TeamResponse)
@@ -22,7 +22,12 @@ def is_present(member: Member, now_us: int) -> bool:
 def member_response(member: Member, now_us: int) -> MemberResponse:
     """A member as the API shows them."""
     return MemberResponse(
-        member.user_id, member.name, member.is_active, is_present(member, now_us), member.open_count
+        member.user_id,
+        member.name,
+        member.is_active,
+        is_present(member, now_us),
+        member.away_at is not None,
+        member.open_count,
     )
 
 
@@ -31,7 +36,10 @@ def available(members: Sequence[Member], capacity: int, now_us: int) -> list[Mem
     return [
         each
         for each in members
-        if each.is_active and is_present(each, now_us) and each.open_count < capacity
+        if each.is_active
+        and each.away_at is None
+        and is_present(each, now_us)
+        and each.open_count < capacity
     ]
 
 

@@ -34,13 +34,18 @@ WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
 _LIST_MEMBERS = f"""
 SELECT m.user_id, u.name, u.is_active, m.seen_at, m.last_assigned_at,
     (SELECT count(*) FROM (SELECT 1 FROM tickets t WHERE t.tenant_id = :tenant_id
-        AND t.status = 'open' AND t.assignee_id = m.user_id LIMIT {MAX_CAPACITY}) x) AS open_count
+        AND t.status = 'open' AND t.assignee_id = m.user_id LIMIT {MAX_CAPACITY}) x) AS open_count,
+    m.away_at
 FROM team_members m JOIN users u ON u.tenant_id = :tenant_id AND u.id = m.user_id
 WHERE m.tenant_id = :tenant_id AND m.team_id = :team_id ORDER BY m.user_id LIMIT :limit
 """
 _ADD_MEMBER = """
-INSERT INTO team_members (tenant_id, team_id, user_id, last_assigned_at, seen_at)
-VALUES (:tenant_id, :team_id, :user_id, NULL, NULL)
+INSERT INTO team_members (tenant_id, team_id, user_id, away_at)
+VALUES (:tenant_id, :team_id, :user_id, :away_at)
+"""
+_FIND_AWAY = """
+SELECT away_at FROM team_members WHERE tenant_id = :tenant_id AND user_id = :user_id
+ORDER BY team_id LIMIT 1
 """
 _DELETE_MEMBER = """
 DELETE FROM team_members
@@ -107,8 +112,10 @@ async def list_members(tx: Tx, tenant_id: str, team_id: str) -> list[Member]:
 
 
 async def add_member(tx: Tx, tenant_id: str, team_id: str, user_id: str) -> None:
-    params = {"tenant_id": tenant_id, "team_id": team_id, "user_id": user_id}
-    await tx.execute_one(_ADD_MEMBER, params)
+    params: dict[str, object] = {"tenant_id": tenant_id, "user_id": user_id}
+    elsewhere = await tx.fetch_one(_FIND_AWAY, params)
+    away_at = None if elsewhere is None else elsewhere["away_at"]
+    await tx.execute_one(_ADD_MEMBER, {**params, "team_id": team_id, "away_at": away_at})
 
 
 async def delete_member(tx: Tx, tenant_id: str, team_id: str, user_id: str) -> bool:

@@ -63,7 +63,8 @@ class Team(msgspec.Struct, frozen=True):
 class Member(msgspec.Struct, frozen=True):
     """A user in a team. open_count: of their open tickets, at most MAX_CAPACITY.
 
-    seen_at: when they last used a page, None if unknown. last_assigned_at: by round robin.
+    seen_at: when they last did something in a page, None if unknown. last_assigned_at: by round
+    robin. away_at: since when they are away by their own word, None if they are not.
     """
 
     user_id: str
@@ -72,6 +73,7 @@ class Member(msgspec.Struct, frozen=True):
     seen_at: int | None
     last_assigned_at: int | None
     open_count: int
+    away_at: int | None = None
 
 
 class TeamResponse(msgspec.Struct, frozen=True):
@@ -96,7 +98,8 @@ class MemberResponse(msgspec.Struct, frozen=True):
 
     id: of the user.
     is_active: deactivated users are given no tickets.
-    is_present: whether they used a page within the last five minutes.
+    is_present: whether they did something in a page within the last five minutes.
+    is_away: whether they said so: round robin gives them none until they are back.
     open_ticket_count: how many open tickets they have, of any team; 100 stands for more.
     """
 
@@ -104,6 +107,7 @@ class MemberResponse(msgspec.Struct, frozen=True):
     name: str
     is_active: bool
     is_present: bool
+    is_away: bool
     open_ticket_count: int
 
 

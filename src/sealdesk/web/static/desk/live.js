@@ -67,6 +67,17 @@ const follow = () => {
   if (!stream) connect();
 };
 
+// Tells the server once a minute that somebody is here: an open page alone says nothing.
+let saidHereAt = performance.now();
+const sayHere = () => {
+  const token = document.querySelector(".account-links [name=form_token]")?.value;
+  if (!token || performance.now() - saidHereAt < 60000) return;
+  saidHereAt = performance.now();
+  const address = document.body.dataset.live.replace(/live$/, "team-now/here");
+  fetch(address, { method: "POST", body: new URLSearchParams({ form_token: token }) }).catch(() => {});
+};
+for (const input of ["keydown", "pointermove", "wheel"]) document.addEventListener(input, sayHere, { passive: true });
+
 // Says at the foot of the page that the server cannot be reached. A restart is shorter.
 const OFFLINE_AFTER_MS = 3000;
 let isOffline = false;

@@ -1,0 +1,79 @@
+"""The SQL of the page "Team now". Each statement reads a bounded number of tickets."""
+
+from collections.abc import Mapping
+
+from sealdesk import ids
+from sealdesk.db.engine import Tx
+from sealdesk.tickets.team_now.types import FirstReply, Group, Waiting
+from sealdesk.tickets.types import PRIORITIES
+
+MAX_TICKETS = 10_000
+MAX_WAITING = 10
+_MAX_PEOPLE = 1_000
+_GROUPS = """
+SELECT assignee_id, team_id, count(*) AS open_count, count(waiting_since) AS waiting_count
+FROM (SELECT t.assignee_id, t.team_id, t.waiting_since FROM tickets t
+    WHERE t.tenant_id = :tenant_id AND t.status = 'open' AND t.snoozed_until IS NULL
+    LIMIT :limit) x
+GROUP BY assignee_id, team_id
+"""
+_WAITING = """
+SELECT t.id, t.number, t.subject, t.priority, t.assignee_id, t.team_id, t.waiting_since
+FROM tickets t WHERE t.tenant_id = :tenant_id AND t.waiting_since IS NOT NULL
+    AND t.status = 'open' AND t.snoozed_until IS NULL
+ORDER BY t.waiting_since, t.id LIMIT :limit
+"""
+_FIRST_REPLIES = """
+SELECT t.id, t.number, t.assignee_id, t.team_id, t.created_at, t.first_response_at
+FROM tickets t WHERE t.tenant_id = :tenant_id AND t.id >= :since
+ORDER BY t.id DESC LIMIT :limit
+"""
+_PRESENCE = """
+SELECT user_id, max(seen_at) AS seen_at, max(away_at) AS away_at FROM team_members
+WHERE tenant_id = :tenant_id GROUP BY user_id ORDER BY user_id LIMIT :limit
+"""
+_SET_AWAY = """
+UPDATE team_members SET away_at = :away_at WHERE tenant_id = :tenant_id AND user_id = :user_id
+"""
+
+
+async def list_groups(tx: Tx, tenant_id: str) -> list[Group]:
+    """How many open tickets there are by person and team, of the first 10,000."""
+    rows = await tx.fetch_all(_GROUPS, {"tenant_id": tenant_id, "limit": MAX_TICKETS})
+    return [Group(*row) for row in rows]
+
+
+async def list_waiting(tx: Tx, tenant_id: str) -> list[Waiting]:
+    """The open tickets that have waited longest."""
+    rows = await tx.fetch_all(_WAITING, {"tenant_id": tenant_id, "limit": MAX_WAITING})
+    return [
+        Waiting(id_, number, subject, PRIORITIES[rank - 1], *rest)
+        for id_, number, subject, rank, *rest in rows
+    ]
+
+
+async def list_first_replies(tx: Tx, tenant_id: str, since_us: int) -> list[FirstReply]:
+    """The tickets since a time, newest first, and how long their first replies took."""
+    params = {"tenant_id": tenant_id, "since": ids.lowest(since_us), "limit": MAX_TICKETS}
+    return [
+        FirstReply(
+            row["id"],
+            row["number"],
+            row["assignee_id"],
+            row["team_id"],
+            row["first_response_at"] and row["first_response_at"] - row["created_at"],
+        )
+        for row in await tx.fetch_all(_FIRST_REPLIES, params)
+    ]
+
+
+async def read_presence(tx: Tx, tenant_id: str) -> Mapping[str, tuple[int | None, int | None]]:
+    """When members of teams were last seen and since when they are away, by their ids."""
+    rows = await tx.fetch_all(_PRESENCE, {"tenant_id": tenant_id, "limit": _MAX_PEOPLE})
+    return {row["user_id"]: (row["seen_at"], row["away_at"]) for row in rows}
+
+
+async def set_away(tx: Tx, tenant_id: str, user_id: str, away_at: int | None) -> int:
+    """Store since when a user is away, in all of their teams; how many these are."""
+    params = {"tenant_id": tenant_id, "user_id": user_id, "away_at": away_at}
+    return await tx.execute(_SET_AWAY, params)

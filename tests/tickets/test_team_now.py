@@ -1,0 +1,106 @@
+"""The page of who has what to do now, and who is there."""
+
+import re
+
+import pytest
+
+from tests.support.page_security import assert_page_is_secure
+from tests.support.pages import Visitor, logged_in
+from tests.support.service import Service
+from tests.tickets.teams.desks import TEAMS, TICKETS, TeamDesk
+
+pytestmark = pytest.mark.pages
+
+AT = "/team-now"
+_LINK = re.compile(r'<a href="(/tickets[^"]*)" aria-label="([^"]+): (\d+)"')
+
+
+@pytest.fixture
+def desk(service: Service) -> TeamDesk:
+    return TeamDesk(service.tenant())
+
+
+@pytest.fixture
+def visitor(desk: TeamDesk) -> Visitor:
+    return logged_in(desk.tenant)
+
+
+def answer(desk: TeamDesk, **fields: object) -> None:
+    """A new ticket that gets a reply at once."""
+    ticket = desk.key.ticket(**fields)
+    desk.key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello"})
+
+
+def test_each_number_leads_to_exactly_its_tickets(desk: TeamDesk, visitor: Visitor) -> None:
+    team = desk.team("Orders", assignment="by_hand")
+    ann, bob = desk.member(team, name="Ann"), desk.member(team, name="Bob")
+    for assignee, count in ((ann, 3), (bob, 1), (None, 2)):
+        for _ in range(count):
+            desk.key.ticket(assignee_id=assignee, team_id=team)
+    answer(desk, assignee_id=ann)
+    answer(desk)
+    desk.change(desk.key.ticket(), status="resolved")
+    desk.change(desk.key.ticket(), snoozed_until="next_reply")
+    numbers = _LINK.findall(visitor.get(AT).answer.text)
+    assert len(numbers) >= 10
+    for address, what, number in numbers:
+        listed = visitor.get(address.replace("&amp;", "&")).answer.text.count("<li data-ticket")
+        assert (what, address, listed) == (what, address, int(number))
+
+
+def test_who_waits_longest_comes_first(desk: TeamDesk, visitor: Visitor) -> None:
+    desk.key.ticket(subject="The first")
+    desk.key.ticket(subject="The second")
+    answer(desk, subject="An answered one")
+    text = visitor.get(AT).text
+    assert text.index("The first") < text.index("The second")
+    assert "An answered one" not in text
+
+
+def test_tickets_of_others_are_not_counted(visitor: Visitor, service: Service) -> None:
+    service.tenant().key().ticket(subject="Theirs")
+    page = visitor.get(AT)
+    assert "Theirs" not in page.text
+    assert "Nobody waits" in page.text
+    assert _LINK.findall(page.answer.text) == []
+    assert_page_is_secure(page)
+
+
+def test_first_replies_have_their_median(desk: TeamDesk, visitor: Visitor) -> None:
+    for _ in range(3):
+        answer(desk)
+    desk.key.ticket()
+    text = visitor.get(AT).text
+    assert "3 of 4 new tickets answered" in text
+    assert "1 min" in text
+
+
+def test_who_is_away_gets_no_tickets_until_they_are_back(desk: TeamDesk, visitor: Visitor) -> None:
+    sql = "SELECT id FROM users WHERE email = :email LIMIT 1"
+    ((me,),) = desk.service.rows(sql, email=desk.tenant.admin_email)
+    assert "I am away" not in visitor.get(AT).text  # of no team, so there is nothing to get
+    team = desk.team()
+    desk.admin.post(f"{TEAMS}/{team}/members", {"user_id": me})
+    page = visitor.submit(visitor.get(AT).form(f"{AT}/away"), away="yes")
+    assert "You are away" in page.text
+    desk.see(me)
+    desk.key.ticket(team_id=team)
+    assert desk.give_out(team) == 0
+    other = desk.team("Another")  # who joins another team is still away
+    desk.admin.post(f"{TEAMS}/{other}/members", {"user_id": me})
+    (member,) = desk.admin.get(f"{TEAMS}/{other}/members").json()["data"]
+    assert member["is_away"] is True
+    visitor.submit(page.form(f"{AT}/away"), away="no")
+    desk.see(me)
+    assert desk.give_out(team) == 1
+
+
+def test_an_open_page_alone_makes_nobody_present(desk: TeamDesk, visitor: Visitor) -> None:
+    seen = desk.service.state.seen_users
+    seen.forget_before(2**62)
+    visitor.get("/notifications/bell", sec_fetch_dest="empty")
+    assert desk.tenant.id not in seen.by_tenant()
+    form = visitor.get(AT, sec_fetch_dest="empty").form("/log-out")
+    token = [("form_token", form.value("form_token"))]
+    assert visitor.post(f"{AT}/here", token, sec_fetch_dest="empty").status == 204
+    assert desk.tenant.id in seen.by_tenant()
