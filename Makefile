@@ -9,8 +9,6 @@ BIN := .venv/bin
 # many processes of the tests compile everything anew.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-# The version that made the present locks; the tool is needed by nothing else.
-UV := uv==0.13.8
 COMPILE := .lock-tools/bin/uv pip compile --no-config --quiet --upgrade --universal \
 	--python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
@@ -73,14 +71,18 @@ format: setup-dev ## format the code and make the safe lint fixes
 	@$(BIN)/ruff check --fix-only --quiet
 	@$(BIN)/ruff format
 
-lock: ## resolve the newest packages again and rewrite the locks
+lock: ## resolve the newest packages again; rewrite the locks and deploy/sbom.cdx.json
 	@python3 -m venv --clear .lock-tools
-	@.lock-tools/bin/pip install --quiet --disable-pip-version-check '$(UV)'
+	@.lock-tools/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-tools.lock
+	@$(COMPILE) --output-file requirements-tools.lock requirements-tools.in
 	@$(COMPILE) --output-file requirements.lock --extra server pyproject.toml
 	@$(COMPILE) --output-file requirements-bucket.lock --extra bucket --constraint requirements.lock pyproject.toml
 	@$(COMPILE) --output-file requirements-dev.lock --extra dev --constraint requirements.lock pyproject.toml
 	@$(COMPILE) --output-file $(PEER)/requirements.lock $(PEER)/requirements.in
 	@$(COMPILE) --no-emit-package ruff --output-file $(GENERATED)/requirements.lock $(GENERATED)/requirements.in
+	@python3 -m venv --without-pip .lock-tools/server
+	@.lock-tools/bin/pip --python .lock-tools/server/bin/python install --quiet --no-deps --require-hashes -r requirements-bucket.lock
+	@.lock-tools/bin/cyclonedx-py environment --output-reproducible .lock-tools/server/bin/python | python3 scripts/trim-sbom.py >deploy/sbom.cdx.json
 	@rm -rf .lock-tools
 
 clean: ## remove everything made, but keep the data in var
