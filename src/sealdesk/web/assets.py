@@ -23,12 +23,12 @@ _GZIP_WITH_WEIGHT = re.compile(r"gzip;q=(?:1(?:\.0*)?|0\.\d*[1-9]\d*)")
 # What all pages load, and some besides, in one request: files of static/desk in this order.
 _PARTS = {
     "desk.css": """
-        base shell live inbox turn views phone ticket composer uploads usage media
+        base shell live inbox turn views phone ticket composer combobox uploads usage media
     """.split(),
     "team_now.css": ["team_now"],
     "desk.js": """
-        base keys macros list palette poll live bell inbox views ticket news snooze fields uploads
-        export tags panes
+        base keys combobox macros list palette poll live bell inbox views ticket news snooze
+        fields uploads export tags panes
     """.split(),
 }
 

@@ -39,17 +39,16 @@ const leave = (control) => {
   if (place.tabIndex < 0) place.tabIndex = -1;
   place.focus({ preventScroll: true });
 };
-let picking = null; // The select whose picker a key has opened.
 const pressControl = (control) => {
   if (!control.matches(`${FIELDS}, [tabindex="-1"]`)) {
     control.click();
     if ("leads" in control.dataset) document.getElementById(control.dataset.leads).focus();
     return;
   }
+  if (control.localName === "select") return openList(control, true);
   control.focus();
   try {
     control.showPicker();
-    if (control.localName === "select") picking = control;
   } catch { /* Only some fields have one. */ }
 };
 // A key is not for the page that the menu covers.
@@ -75,7 +74,9 @@ addEventListener("keydown", (event) => {
 }, true);
 const typeKey = (field, key) => {
   if (field.localName === "select") return;
-  if (key === "Backspace") document.execCommand("delete");
+  if (field.role === "combobox" && key.length > 1 && key !== "Backspace") {
+    field.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  } else if (key === "Backspace") document.execCommand("delete");
   else if (key === "Enter" && field.localName === "textarea") document.execCommand("insertText", false, "\n");
   else if (key.length === 1) document.execCommand("insertText", false, key);
 };
@@ -95,24 +96,12 @@ const releaseKeys = (isShown) => {
   if (isShown) keys.forEach(replayKey);
 };
 
-addEventListener("change", ({ target }) => {
-  if (target !== picking) return;
-  picking = null;
-  leave(target);
-});
-addEventListener("focusout", ({ target }) => {
-  if (target === picking) picking = null;
-});
-// Escape leaves a field, whose text stays. A picker takes the keys itself: a letter that reaches its
-// select comes after the picker was closed, and is meant for the page.
+// Escape leaves a field, whose text stays.
 addEventListener("keydown", (event) => {
   const { target, key } = event;
-  if (event.defaultPrevented || event.isComposing || target.closest?.("dialog") || !target.matches?.(FIELDS)) return;
-  const isLetter = target === picking && key.length === 1 && key !== " " && !isChord(event);
-  if (key !== "Escape" && !isLetter) return;
+  if (key !== "Escape" || event.defaultPrevented || event.isComposing || target.closest?.("dialog") || !target.matches?.(FIELDS)) return;
   event.preventDefault();
   leave(target);
-  if (isLetter) replayKey(key);
 });
 addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;

@@ -1,0 +1,137 @@
+"""The list that a select opens: what it finds, its keys, and where the focus goes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.chromium import Window
+from tests.browser.page_checks import Looker
+from tests.support.client import Key
+from tests.support.pages import INBOX
+from tests.support.service import PASSWORD, Tenant
+
+TICKETS = "/api/v1/external/tickets"
+PEOPLE = ("Ana Prieto", "Ana Prieto", "Jürgen Ott", "Ines Okafor", "Theo Brandt", "Vera Bakker")
+
+
+@pytest.fixture
+def key(tenant: Tenant) -> Key:
+    return tenant.key()
+
+
+@pytest.fixture
+def people(tenant: Tenant) -> list[str]:
+    """The ids of agents, of whom two have the same name."""
+    return [
+        tenant.user("agent", f"agent{n}.of.{tenant.id}@example.test", name)
+        for n, name in enumerate(PEOPLE)
+    ]
+
+
+def _now(key: Key, ticket_id: str, field: str) -> Any:
+    return key.get(f"{TICKETS}/{ticket_id}").json()["data"][field]
+
+
+def _options(page: Page) -> list[str]:
+    return page.get_by_role("listbox").get_by_role("option").locator("bdi").all_inner_texts()
+
+
+def _saved(page: Page, field: str) -> None:
+    page.locator(f"[data-field={field}]").get_by_text("Saved", exact=True).wait_for()
+
+
+def test_people_are_found_by_any_part_of_their_name_without_accents(
+    window: Window, key: Key, people: list[str]
+) -> None:
+    page, ticket = window.page, key.ticket()["id"]
+    page.goto(f"{INBOX}/{ticket}")
+    page.keyboard.press("A")
+    field = page.get_by_role("combobox", name="Assigned to").and_(page.locator("input"))
+    expect(field).to_be_focused()
+    # Nobody and oneself first; each with a face.
+    assert _options(page)[0] == "Nobody" and len(_options(page)) == len(PEOPLE) + 2
+    page.keyboard.type("jurgen o")
+    assert _options(page) == ["Jürgen Ott"]
+    page.keyboard.press("Enter")
+    _saved(page, "assignee_id")
+    assert _now(key, ticket, "assignee_id") == people[2]
+    assert page.evaluate("document.activeElement.localName") == "h1"
+    # Of two people of one name the one is chosen that is marked.
+    page.keyboard.press("A")
+    page.keyboard.type("ana")
+    page.keyboard.press("ArrowDown")
+    marked = page.locator("select#assignee_id option", has_text="Ana Prieto").nth(1)
+    wanted = marked.get_attribute("value")
+    page.keyboard.press("Enter")
+    expect(page.locator("#assignee_id")).to_have_value(str(wanted))
+    state = page.locator("[data-field=assignee_id] [data-state]")
+    expect(state).not_to_contain_text("Saving")
+    assert _now(key, ticket, "assignee_id") == wanted and wanted in people[:2]
+
+
+def test_the_list_opens_by_mouse_and_keys_and_closes_without_a_choice(
+    window: Window, key: Key
+) -> None:
+    page, ticket = window.page, key.ticket()["id"]
+    page.goto(f"{INBOX}/{ticket}")
+    listbox, status = page.get_by_role("listbox"), page.locator("#status")
+    status.click()
+    expect(listbox).to_be_visible()
+    status.click()
+    expect(listbox).to_have_count(0)
+    status.click()
+    page.locator("#conversation").evaluate(
+        "each => each.parentElement.dispatchEvent(new MouseEvent('mousedown', {bubbles: true}))"
+    )
+    expect(listbox).to_have_count(0)
+    # A key that would change a select at once opens it instead.
+    for opening in ("ArrowDown", "Enter", "p"):
+        status.focus()
+        page.keyboard.press(opening)
+        expect(listbox).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(listbox).to_have_count(0)
+        expect(status).to_be_focused()
+    # Tab leaves it for the next field.
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    expect(listbox).to_have_count(0)
+    expect(page.locator("#priority")).to_be_focused()
+    assert _now(key, ticket, "status") == "open"
+    # The choice by mouse is saved, and single keys live at once.
+    status.click()
+    listbox.get_by_text("On hold", exact=True).click()
+    _saved(page, "status")
+    assert _now(key, ticket, "status") == "on_hold"
+    page.keyboard.press("r")
+    expect(page.get_by_label("Your reply")).to_be_focused()
+
+
+def test_a_person_who_was_deactivated_while_the_list_was_open_is_not_assigned(
+    window: Window, tenant: Tenant, key: Key, people: list[str]
+) -> None:
+    page, ticket = window.page, key.ticket()["id"]
+    page.goto(f"{INBOX}/{ticket}")
+    page.keyboard.press("A")
+    page.keyboard.type("vera")
+    tenant.deactivate(people[5])
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-field=assignee_id] .fault")).to_contain_text("Not saved.")
+    assert _now(key, ticket, "assignee_id") is None
+    # The choice that cannot be saved is given up, or the page would ask before it is left.
+    page.locator("#assignee_id").select_option("")
+
+
+def test_an_open_list_is_accessible(
+    opened: Callable[..., Window], tenant: Tenant, key: Key, people: list[str]
+) -> None:
+    window = opened(reduced_motion="reduce")
+    window.enter(tenant.admin_email, PASSWORD)
+    page, looker = window.page, Looker(window, "both")
+    page.goto(f"{INBOX}/{key.ticket()['id']}")
+    for opens in ("A", "s"):
+        page.keyboard.press(opens)
+        assert looker.look(f"the list of {opens}") == []
+        page.keyboard.press("Escape")
