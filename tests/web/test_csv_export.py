@@ -87,6 +87,19 @@ def test_an_export_of_several_reads_has_every_row_once(
     assert shown == [f"c{n}@example.test" for n in reversed(range(7))]
 
 
+def test_rows_that_are_read_in_few_bytes_are_all_exported(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        key.customer(f"c{number}@example.test", metadata={"note": "n" * 500})
+        key.ticket(customer={"email": f"c{number}@example.test"}, description="d" * 500)
+    for bytes_at_once in (1, 1_100):
+        monkeypatch.setattr(csv_export, "_BYTES_AT_ONCE", bytes_at_once)
+        for path in (f"{TICKETS}/file", f"{CUSTOMERS}/file"):
+            rows = _rows(visitor, path)
+            assert len(rows) == len({row["id"] for row in rows}) == 5, path
+
+
 def test_an_export_ends_at_its_bound_and_can_be_continued(
     visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from sealdesk.customers import actions, errors, labels, rules, store
 from sealdesk.customers.store import Filter
 from sealdesk.customers.types import Customer, CustomerChange, CustomerResponse
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, QueryTooSlow, ValidationFailed
-from sealdesk.resources.paging import PageRequest
+from sealdesk.resources.paging import PageRequest, take_page
 from sealdesk.web import body, csv_export
 from sealdesk.web.csv_export import CsvExport, CsvPart, ExportPage, with_lf
 from sealdesk.web.form import Form
@@ -66,7 +66,7 @@ async def export_customers(request: Request) -> Response:
 
     async def read(page_request: PageRequest) -> CsvPart:
         listed = await _list(request, "", page_request)
-        shown = listed[: page_request.per_page]
+        shown = take_page(listed, page_request, lambda each: len(rules.to_json(each)))
         after = shown[-1].id if len(listed) > len(shown) else None
         return CsvPart([_row(rules.to_response(each)) for each in shown], after)
 
