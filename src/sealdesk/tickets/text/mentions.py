@@ -69,6 +69,7 @@ def _with_first_name(first: str, same: list[Name]) -> tuple[Name, ...]:
 
 def _fold(text: str) -> str:
     """Of the same length as the text, so that places in it stay."""
-    return "".join(
-        low if len(low := letter.lower()) == 1 else letter for letter in text[:_MAX_NAME_LENGTH]
-    )
+    text = text[:_MAX_NAME_LENGTH]
+    if text.isascii():
+        return text.lower()
+    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
