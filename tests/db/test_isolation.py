@@ -40,6 +40,7 @@ _COUNTS = (
     "tickets/store/lists.py _COUNT",
     "identity/people/store.py _FIND_ADDED",
     "api_keys/request_log/store.py _FIND_NTH",
+    "api_keys/request_log/store.py _FIND_NTH_WITH_STATUS",
     "tickets/store/tickets.py _FIND_ID",
     "tickets/live/store.py _ENDS",
     "tickets/notifications/store.py _COUNT_UNREAD",
@@ -58,15 +59,19 @@ _COUNTS = (
     "mail/receiving/store.py _SUM_WAITING",
     "mail/receiving/store.py _SUM_WAITING_OF",
     "mail/sending/store.py _LIST_ACKNOWLEDGED",
+    "tickets/team_now/store.py _GROUPS",
+    "tickets/team_now/store.py _PRESENCE",
+    "tickets/teams/store.py _FIND_AWAY",
 )
-# They find tickets of nobody, and those rows have an assignee; or people whose address is that of
-# no mailbox, and that of those rows is one.
+# They find tickets of nobody or awake, and those rows have an assignee and are snoozed; or people
+# whose address is that of no mailbox, and that of those rows is one.
 _OF_NOBODY = (
     "mail/threads/store.py _LIST_RECIPIENTS",
     "tickets/store/destinations.py _LIST_PARTICIPANTS",
     "tickets/store/destinations.py _LIST_RECIPIENTS",
     "tickets/teams/store.py _LIST_WAITING",
     "tickets/teams/store.py _LIST_TICKETS",
+    "tickets/team_now/store.py _WAITING",
 )
 # Their parameters are named by their place, for several tickets at once, or numbers.
 _BUILT = ("tickets/live/store.py _CHANGE", "tickets/live/store.py _EVENTS")

@@ -12,7 +12,7 @@ from sealdesk.web import assets
 from tests.i18n import templates
 
 _SOURCE = Path(sealdesk.__file__).parent
-_STYLES = assets.content("desk.css").decode()
+_STYLES = b"".join(map(assets.content, ("desk.css", "team_now.css"))).decode()
 _SCRIPT = assets.content("desk.js").decode()
 
 
@@ -43,6 +43,7 @@ def test_every_css_class_is_used() -> None:
     styled = {*re.findall(r"\.([a-z][\w-]*)", selectors)}
     given = " ".join(line for line in _html().splitlines() if "class=" in line)
     given += " ".join(re.findall(r"class(?:Name|List).*", _SCRIPT))
+    given += " ".join(re.findall(r".*avatar\.colour.*", _html()))
     known = {*re.findall(r"[\w-]+", given), *plots.KINDS}
     assert styled - known == set()
     assert len(styled) > 50
@@ -54,8 +55,8 @@ def test_every_data_attribute_is_used_by_script_or_styles() -> None:
     sought = {f"data-{one or other}" for one, other in names}
     sought |= {*re.findall(r"\b(data-[a-z-]+)", _SCRIPT + _STYLES)}
     assert marked - sought == set()
-    # What it marks itself: a form that is on its way.
-    assert sought - marked == {"data-sent"}
+    # What it marks itself: a form that is on its way, and the option of a select.
+    assert sought - marked == {"data-sent", "data-chosen"}
 
 
 def test_templates_use_what_they_import() -> None:

@@ -17,7 +17,6 @@ _LISTS: dict[str, tuple[tuple[str, str], ...]] = {
     "=?utf-8?q?Ann_=3Cann=40example.com=3E?=": (_ANN,),
     "'ann@example.com'": (("ann@example.com", ""),),
     "o'neil@example.com": (("o'neil@example.com", ""),),
-    "ann@example.com.": (("ann@example.com", ""),),
     "Ann <ann@example.com>": (_ANN,),
     '"Ann" <ann@example.com>': (_ANN,),
     "ann@example.com (Ann)": (_ANN,),

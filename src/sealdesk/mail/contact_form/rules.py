@@ -21,7 +21,7 @@ RESERVED = frozenset(
     home held-messages import inbox language live log-in log-out login logout mail metrics new
     notifications oauth openapi password public readyz register reports reset robots root saml
     sealdesk search security settings setup sign-in sign-up signin signup sitemap sso static
-    status system teams test tickets users webhooks well-known www
+    status system team-now teams test tickets users webhooks well-known www
     """.split()
 )
 _NOT_A_NAME = gettext_noop(

@@ -69,7 +69,7 @@ class _Reader:
     def _append(self, written: str, name: str) -> None:
         address = clean_line(written)
         address = address if address.startswith('"') else "".join(address.split())
-        address = _MAILTO.sub("", address).lstrip("<").removesuffix(".")
+        address = _MAILTO.sub("", address).lstrip("<")
         if address.startswith("'") and address.endswith("'"):
             address = address[1:-1]
         is_valid = len(address) <= _MAX_ADDRESS_LENGTH and _ADDRESS.fullmatch(address)
