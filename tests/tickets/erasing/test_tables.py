@@ -55,7 +55,14 @@ NOT_ERASED = {
     ),
     **dict.fromkeys(
         (
-            *("field_definitions", "macros", "teams", "mailboxes", "mailbox_directory"),
+            *(
+                "business_hours",
+                "field_definitions",
+                "macros",
+                "teams",
+                "mailboxes",
+                "mailbox_directory",
+            ),
             *("endpoints", "api_keys", "api_key_directory", "contact_forms"),
         ),
         _OF_DESK,

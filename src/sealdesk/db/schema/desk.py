@@ -104,6 +104,15 @@ table(
     of_tenant(),
     runtime="UPDATE DELETE",
 )
+# When a desk works. settings: JSON.
+table(
+    "business_hours",
+    tenant(),
+    text_("settings"),
+    time_("updated_at"),
+    of_tenant(),
+    runtime="UPDATE",
+)
 # Canned replies of the desk. tags: JSON. What is null stays as it is on the ticket.
 table(
     "macros",
