@@ -18,6 +18,7 @@ from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.custom_fields import pages as custom_fields
 from sealdesk.tickets.erasing import pages as erasing
 from sealdesk.tickets.followers import pages as followers
+from sealdesk.tickets.hours import pages as hours
 from sealdesk.tickets.macros import pages as macros
 from sealdesk.tickets.merging import pages as merging
 from sealdesk.tickets.notifications import pages as notifications
@@ -42,6 +43,7 @@ ROOMS: tuple[Room, ...] = (
     team_now.ROOM,
     people.ROOM,
     teams.ROOM,
+    hours.ROOM,
     macros.ROOM,
     custom_fields.ROOM,
     tags.ROOM,

@@ -5,6 +5,7 @@ from sealdesk.identity.types import ADMINISTRATORS, ROLES
 from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.followers import pages as followers
+from sealdesk.tickets.hours import pages as hours
 from sealdesk.tickets.live import pages as live
 from sealdesk.tickets.macros import pages as macros
 from sealdesk.tickets.merging import pages as merging
@@ -85,6 +86,9 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("POST", "/tickets/{id}/unread", _USER_PAGE, unread.mark_unread),
     Route("POST", "/tickets/{id}/follow", _USER_PAGE, followers.follow),
     Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket.show_history),
+    # Settings → Business hours.
+    Route("GET", "/settings/business-hours", _ADMIN_PAGE, hours.show_hours),
+    Route("POST", "/settings/business-hours", _ADMIN_PAGE, hours.set_hours),
     # Settings → Tags.
     Route("GET", "/settings/tags", _ADMIN_PAGE, tags.list_tags),
     Route("GET", "/settings/tags/progress", _ADMIN_PAGE, tags.show_progress),

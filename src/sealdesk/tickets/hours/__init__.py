@@ -1,0 +1,1 @@
+"""The business hours of a desk, and when replies are due by them."""

@@ -1,0 +1,51 @@
+"""The structs of business hours: as typed, and as stored."""
+
+from datetime import date
+from typing import Annotated, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MAX_HOLIDAYS = 400
+MAX_REPLY_MINUTES = 7 * 24 * 60
+
+DayText = Annotated[str, Meta(max_length=100)]
+
+
+class HoursBody(msgspec.Struct, frozen=True):
+    """Business hours as the form sends them: a day as `09:00-12:00, 13:00-17:30`, "" for none.
+
+    time_zone: of the IANA database. holidays: dates, one on each line. reply_minutes: of business
+    hours, within which a customer who waits gets a reply; None for no such aim.
+    """
+
+    time_zone: Annotated[str, Meta(max_length=64)]
+    monday: DayText = ""
+    tuesday: DayText = ""
+    wednesday: DayText = ""
+    thursday: DayText = ""
+    friday: DayText = ""
+    saturday: DayText = ""
+    sunday: DayText = ""
+    holidays: Annotated[str, Meta(max_length=12 * MAX_HOLIDAYS)] = ""
+    reply_minutes: Annotated[int, Meta(ge=1, le=MAX_REPLY_MINUTES)] | None = None
+
+
+class Interval(NamedTuple):
+    """A part of a day, in minutes since its midnight by the clock on the wall."""
+
+    begin: int
+    end: int
+
+
+class Hours(msgspec.Struct, frozen=True):
+    """The business hours of a desk.
+
+    week: the intervals of each day from Monday, in order and apart. See `HoursBody`.
+    """
+
+    time_zone: str
+    week: tuple[tuple[Interval, ...], ...]
+    holidays: frozenset[date]
+    reply_minutes: int | None

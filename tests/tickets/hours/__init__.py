@@ -1,0 +1,1 @@
+"""Business hours: deadlines by them, their page, and due lines."""
