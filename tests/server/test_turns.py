@@ -10,6 +10,7 @@ import pytest
 from sealdesk.db import threads
 from sealdesk.db.deadline import deadline
 from sealdesk.server.turns import Turn, Turns
+from sealdesk.web import application
 from tests.support.service import Service
 
 _MS = 1_000_000
@@ -165,3 +166,20 @@ def test_a_new_request_of_a_payer_in_debt_does_nothing_before_its_turn() -> None
     asyncio.run(main())
     at = [at for at, payer in enumerate(desk.done) if payer == "a"][-2:]
     assert desk.done[at[0] : at[1]].count("b") >= 6
+
+
+def test_what_is_done_before_and_after_long_content_are_two_pieces() -> None:
+    done = list[str]()
+
+    async def work(length: int) -> None:
+        done.append("before")
+        await application._give_way(bytes(length))
+        done.append("after")
+
+    long = work(200_000)
+    long.send(None)
+    assert done == ["before"]
+    for unfinished in (long, work(10_000)):
+        with pytest.raises(StopIteration):
+            unfinished.send(None)
+    assert done == ["before", "after", "before", "after"]

@@ -38,6 +38,7 @@ _BYTES_PER_UNIT = 16 * 1024
 _STREAMED_BYTES_PER_UNIT = 256 * 1024  # copied only, neither parsed nor made (decision 0051)
 _STEPS_PER_UNIT = 100  # of rendering: 0.1 to 0.7 ms (decision 0057)
 _REFUSAL_DELAY_S = 0.5
+_LONG_BODY_BYTES = 128 * 1024
 _UNROUTED = "unrouted"
 _READS = ("GET", "HEAD")
 
@@ -219,10 +220,18 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
         is_number = route.takes_numbers and identifier.isdigit()
         if not (is_number or ids.is_canonical(identifier)):
             raise NotFound
+    await _give_way(request.body)
     response = await route.operation.handle(request, *params)
+    await _give_way(response.body)
     if request.method in _READS and len(response.body) > UNCOUNTED_BYTES:
         _check_budget(request, len(response.body))
     return response
+
+
+async def _give_way(content: bytes) -> None:
+    """What is done with long content before and after is two pieces of work."""
+    if len(content) > _LONG_BODY_BYTES:
+        await asyncio.sleep(0)
 
 
 def _check_budget(request: Request, size: int) -> None:
