@@ -33,6 +33,7 @@ FOLLOWERS = f"{TICKETS}/{{ticket_id}}/followers"
 WEBHOOKS = "/api/v1/webhooks"
 FIELDS = "/api/v1/custom-fields"
 MACROS = "/api/v1/macros"
+RULES = "/api/v1/rules"
 MAILBOXES = "/api/v1/mailboxes"
 FORMER = "/api/v1/former-addresses"
 BLOCKS = "/api/v1/mail-blocks"
@@ -130,6 +131,11 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("GET", f"{FIELDS}/{{id}}"): None,
     ("PATCH", f"{FIELDS}/{{id}}"): {"label": "Taken over"},
     ("DELETE", f"{FIELDS}/{{id}}"): None,
+    ("GET", RULES): None,
+    ("POST", RULES): {"name": "A rule", "trigger": "created", "actions": {"priority": "high"}},
+    ("GET", f"{RULES}/{{id}}"): None,
+    ("PATCH", f"{RULES}/{{id}}"): {"name": "Taken over"},
+    ("DELETE", f"{RULES}/{{id}}"): None,
     ("GET", MACROS): None,
     ("POST", MACROS): {"name": "A macro", "shortcut": "taken", "body": "Hello"},
     ("GET", f"{MACROS}/{{id}}"): None,
@@ -213,6 +219,7 @@ class Matrix(NamedTuple):
             KEY_WEBHOOKS: self.ours.webhook_id,
             FIELDS: self.ours.field_id,
             MACROS: self.ours.macro_id,
+            RULES: self.ours.rule_id,
             REQUESTS: self.ours.request_id,
             TEAMS: self.ours.team_id,
             MAILBOXES: self.ours.mailbox_id,

@@ -83,6 +83,15 @@ ACROSS_TENANTS = {
         "store.delete_unused(",
         "tickets/attachments/pruning.py",
     ),
+    "tickets/automation/steps/store.py _IS_USED": ("automation.is_used", "worker/one_log.py"),
+    "tickets/automation/steps/store.py _LIST_STAMPS": (
+        "store.list_stamps(",
+        "tickets/automation/steps/queueing.py",
+    ),
+    "tickets/automation/steps/store.py _LIST_TENANTS": (
+        "automation_store.list_due_tenants",
+        "worker/stepper.py",
+    ),
     "tickets/tags/steps/store.py _LIST_TENANTS": (
         "renamings.list_due_tenants",
         "worker/stepper.py",

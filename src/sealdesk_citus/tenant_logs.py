@@ -16,6 +16,7 @@ from sealdesk.event_log.consumers import Consumer
 from sealdesk.mail.sending.queueing import MailQueue
 from sealdesk.search.indexing import BESIDE_REQUESTS, INDEXES, Budget, Indexer
 from sealdesk.state import AppState
+from sealdesk.tickets.automation.steps.queueing import RuleQueue
 from sealdesk.webhooks.delivery import fan_out
 from sealdesk.webhooks.delivery.fan_out import FanOut
 from sealdesk.webhooks.store.fan_out import Backlog, find_backlog_of
@@ -31,7 +32,7 @@ _PLACED_AT_ONCE = 6
 _INDEXED_AT_ONCE = 2  # so that the search delays no webhooks
 # For what a killed process has left: it compares the positions of all tenants.
 FIND_BEHIND_EVERY_S = 5.0
-_CONSUMERS = 2 + len(INDEXES)
+_CONSUMERS = 3 + len(INDEXES)
 _TELL_EVERY_S = 0.1
 
 
@@ -130,6 +131,7 @@ class TenantLogs:
         has_more = [
             await self._attempt_step(FanOut(tenant_id), self._on_deliveries),
             await self._attempt_step(MailQueue(tenant_id), self._on_messages),
+            await self._attempt_step(RuleQueue(tenant_id), _ignore),
         ]
         return placed >= _BATCH_EVENTS or any(has_more)
 
@@ -192,4 +194,4 @@ async def _is_distributed(tx: Tx) -> bool:
 
 
 def _ignore() -> None:
-    """The search wakes nobody."""
+    """The search and the rules wake nobody."""

@@ -132,6 +132,7 @@ def _own_of_room(fuzzed: Fuzzed, path: str) -> dict[str, str]:
     """The ids of something new in a room whose paths have their own; empty for others."""
     rooms = {
         "/webhooks/": _own_webhook, "/teams/": _own_team, "/macros/": _own_macro,
+        "/rules/": _own_rule,
         "/custom-fields/": _own_field, "/followers/": _own_follower,
         "/by-external-id/": _own_external_id,
         "/requests/": _own_request, "/erasure": _own_erasure,
@@ -165,6 +166,11 @@ def _own_erasure(fuzzed: Fuzzed) -> dict[str, str]:
 def _own_macro(fuzzed: Fuzzed) -> dict[str, str]:
     new = {"name": "Thanks", "shortcut": uuid4().hex[:20], "body": "Thank you."}
     return {"id": fuzzed.admin.post("/api/v1/macros", new).json()["data"]["id"]}
+
+
+def _own_rule(fuzzed: Fuzzed) -> dict[str, str]:
+    new = {"name": "Thanks", "trigger": "created", "actions": {"priority": "high"}}
+    return {"id": fuzzed.admin.post("/api/v1/rules", new).json()["data"]["id"]}
 
 
 def _own_mailbox(fuzzed: Fuzzed) -> dict[str, str]:

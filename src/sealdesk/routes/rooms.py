@@ -15,6 +15,7 @@ from sealdesk.mail.received_messages import pages as received_messages
 from sealdesk.mail.receiving import errors as receiving_errors
 from sealdesk.mail.threads import pages as threads
 from sealdesk.tickets.attachments import pages as attachments
+from sealdesk.tickets.automation import pages as automation
 from sealdesk.tickets.custom_fields import pages as custom_fields
 from sealdesk.tickets.erasing import pages as erasing
 from sealdesk.tickets.followers import pages as followers
@@ -45,6 +46,7 @@ ROOMS: tuple[Room, ...] = (
     teams.ROOM,
     hours.ROOM,
     macros.ROOM,
+    automation.ROOM,
     custom_fields.ROOM,
     tags.ROOM,
     keys.ROOM,

@@ -28,6 +28,8 @@ from sealdesk.routes.mail import MAIL_API, MAIL_PAGES
 from sealdesk.routes.rooms import PROBLEM_TYPES
 from sealdesk.routes.ticket_pages import TICKET_PAGES
 from sealdesk.routes.webhooks import WEBHOOK_API, WEBHOOK_PAGES
+from sealdesk.tickets.automation import api as automation
+from sealdesk.tickets.automation import pages as automation_pages
 from sealdesk.tickets.custom_fields import api as custom_fields
 from sealdesk.tickets.custom_fields import pages as custom_field_pages
 from sealdesk.tickets.erasing import pages as erasing_pages
@@ -81,6 +83,11 @@ _API: tuple[Route, ...] = (
     Route("GET", "/api/v1/macros/{id}", _ADMIN, macros.get_macro),
     Route("PATCH", "/api/v1/macros/{id}", _ADMIN, macros.change_macro, _LONG),
     Route("DELETE", "/api/v1/macros/{id}", _ADMIN, macros.delete_macro),
+    Route("GET", "/api/v1/rules", _ADMIN, automation.list_rules),
+    Route("POST", "/api/v1/rules", _ADMIN, automation.create_rule, _LONG),
+    Route("GET", "/api/v1/rules/{id}", _ADMIN, automation.get_rule),
+    Route("PATCH", "/api/v1/rules/{id}", _ADMIN, automation.change_rule, _LONG),
+    Route("DELETE", "/api/v1/rules/{id}", _ADMIN, automation.delete_rule),
     Route("GET", "/api/v1/teams", _ADMIN, teams.list_teams),
     Route("POST", "/api/v1/teams", _ADMIN, teams.create_team),
     Route("GET", "/api/v1/teams/{id}", _ADMIN, teams.get_team),
@@ -214,6 +221,17 @@ PAGES: tuple[Route, ...] = (
     Route(
         "POST", "/settings/custom-fields/{id}/delete", _ADMIN_PAGE, custom_field_pages.delete_field
     ),
+    # Settings → Rules.
+    Route("GET", "/settings/rules", _ADMIN_PAGE, automation_pages.list_rules),
+    Route("GET", "/settings/rules/new", _ADMIN_PAGE, automation_pages.new_rule),
+    Route("POST", "/settings/rules/new", _ADMIN_PAGE, automation_pages.create_rule, _LONG),
+    Route("GET", "/settings/rules/{id}", _ADMIN_PAGE, automation_pages.show_rule),
+    Route("POST", "/settings/rules/{id}", _ADMIN_PAGE, automation_pages.change_rule, _LONG),
+    Route("POST", "/settings/rules/ready-made", _ADMIN_PAGE, automation_pages.add_ready_made),
+    Route("GET", "/settings/rules/{id}/dry-run", _ADMIN_PAGE, automation_pages.try_rule),
+    Route("POST", "/settings/rules/{id}/switch", _ADMIN_PAGE, automation_pages.switch_rule),
+    Route("GET", "/settings/rules/{id}/delete", _ADMIN_PAGE, automation_pages.confirm_deletion),
+    Route("POST", "/settings/rules/{id}/delete", _ADMIN_PAGE, automation_pages.delete_rule),
     # Settings → Macros.
     Route("GET", "/settings/macros", _ADMIN_PAGE, macro_pages.list_macros),
     Route("GET", "/settings/macros/new", _ADMIN_PAGE, macro_pages.new_macro),

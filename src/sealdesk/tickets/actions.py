@@ -217,8 +217,15 @@ async def _check_undo(tx: Tx, tenant_id: str, ticket_id: str, wanted: SeenChange
 
 
 async def apply_change(
-    tx: Tx, caller: Caller, stored: TicketAndCustomer, change: TicketChange, now_us: int
+    tx: Tx,
+    caller: Caller,
+    stored: TicketAndCustomer,
+    change: TicketChange,
+    now_us: int,
+    *,
+    in_history: Changes | None = None,
 ) -> TicketView:
+    """in_history: what the history says beside or instead of the changes."""
     ticket = stored.ticket
     update = rules.apply_change(ticket, change, now_us)
     if not update.changes:
@@ -237,7 +244,7 @@ async def apply_change(
         await checks.check_snoozed(tx, caller.tenant_id)
     document = await ticket_store.replace(tx, ticket, changed)
     view = view_of(stored._replace(ticket=changed), document)
-    await record_change(tx, caller, update, view, now_us)
+    await record_change(tx, caller, update, view, now_us, in_history=in_history)
     if "status" in update.changes:
         await notify.moved(tx, caller, changed, now_us)
     return view

@@ -78,6 +78,7 @@ async def run(state: AppState) -> None:
         group.create_task(_keep_pruning(state))
         group.create_task(stepper.RENAMINGS.run(state))
         group.create_task(stepper.ERASURES.run(state))
+        group.create_task(stepper.AUTOMATION.run(state))
         group.create_task(_keep_waking(state))
         group.create_task(mail.keep_sending(state, mail_wakeup))
         if is_worker:

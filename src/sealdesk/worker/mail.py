@@ -1,10 +1,11 @@
 """The tasks of e-mail: queue the messages of new replies, and send what is due."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import consumers
+from sealdesk.event_log.consumers import Consumer
 from sealdesk.mail.contact_form import actions, confirmation
 from sealdesk.mail.sending import store
 from sealdesk.mail.sending.deliverer import MailDeliverer
@@ -18,28 +19,46 @@ _COMPOSERS = {actions.CONFIRMATION: confirmation.compose}
 _REST_S = 0.025  # between two looks, as for webhooks
 
 
-class MailQueueTask(ConsumerTask):
-    """Queues the messages of new replies: at once if a mailbox sends, otherwise at leisure.
+class QueueTask(ConsumerTask):
+    """Queues work of new events: at once if the installation uses it, otherwise at leisure.
 
-    On SQLite each step takes the one writer, and most installations have no mailbox.
+    On SQLite each step takes the one writer, and most installations have no mailbox and no rule.
+    is_used: reads whether there is one.
     """
 
-    def __init__(self, on_progress: Callable[[], None]) -> None:
-        super().__init__(MailQueue(), on_progress)
+    def __init__(
+        self,
+        consumer: Consumer,
+        is_used: Callable[[Tx], Awaitable[bool]],
+        on_progress: Callable[[], None],
+    ) -> None:
+        super().__init__(consumer, on_progress)
+        self._is_used = is_used
 
     async def run(self, state: AppState) -> None:
         """Queue until cancelled."""
         state.database.listeners.append(lambda _: self.wakeup.set())
+        name = f"{self.consumer.name} queue"
         while True:
             await wait_for(self.wakeup, LOOK_EVERY_S)
-            while await attempt(self._step, state, "mail queue"):
+            while await attempt(self._step, state, name):
                 pass
-            is_sending = await attempt(_count_sending, state, "mail queue")
-            await asyncio.sleep(_REST_S if is_sending else LOOK_EVERY_S)
+            is_used = await attempt(self._look, state, name)
+            await asyncio.sleep(_REST_S if is_used else LOOK_EVERY_S)
+
+    async def _look(self, state: AppState) -> int:
+        return await state.database.read(self._is_used)
 
     async def _step(self, state: AppState) -> int:
         # On SQLite an empty step would still take the writer.
-        return await self._run_step(state) if await state.database.read(_has_events) else 0
+        names = [self.consumer.name]
+        has_events = await state.database.read(lambda tx: consumers.find_lags(tx, names))
+        return await self._run_step(state) if has_events else 0
+
+
+def mail_queue_task(on_progress: Callable[[], None]) -> QueueTask:
+    """Queues the messages of new replies."""
+    return QueueTask(MailQueue(), _is_sending, on_progress)
 
 
 async def keep_sending(state: AppState, wakeup: asyncio.Event) -> None:
@@ -57,12 +76,8 @@ async def keep_sending(state: AppState, wakeup: asyncio.Event) -> None:
         await deliverer.end()
 
 
-async def _has_events(tx: Tx) -> bool:
-    return bool(await consumers.find_lags(tx, [MailQueue.name]))
-
-
-async def _count_sending(state: AppState) -> int:
-    return len(await state.database.read(lambda tx: store.list_sending(tx, 1)))
+async def _is_sending(tx: Tx) -> bool:
+    return bool(await store.list_sending(tx, 1))
 
 
 async def _end_leases(state: AppState) -> int:

@@ -5,10 +5,12 @@ from collections.abc import Callable
 
 from sealdesk.search.indexing import Budget
 from sealdesk.state import AppState
+from sealdesk.tickets.automation.steps import store as automation
+from sealdesk.tickets.automation.steps.queueing import RuleQueue
 from sealdesk.webhooks.delivery import fan_out
 from sealdesk.worker import indexer, log_tasks
 from sealdesk.worker.log_tasks import ConsumerTask
-from sealdesk.worker.mail import MailQueueTask
+from sealdesk.worker.mail import QueueTask, mail_queue_task
 
 
 class OneLog:
@@ -21,7 +23,11 @@ class OneLog:
         self, state: AppState, on_deliveries: Callable[[], None], on_messages: Callable[[], None]
     ) -> None:
         self._state = state
-        self._tasks = [ConsumerTask(fan_out.FanOut(), on_deliveries), MailQueueTask(on_messages)]
+        self._tasks = [
+            ConsumerTask(fan_out.FanOut(), on_deliveries),
+            mail_queue_task(on_messages),
+            QueueTask(RuleQueue(), automation.is_used, _ignore),
+        ]
 
     async def run(self) -> None:
         """Run until cancelled; the failure of a step ends nothing."""
@@ -39,3 +45,7 @@ class OneLog:
     async def update_indexes(self, state: AppState, budget: Budget) -> int:
         """Let each index handle its next events and continue its rebuild; how much was done."""
         return await indexer.update_indexes(state, budget)
+
+
+def _ignore() -> None:
+    """The task of the rules looks for work by itself."""

@@ -1,4 +1,4 @@
-"""Long work of tenants in steps, with rests in which requests write: renaming tags, erasing."""
+"""Long work of tenants in steps, with rests in which requests write: tags, erasing, rules."""
 
 import asyncio
 import time
@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from sealdesk.db.engine import Tx
 from sealdesk.state import AppState
+from sealdesk.tickets.automation.steps import actions as automation
+from sealdesk.tickets.automation.steps import store as automation_store
 from sealdesk.tickets.erasing.steps import actions as erasing
 from sealdesk.tickets.erasing.steps import store as erasures
 from sealdesk.tickets.tags.steps import actions as renaming
@@ -77,4 +79,10 @@ RENAMINGS = Stepper(
 )
 ERASURES = Stepper(
     "erase customers", erasures.list_due_tenants, erasing.run_step, erasures.postpone
+)
+AUTOMATION = Stepper(
+    "automation rules",
+    automation_store.list_due_tenants,
+    automation.run_step,
+    automation_store.postpone,
 )

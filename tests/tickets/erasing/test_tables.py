@@ -40,7 +40,7 @@ NOT_ERASED = {
         (
             *("answering", "viewers", "reads", "ticket_followers", "attachment_usage", "epochs"),
             *("deliveries", "replays", "fan_out_backlogs", "feed_positions", "log_positions"),
-            "consumer_positions",
+            *("consumer_positions", "automation_tasks", "automation_effects"),
             *("key_usage", "presence_counters", "search_rebuilds", "ticket_numbers"),
             *("test_tenants", "tenants", "used_signatures"),
         ),
@@ -59,6 +59,7 @@ NOT_ERASED = {
                 "business_hours",
                 "field_definitions",
                 "macros",
+                "automation_rules",
                 "teams",
                 "mailboxes",
                 "mailbox_directory",

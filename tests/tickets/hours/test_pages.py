@@ -1,7 +1,5 @@
 """Settings → Business hours, and the due lines of the inbox and of a ticket."""
 
-import re
-
 import pytest
 
 from sealdesk import clock
@@ -81,19 +79,17 @@ def test_lists_and_tickets_say_when_a_reply_is_due_and_how_late_it_is(
     tenant = own_service.tenant()
     visitor, key = logged_in(tenant), tenant.key()
     ticket = key.ticket()
-    assert "due 2 h" not in visitor.get("/tickets").text
+    assert "reply due" not in visitor.get("/tickets").text
     save(visitor, **ALWAYS, reply_minutes="180")
     at = f"/tickets/{ticket['id']}"
     due_us = (clock.parse_instant(ticket["waiting_since"]) or 0) + 3 * HOUR_S * 1_000_000
     for path in ("/tickets", at):
         page = visitor.get(path)
-        # Scripts replace the text of time elements by the instant.
-        assert re.search(r'<span class="turn" [^>]*>due 2 h<', page.answer.text)
-        assert f'<time datetime="{clock.iso(due_us)}">' in page.answer.text
+        assert "reply due in 2 h" in page.text and clock.iso(due_us) in page.answer.text
     own_service.clock.advance(5 * HOUR_S)
     visitor = logged_in(tenant)
     for path in ("/tickets", at, "/team-now"):
-        assert "late 2 h" in visitor.get(path).text
+        assert "reply late by 2 h" in visitor.get(path).text
     assert (
         key.post(
             f"{at.replace('/tickets', '/api/v1/external/tickets')}/replies", {"body": "Hello"}
@@ -101,4 +97,4 @@ def test_lists_and_tickets_say_when_a_reply_is_due_and_how_late_it_is(
         == 201
     )
     for path in ("/tickets", at):
-        assert "late 2 h" not in visitor.get(path).text
+        assert "reply late" not in visitor.get(path).text

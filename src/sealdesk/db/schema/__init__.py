@@ -16,6 +16,7 @@ from graphlib import TopologicalSorter
 from sealdesk.db.schema import (
     api_keys,
     attachments,
+    automation,
     desk,
     events,
     identity,
@@ -31,6 +32,7 @@ __all__ = [
     "TABLES",
     "api_keys",
     "attachments",
+    "automation",
     "desk",
     "events",
     "identity",

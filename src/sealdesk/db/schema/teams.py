@@ -26,6 +26,7 @@ table(
     of_tenant(),
     index("teams_name", "tenant_id", "name_identity", is_unique=True),
     runtime="UPDATE",
+    worker="SELECT",
 )
 # seen_at: when the user last did something in a page, to a minute. away_at: since when they say
 # that they are away. last_assigned_at: by the round robin.

@@ -71,7 +71,7 @@ async def replied(
 
 async def moved(tx: Tx, caller: Caller, ticket: Ticket, now_us: int) -> None:
     """Tell the followers that somebody else has changed the status; a reply with it tells them."""
-    if not ticket.follower_count or ticket.last_message_at == now_us:
+    if not ticket.follower_count or ticket.last_message_at == now_us or caller.is_worker:
         return
     user_ids, name = await _list_followers(tx, caller, ticket), caller.actor.name
     tenant_id = caller.tenant_id

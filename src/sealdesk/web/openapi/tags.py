@@ -12,6 +12,7 @@ TAGS = {
     "Mailboxes": "For administrators: addresses that receive and send, and blocked senders.",
     "Custom fields": "For administrators: the fields that tickets have besides the built-in ones.",
     "Macros": "For administrators: canned replies, and what they set on a ticket.",
+    "Rules": "For administrators: what the desk does with tickets by itself.",
     "Log-in": "Access tokens and passwords of users.",
     "Basics": "The first requests to make, and monitoring for operators.",
 }

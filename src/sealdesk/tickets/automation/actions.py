@@ -1,0 +1,99 @@
+"""What a caller does with automation rules; each action is the work of one transaction."""
+
+from typing import Any
+
+import msgspec
+
+from sealdesk import ids
+from sealdesk.caller import Caller
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.records import audit
+from sealdesk.tickets.automation import rules, store
+from sealdesk.tickets.automation.errors import TOO_MANY_RULES
+from sealdesk.tickets.automation.types import NewRule, Rule, RuleChange
+from sealdesk.tickets.store import teams
+
+_NO_TEAM = gettext_noop("There is no such team.")
+
+
+async def get_rule(tx: Tx, tenant_id: str, rule_id: str) -> Rule:
+    """Raises NotFound."""
+    rule = await store.find(tx, tenant_id, rule_id)
+    if rule is None:
+        raise NotFound
+    return rule
+
+
+async def create_rule(tx: Tx, caller: Caller, new: NewRule, *, now_us: int) -> Rule:
+    """Raises ValidationFailed, Conflict above MAX_RULES."""
+    await _lock_rules(tx, caller)
+    existing = await store.list_rules(tx, caller.tenant_id)
+    if len(existing) >= rules.MAX_RULES:
+        raise Conflict(TOO_MANY_RULES, limit=rules.MAX_RULES)
+    last = existing[-1].position if existing else 0
+    fields = msgspec.structs.asdict(new) | {
+        "conditions": tuple(new.conditions),
+        "position": new.position or last + 1,
+    }
+    rule = Rule(
+        **fields,
+        tenant_id=caller.tenant_id,
+        id=ids.mint(now_us),
+        paused_because=None,
+        version=1,
+        enabled_at=now_us,
+        created_at=now_us,
+        updated_at=now_us,
+    )
+    await _check(tx, rule)
+    await store.add(tx, rule)
+    await _record_audit(tx, caller, "rule.created", rule, now_us)
+    return rule
+
+
+async def change_rule(
+    tx: Tx, caller: Caller, rule_id: str, change: RuleChange, *, now_us: int
+) -> Rule:
+    """The rule after the change. Raises NotFound, ValidationFailed."""
+    await _lock_rules(tx, caller)
+    rule = await get_rule(tx, caller.tenant_id, rule_id)
+    changed = rules.changed(rule, change, now_us)
+    if changed is rule:
+        return rule
+    # A rule whose team is gone can be switched off, and must be corrected before it runs again.
+    if changed.is_enabled or changed.actions != rule.actions:
+        await _check(tx, changed)
+    await store.replace(tx, changed)
+    changes = rules.differences(rule, changed)
+    await _record_audit(tx, caller, "rule.updated", changed, now_us, changes=changes)
+    return changed
+
+
+async def delete_rule(tx: Tx, caller: Caller, rule_id: str, *, now_us: int) -> None:
+    """Raises NotFound, also the second time."""
+    await _lock_rules(tx, caller)
+    rule = await get_rule(tx, caller.tenant_id, rule_id)
+    await store.delete(tx, caller.tenant_id, rule_id)
+    await _record_audit(tx, caller, "rule.deleted", rule, now_us)
+
+
+async def _check(tx: Tx, rule: Rule) -> None:
+    faults = rules.find_faults(rule)
+    team_id = rule.actions.team_id
+    if team_id is not None and not await teams.is_team(tx, rule.tenant_id, team_id):
+        faults.append(Fault("/actions/team_id", "unknown_team", _NO_TEAM))
+    if faults:
+        raise invalid(faults)
+
+
+async def _lock_rules(tx: Tx, caller: Caller) -> None:
+    # Concurrent requests count each other's rules.
+    await tx.lock("automation rules", caller.tenant_id)
+
+
+async def _record_audit(
+    tx: Tx, caller: Caller, action: str, rule: Rule, now_us: int, **details: Any
+) -> None:
+    named = {"name": rule.name, "version": rule.version, **details}
+    await audit.record(tx, caller, action, rule.id, named, now_us)

@@ -1,0 +1,26 @@
+"""Example values of automation rules for the documentation."""
+
+from sealdesk.tickets.automation.types import Condition, RuleActions, RuleResponse
+
+RULE = RuleResponse(
+    id="0199b0c8-1f20-7a41-8b62-7c8d9e0f1a2c",
+    name="VIP first",
+    position=1,
+    trigger="created",
+    hours=0,
+    conditions=(Condition("tag", "is", ["vip"]),),
+    actions=RuleActions(priority="high"),
+    is_enabled=True,
+    paused_because=None,
+    version=1,
+    created_at="2026-03-01T08:25:00.000000Z",
+    updated_at="2026-03-01T08:25:00.000000Z",
+)
+NEW_RULE = {
+    "name": RULE.name,
+    "trigger": RULE.trigger,
+    "conditions": [{"field": "tag", "operator": "is", "values": ["vip"]}],
+    "actions": {"priority": "high"},
+    "is_enabled": True,
+}
+RULE_CHANGE = {"is_enabled": False}

@@ -1,0 +1,278 @@
+"""Settings → Rules."""
+
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from sealdesk.clock import iso
+from sealdesk.db.engine import Tx
+from sealdesk.errors import ApiError, Conflict, ValidationFailed
+from sealdesk.tickets.automation import actions, dry_run, errors, labels, rules, store
+from sealdesk.tickets.automation.types import (
+    Condition,
+    NewRule,
+    Outcome,
+    Rule,
+    RuleActions,
+    RuleChange,
+    Trial,
+)
+from sealdesk.tickets.custom_fields import store as custom_fields
+from sealdesk.tickets.store import assignees, teams
+from sealdesk.tickets.types import PRIORITIES, STATUSES
+from sealdesk.web import body
+from sealdesk.web.form import Form
+from sealdesk.web.operation import page
+from sealdesk.web.pages import forms, render
+from sealdesk.web.pages.i18n import gettext, gettext_noop, translate
+from sealdesk.web.pages.site import NavItem, Room
+from sealdesk.web.request import Request, Response
+
+_PATH = "/settings/rules"
+NAV_ITEM = NavItem(_PATH, gettext_noop("Rules"))
+ROOM = Room("tickets.automation", errors, labels, NAV_ITEM, object_type="rule")
+_PEOPLE = 1000  # whose names conditions show
+_PARTS = 10  # of a dry run, in one response
+_MOST_OUTCOMES = 200
+_BLANK_ROWS = 3
+_MAX_ROWS = 20
+_BLANK = Condition("", "is", [""])
+_EMPTY: dict[str, Any] = {
+    "name": "",
+    "trigger": "created",
+    "hours": "",
+    "position": "",
+    "is_enabled": True,
+    "conditions": [],
+    "actions": msgspec.structs.asdict(RuleActions()),
+}
+
+
+@page
+async def list_rules(request: Request) -> Response:
+    """All rules in their order, each as a sentence."""
+    tenant_id = request.caller.tenant_id
+
+    async def work(tx: Tx) -> tuple[list[Rule], dict[str, str], dict[str, str]]:
+        return await store.list_rules(tx, tenant_id), *await _list_names(tx, tenant_id)
+
+    listed, names, live_teams = await request.read(work)
+    return await render.page(
+        request,
+        "automation/rules.html",
+        rules=listed,
+        names=names,
+        live_teams=live_teams,
+        most=rules.MAX_RULES,
+        ready_made=_list_ready_made(listed),
+    )
+
+
+@page
+async def new_rule(request: Request) -> Response:
+    """The form of a new rule."""
+    return await _form(request, _EMPTY)
+
+
+@page
+async def create_rule(request: Request) -> Response:
+    """Create a rule."""
+    typed = await _read_fields(request)
+    try:
+        new = body.convert(_wanted(typed), NewRule)
+        await request.act(actions.create_rule, new, now_us=request.now_us)
+    except (ValidationFailed, Conflict) as error:
+        return await _form(request, typed, error)
+    return render.redirect(request, _PATH)
+
+
+@page
+async def show_rule(request: Request, rule_id: str) -> Response:
+    """One rule in the form that changes it."""
+    rule = await _get_rule(request, rule_id)
+    typed = {name: getattr(rule, name) for name in rules.CHANGED}
+    typed |= {"actions": msgspec.structs.asdict(rule.actions), "hours": rule.hours or ""}
+    return await _form(request, typed, rule=rule)
+
+
+@page
+async def change_rule(request: Request, rule_id: str) -> Response:
+    """Change a rule."""
+    rule, typed = await _get_rule(request, rule_id), await _read_fields(request)
+    try:
+        change = body.convert(_wanted(typed), RuleChange)
+        await request.act(actions.change_rule, rule.id, change, now_us=request.now_us)
+    except ValidationFailed as error:
+        return await _form(request, typed, error, rule)
+    return render.redirect(request, _PATH)
+
+
+@page
+async def switch_rule(request: Request, rule_id: str) -> Response:
+    """Switch a rule on or off; also one that the desk has paused."""
+    rule = await _get_rule(request, rule_id)
+    change = RuleChange(is_enabled=forms.read(request).text("on") == "yes")
+    try:
+        await request.act(actions.change_rule, rule.id, change, now_us=request.now_us)
+    except ValidationFailed as error:
+        typed = {name: getattr(rule, name) for name in rules.CHANGED}
+        typed |= {"actions": msgspec.structs.asdict(rule.actions), "hours": rule.hours or ""}
+        return await _form(request, typed, error, rule)
+    return render.redirect(request, _PATH)
+
+
+@page
+async def add_ready_made(request: Request) -> Response:
+    """Add one of the rules that come with each desk, switched on."""
+    wanted = forms.read(request).text("name")
+    for each in rules.READY_MADE:
+        if each.name == wanted:
+            note = each.actions.note
+            said = msgspec.structs.replace(each.actions, note=gettext(note) if note else None)
+            new = msgspec.structs.replace(each, name=gettext(each.name), actions=said)
+            await request.act(actions.create_rule, new, now_us=request.now_us)
+    return render.redirect(request, _PATH)
+
+
+@page
+async def try_rule(request: Request, rule_id: str) -> Response:
+    """What a rule would have done: some thousand events at a time, in turns with others."""
+    rule = await _get_rule(request, rule_id)
+    after = _number(forms.read_query(request).text("after"))
+    reached, outcomes = after if isinstance(after, int) else 0, list[Outcome]()
+    for _ in range(_PARTS):
+        trial = await request.read(partial(_run_part, rule, reached, request.now_us))
+        outcomes += trial.outcomes
+        reached = trial.reached
+        if reached >= trial.last or len(outcomes) >= _MOST_OUTCOMES:
+            break
+    names, live_teams = await request.fetch(_list_names)
+    return await render.page(
+        request,
+        "automation/dry_run.html",
+        rule=rule,
+        outcomes=outcomes,
+        trial=trial,
+        is_over=reached >= trial.last,
+        names=names | live_teams,
+        live_teams=live_teams,
+        iso=iso,
+    )
+
+
+async def _run_part(rule: Rule, reached: int, now_us: int, tx: Tx) -> Trial:
+    return await dry_run.run_part(tx, rule, reached, now_us)
+
+
+@page
+async def confirm_deletion(request: Request, rule_id: str) -> Response:
+    """The confirmation of a deletion."""
+    rule = await _get_rule(request, rule_id)
+    return await render.page(request, "automation/delete.html", rule=rule)
+
+
+@page
+async def delete_rule(request: Request, rule_id: str) -> Response:
+    """Delete a rule."""
+    await request.act(actions.delete_rule, rule_id, now_us=request.now_us)
+    return render.redirect(request, _PATH)
+
+
+def _list_ready_made(listed: list[Rule]) -> list[tuple[str, NewRule]]:
+    """(translated name, rule) of those that the desk does not have."""
+    names = {each.name for each in listed}
+    named = [(gettext(each.name), each) for each in rules.READY_MADE]
+    return [(name, each) for name, each in named if {each.name, name}.isdisjoint(names)]
+
+
+async def _get_rule(request: Request, rule_id: str) -> Rule:
+    return await request.fetch(actions.get_rule, rule_id)
+
+
+async def _read_fields(request: Request) -> dict[str, Any]:
+    """The fields as they were typed; names of people and teams as their ids."""
+    form, tenant_id = forms.read(request), request.caller.tenant_id
+    names, live_teams = await request.read(lambda tx: _list_names(tx, tenant_id))
+    by_name = {name.casefold(): each for each, name in [*names.items(), *live_teams.items()]}
+    rows = zip(form.texts("field"), form.texts("operator"), form.texts("values"), strict=False)
+    conditions = []
+    for field, operator, values in list(rows)[:_MAX_ROWS]:
+        if field:
+            wanted = [each.strip() for each in values.split(",")]
+            if field in ("assignee_id", "team_id"):
+                wanted = [by_name.get(each.casefold(), each) for each in wanted]
+            conditions.append({"field": field, "operator": operator, "values": wanted})
+    return {
+        "name": form.text("name").strip(),
+        **{name: form.text(name).strip() for name in ("trigger", "hours", "position")},
+        "is_enabled": form.text("is_enabled") == "yes",
+        "conditions": conditions,
+        "actions": _read_actions(form),
+    }
+
+
+def _read_actions(form: Form) -> dict[str, Any]:
+    chosen = {name: form.text(name) or None for name in ("status", "priority", "team_id")}
+    tags = {name: _split(form.text(name)) or None for name in ("add_tags", "remove_tags")}
+    return {**chosen, **tags, "note": form.text("note").strip() or None}
+
+
+def _split(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _wanted(typed: dict[str, Any]) -> dict[str, Any]:
+    """The same as the body of an API request."""
+    numbers = {"hours": _number(typed["hours"]) or 0, "position": _number(typed["position"])}
+    given = {name: value for name, value in numbers.items() if value is not None}
+    return {**{name: typed[name] for name in typed if name not in numbers}, **given}
+
+
+def _number(text: str) -> int | str | None:
+    """What is no number is refused by the check of the field."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text or None
+
+
+async def _list_names(tx: Tx, tenant_id: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Id → name of people and of teams; teams that are gone are in neither."""
+    people = await assignees.list_assignees(tx, tenant_id, _PEOPLE)
+    names = {each.id: each.name for each in people[:_PEOPLE]}
+    return names, {each.id: each.name for each in await teams.list_teams(tx, tenant_id)}
+
+
+async def _form(
+    request: Request,
+    typed: dict[str, Any],
+    error: ApiError | None = None,
+    rule: Rule | None = None,
+) -> Response:
+    """The form with what was typed and a message beside each invalid field."""
+    tenant_id = request.caller.tenant_id
+
+    async def work(tx: Tx) -> tuple[dict[str, str], dict[str, str], list[str]]:
+        definitions = await custom_fields.list_fields(tx, tenant_id)
+        keys = [f"{rules.CUSTOM}{each.key}" for each in definitions]
+        return *await _list_names(tx, tenant_id), keys
+
+    names, live_teams, custom_keys = await request.read(work)
+    conditions = typed["conditions"]
+    shown = forms.messages(error)
+    if isinstance(error, ValidationFailed):  # beside the row, or the choice
+        shown["faults"] |= {each.pointer[1:]: translate(each) for each in error.faults}
+    blank = min(_BLANK_ROWS, _MAX_ROWS - len(conditions))
+    return await render.page(
+        request,
+        "automation/rule.html",
+        error.status if error else 200,
+        rule=rule,
+        typed=typed,
+        rows=[*conditions, *[_BLANK] * blank],
+        fields=[*rules.FIELDS, *custom_keys],
+        triggers=(*rules.TRIGGERS.values(), "unchanged"),
+        statuses=STATUSES,
+        priorities=PRIORITIES,
+        names=names | live_teams,
+        live_teams=live_teams,
+        **shown,
+    )

@@ -1,0 +1,1 @@
+"""Automation rules run by the worker: each ticket in a transaction of its own."""

@@ -1,0 +1,109 @@
+"""The SQL of automation rules."""
+
+import msgspec
+
+from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
+from sealdesk.db.engine import Row, Tx
+from sealdesk.event_log.consumers import LogEvent
+from sealdesk.resources.paging import PageRequest
+from sealdesk.tickets.automation import rules
+from sealdesk.tickets.automation.types import Condition, Rule, RuleActions
+
+COLUMNS = Rule.__struct_fields__
+_COLUMNS = column_list(COLUMNS)
+_CHANGED = (*rules.CHANGED, "paused_because", "enabled_at", "version", "updated_at")
+_HIGHEST_ID = "g"  # above every hexadecimal id
+_FIND = f"SELECT {_COLUMNS} FROM automation_rules WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_LIST = f"""
+SELECT {_COLUMNS} FROM automation_rules WHERE tenant_id = :tenant_id AND id < :before
+ORDER BY id DESC LIMIT :limit
+"""
+_LIST_ALL = f"""
+SELECT {_COLUMNS} FROM automation_rules WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit
+"""
+_ADD = f"""
+INSERT INTO automation_rules ({_COLUMNS}) VALUES ({parameter_list(COLUMNS)})
+"""
+# A rule that is enabled looks at all tickets that are unchanged for so long.
+_REPLACE = f"""
+UPDATE automation_rules SET {assignment_list(_CHANGED)}, reached_at = 0, reached_id = '',
+    looked_at = 0
+WHERE tenant_id = :tenant_id AND id = :id
+"""
+_DELETE = "DELETE FROM automation_rules WHERE tenant_id = :tenant_id AND id = :id"
+_FEED = """
+SELECT tenant_id, pruned_position, last_position FROM feed_positions
+WHERE tenant_id = :tenant_id LIMIT :limit
+"""
+_EVENTS = """
+SELECT position, id, type, created_at, object FROM events
+WHERE tenant_id = :tenant_id AND position >= :position ORDER BY position LIMIT :limit
+"""
+_MAX_BYTES = 1024 * 1024
+_decode_conditions = msgspec.json.Decoder(tuple[Condition, ...]).decode
+_decode_actions = msgspec.json.Decoder(RuleActions).decode
+
+
+async def list_page(tx: Tx, tenant_id: str, page: PageRequest) -> list[Rule]:
+    """Newest first; one more than the page when there are more."""
+    before = page.after[0] if page.after else _HIGHEST_ID
+    params = {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
+    large = ("conditions", "actions")
+    return [rule_of(row) for row in await tx.fetch_page(_LIST, params, large, page.max_bytes)]
+
+
+async def list_rules(tx: Tx, tenant_id: str) -> list[Rule]:
+    """All rules of a tenant in the order in which they run."""
+    params = {"tenant_id": tenant_id, "limit": rules.MAX_RULES}
+    return sorted(map(rule_of, await tx.fetch_all(_LIST_ALL, params)), key=rules.order)
+
+
+async def find(tx: Tx, tenant_id: str, rule_id: str) -> Rule | None:
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": rule_id})
+    return None if row is None else rule_of(row)
+
+
+async def add(tx: Tx, rule: Rule) -> None:
+    await tx.execute_one(_ADD, _params(rule))
+
+
+async def replace(tx: Tx, rule: Rule) -> None:
+    """Store the changed fields of a rule."""
+    await tx.execute_one(_REPLACE, _params(rule))
+
+
+async def delete(tx: Tx, tenant_id: str, rule_id: str) -> None:
+    await tx.execute_one(_DELETE, {"tenant_id": tenant_id, "id": rule_id})
+
+
+def rule_of(row: Row) -> Rule:
+    """The rule of a row that has its columns."""
+    values = {name: row[name] for name in COLUMNS}
+    decoded = {
+        "conditions": _decode_conditions(values["conditions"]),
+        "actions": _decode_actions(values["actions"]),
+        "is_enabled": bool(values["is_enabled"]),
+    }
+    return Rule(**values | decoded)
+
+
+def _params(rule: Rule) -> dict[str, object]:
+    return msgspec.structs.asdict(rule) | {
+        "conditions": msgspec.json.encode(rule.conditions).decode(),
+        "actions": msgspec.json.encode(rule.actions).decode(),
+    }
+
+
+async def find_feed(tx: Tx, tenant_id: str) -> tuple[int, int]:
+    """The position before the first event that a tenant has, and that of the last."""
+    row = await tx.fetch_one(_FEED, {"tenant_id": tenant_id, "limit": 1})
+    return (0, 0) if row is None else (row["pruned_position"], row["last_position"])
+
+
+async def list_events(tx: Tx, tenant_id: str, after: int, limit: int) -> list[LogEvent]:
+    """The next events behind a position, with their objects."""
+    params = {"tenant_id": tenant_id, "position": after + 1, "limit": limit}
+    rows = await tx.fetch_page(_EVENTS, params, ("object",), _MAX_BYTES)
+    return [
+        LogEvent(position, tenant_id, position, *values) for position, *values in map(tuple, rows)
+    ]

@@ -1,0 +1,164 @@
+"""The structs of automation rules: as requested, as stored, and as shown."""
+
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from sealdesk.clock import Iso
+from sealdesk.event_log.events import Changes
+from sealdesk.ids import Id
+from sealdesk.resources.representation import check_visible
+from sealdesk.tickets.types import LongText, Priority, Status, Tags
+
+# unchanged: no event, but a time without one.
+Trigger = Literal["created", "changed", "replied", "bounced", "unchanged"]
+Operator = Literal["is", "is_not", "contains", "lacks"]
+PauseReason = Literal["too_many_effects", "team_missing"]
+
+MAX_HOURS = 90 * 24
+_READ_ONLY = frozenset({"id", "version", "paused_because", "created_at", "updated_at"})
+
+RuleName = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_visible})]
+FieldName = Annotated[str, Meta(min_length=1, max_length=80)]
+Value = Annotated[str, Meta(max_length=255)]
+Hours = Annotated[int, Meta(ge=0, le=MAX_HOURS)]
+Position = Annotated[int, Meta(ge=1, le=1_000_000)]
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """One condition of a rule.
+
+    field: `status`, `priority`, `source`, `tag`, `subject`, `description`, `customer_email`,
+    `assignee_id`, `team_id`, or `custom_fields.` with a key.
+    operator: `is` and `is_not` compare the whole value, without regard to case; `contains` and
+    `lacks` a part of it.
+    values: one of which is enough; for `is_not` and `lacks`, none of which may hold. An empty one
+    is a field without a value.
+    """
+
+    field: FieldName
+    operator: Operator
+    values: Annotated[list[Value], Meta(min_length=1, max_length=20)]
+
+
+class RuleActions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a rule does to a ticket. What is null or empty stays as it is.
+
+    note: an internal note, as Markdown.
+    """
+
+    status: Status | None = None
+    priority: Priority | None = None
+    team_id: str | None = None
+    add_tags: Tags | None = None
+    remove_tags: Tags | None = None
+    note: LongText | None = None
+
+
+Conditions = Annotated[list[Condition], Meta(max_length=20)]
+
+
+class NewRule(msgspec.Struct, frozen=True):
+    """The body of a request that creates a rule.
+
+    position: rules run from the lowest to the highest; at the end if it is left out.
+    hours: how long a ticket must be `unchanged`; 0 for the other triggers.
+    conditions: all of them must hold.
+    """
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+
+    name: RuleName
+    trigger: Trigger
+    actions: RuleActions
+    conditions: Conditions = []
+    hours: Hours = 0
+    position: Position | None = None
+    is_enabled: bool = False
+
+
+class RuleChange(msgspec.Struct, frozen=True):
+    """A merge patch of a rule; `conditions` and `actions` are replaced as a whole."""
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+
+    name: RuleName | UnsetType = UNSET
+    trigger: Trigger | UnsetType = UNSET
+    actions: RuleActions | UnsetType = UNSET
+    conditions: Conditions | UnsetType = UNSET
+    hours: Hours | UnsetType = UNSET
+    position: Position | UnsetType = UNSET
+    is_enabled: bool | UnsetType = UNSET
+
+
+class RuleFields(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields of a rule that the API shows as they are stored.
+
+    position: rules run from the lowest to the highest.
+    hours: how long a ticket must be `unchanged`.
+    version: rises with each change.
+    paused_because: why the desk has stopped it; null while it runs. Switching it on again, or
+    changing it, ends that.
+    """
+
+    id: Id
+    name: str
+    position: int
+    trigger: Trigger
+    hours: int
+    conditions: tuple[Condition, ...]
+    actions: RuleActions
+    is_enabled: bool
+    paused_because: PauseReason | None
+    version: int
+
+
+class Rule(RuleFields, frozen=True, kw_only=True):
+    """A rule as it is stored.
+
+    enabled_at: it acts on events from then on.
+    """
+
+    tenant_id: str
+    enabled_at: int
+    created_at: int
+    updated_at: int
+
+
+class RuleResponse(RuleFields, frozen=True, kw_only=True):
+    """A rule as the API shows it."""
+
+    created_at: Iso
+    updated_at: Iso
+
+
+class Cause(NamedTuple):
+    """A condition that held, and the value for which it did."""
+
+    field: str
+    operator: Operator
+    value: str
+
+
+class Outcome(NamedTuple):
+    """What a rule would do, or would have done, to a ticket.
+
+    at: when. changes: field → (old, new). causes: the conditions that held.
+    """
+
+    ticket_id: str
+    number: int
+    subject: str
+    at: int
+    changes: Changes
+    causes: list[Cause]
+
+
+class Trial(NamedTuple):
+    """A part of a dry run. reached, last: positions in the feed; it is over when they are equal."""
+
+    outcomes: list[Outcome]
+    first: int
+    reached: int
+    last: int

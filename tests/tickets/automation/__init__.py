@@ -1,0 +1,1 @@
+"""Automation rules: their API, their pages, and what the worker does with them."""

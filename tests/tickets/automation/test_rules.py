@@ -1,0 +1,130 @@
+"""Automation rules by API and on their page: what is stored, and what is refused."""
+
+from typing import Any
+
+import pytest
+
+from sealdesk import clock
+from sealdesk.tickets.automation import rules
+from sealdesk.tickets.automation.types import Condition, Rule, RuleActions
+from tests.support.client import Person
+from tests.support.pages import logged_in
+from tests.support.service import Tenant
+from tests.tickets.automation.test_running import RULES, made, when
+
+pytestmark = pytest.mark.any_database
+PAGE = "/settings/rules"
+HIGH = {"priority": "high"}
+
+
+def refused(admin: Person, **fields: Any) -> list[tuple[str, str]]:
+    new = {"name": "A rule", "trigger": "created", "actions": HIGH, **fields}
+    answer = admin.post(RULES, new)
+    assert answer.status_code == 422, answer.text
+    return [(each["pointer"], each["code"]) for each in answer.json()["errors"]]
+
+
+def test_rules_are_stored_as_they_were_sent_with_their_versions(tenant: Tenant) -> None:
+    admin = tenant.admin()
+    conditions = [when("tag", "vip", "gold"), when("subject", "refund", operator="contains")]
+    rule = made(admin, conditions=conditions, actions={"priority": "high", "add_tags": ["x"]})
+    path = f"{RULES}/{rule['id']}"
+    assert (rule["conditions"], rule["position"], rule["version"]) == (conditions, 1, 1)
+    assert admin.get(path).json()["data"] == rule
+    changed = admin.patch(path, {"is_enabled": False}).json()["data"]
+    assert (changed["version"], changed["is_enabled"]) == (2, False)
+    assert made(admin, actions=HIGH)["position"] == 2
+    assert admin.delete(path).status_code == 204
+    assert admin.get(path).status_code == 404
+    audit = logged_in(tenant).get("/settings/audit").text
+    assert all(each in audit for each in ("Rule added", "Rule changed", "Rule deleted"))
+
+
+@pytest.mark.parametrize(
+    ("conditions", "place", "code"),
+    [
+        ([when("colour", "red")], 0, "unknown_field"),
+        ([when("status", "red")], 0, "unknown_value"),
+        ([when("status", "open"), when("status", "pending")], 0, "never_holds"),
+        ([when("tag", "vip"), when("tag", "VIP", operator="is_not")], 0, "never_holds"),
+        (
+            [when("subject", "x", operator="lacks"), when("subject", "axe", operator="contains")],
+            1,
+            "never_holds",
+        ),
+    ],
+)
+def test_conditions_that_can_never_hold_are_refused(
+    tenant: Tenant, conditions: list[dict[str, Any]], place: int, code: str
+) -> None:
+    assert (f"/conditions/{place}", code) in refused(tenant.admin(), conditions=conditions)
+
+
+def test_a_rule_that_does_nothing_or_lacks_its_hours_is_refused(tenant: Tenant) -> None:
+    admin = tenant.admin()
+    assert refused(admin, actions={}) == [("/actions", "empty")]
+    assert refused(admin, trigger="unchanged") == [("/hours", "required")]
+    assert refused(admin, hours=3) == [("/hours", "not_needed")]
+    unknown = {"team_id": "0199b0c8-1f20-7a41-8b62-7c8d9e0f1a2b"}
+    assert refused(admin, actions=unknown) == [("/actions/team_id", "unknown_team")]
+
+
+def test_a_rule_is_written_on_its_page_and_reads_as_a_sentence(tenant: Tenant) -> None:
+    visitor = logged_in(tenant)
+    form = visitor.get(f"{PAGE}/new").form(f"{PAGE}/new")
+    fields = {"name": "VIP first", "trigger": "created", "is_enabled": "yes"}
+    condition = {"field": "tag", "operator": "is", "values": "vip, gold"}
+    page = visitor.submit(form, **fields, **condition, priority="high")
+    assert "When a ticket is created, if Tag is vip or gold" in page.text
+    assert "set priority High." in page.text
+    (rule,) = tenant.admin().get(RULES).json()["data"]
+    assert rule["conditions"] == [when("tag", "vip", "gold")]
+    off = visitor.submit(page.form(f"{PAGE}/{rule['id']}/switch"))
+    assert "Switch on" in off.text
+
+
+def test_a_form_says_beside_the_condition_what_is_wrong(tenant: Tenant) -> None:
+    visitor = logged_in(tenant)
+    form = visitor.get(f"{PAGE}/new").form(f"{PAGE}/new")
+    condition = {"field": "status", "operator": "is", "values": "red"}
+    page = visitor.submit(form, name="Wrong", trigger="created", priority="high", **condition)
+    assert page.status == 422
+    assert ("p", "id", "conditions/0-fault") in page.attributes
+
+
+def rule_of(*conditions: Condition, **fields: Any) -> Rule:
+    return Rule(
+        tenant_id="t", id="r", name="r", position=1, trigger="created", hours=0,
+        conditions=conditions, actions=RuleActions(), is_enabled=True, paused_because=None,
+        version=1, enabled_at=0, created_at=0, updated_at=0, **fields,
+    )  # fmt: skip
+
+
+def facts(**fields: Any) -> rules.Facts:
+    ticket = {"tags": [], "customer": {"email": "A@B.test"}, "custom_fields": {}, **fields}
+    return rules.facts_of(ticket)
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        (Condition("tag", "is", ["VIP"]), True),
+        (Condition("tag", "is", [""]), False),
+        (Condition("tag", "is_not", ["x", "vip"]), False),
+        (Condition("assignee_id", "is", [""]), True),
+        (Condition("subject", "contains", ["refund"]), True),
+        (Condition("subject", "lacks", ["order"]), False),
+        (Condition("customer_email", "contains", ["@b.test"]), True),
+        (Condition("custom_fields.plan", "is", ["gold"]), True),
+        (Condition("custom_fields.paid", "is", ["true"]), True),
+        (Condition("custom_fields.other", "is", [""]), True),
+        (Condition("custom_fields.other", "is_not", ["gold"]), True),
+    ],
+)
+def test_conditions_compare_fields(condition: Condition, holds: bool) -> None:
+    ticket = facts(
+        tags=["vip"], subject="Refund of my order", custom_fields={"plan": "Gold", "paid": True}
+    )
+    rule = rule_of(condition)
+    assert (rules.find_causes(rule, ticket) is not None) == holds
+    assert rules.RuleIndex([rule]).may_act("created", ticket, clock.Clock().now_us()) == holds
