@@ -11,7 +11,7 @@ MINUTE_US = 60 * 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _DAY_MINUTES = 24 * 60
-# A page shows fifty deadlines. Of so many days with six intervals each, they take 20 ms.
+# A page shows fifty deadlines. Over so many days of six intervals they take 16 ms (2026-11-27).
 MAX_DAYS = 92
 
 
