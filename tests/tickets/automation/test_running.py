@@ -45,7 +45,8 @@ def read(key: Key, ticket: dict[str, Any]) -> dict[str, Any]:
 
 
 def wait_until_run(service: Service) -> None:
-    """Until the rules have had every event."""
+    """Until the rules have had every event, also those that wait for their position."""
+    service.settle()
     wait_until(lambda: bool(service.rows(HANDLED)) and not service.rows(WAITING))
 
 
@@ -79,6 +80,18 @@ def test_rules_run_in_their_order_each_on_what_the_one_before_left(
     wait_until(lambda: read(key, ticket)["tags"] == ["first", "second"])
     notes = key.get(f"{TICKETS}/{ticket['id']}/replies").json()["data"]
     assert [(each["body"], each["is_internal"]) for each in notes] == [("Look *here*", True)]
+
+
+def test_a_rule_that_closes_a_ticket_writes_its_note_as_well(
+    admin: Person, tenant: Tenant, service: Service
+) -> None:
+    made(admin, conditions=[when("tag", "spam")], actions={"status": "closed", "note": "By a rule"})
+    key = tenant.key()
+    ticket = opened(key, "spam")
+    wait_until(lambda: read(key, ticket)["status"] == "closed")
+    replies = key.get(f"{TICKETS}/{ticket['id']}/replies").json()["data"]
+    assert [(each["body"], each["is_internal"]) for each in replies] == [("By a rule", True)]
+    assert effects(service, ticket) == 1
 
 
 def test_rules_do_not_react_to_each_other(admin: Person, tenant: Tenant, service: Service) -> None:

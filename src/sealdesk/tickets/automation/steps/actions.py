@@ -7,6 +7,7 @@ import msgspec
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, ServiceUnavailable
+from sealdesk.event_log.events import Changes
 from sealdesk.records import test_tenants
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import rules as ticket_rules
@@ -17,7 +18,7 @@ from sealdesk.tickets.automation.types import Cause, Rule
 from sealdesk.tickets.store import history, teams
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer
-from sealdesk.tickets.types import STATUSES, NewReply
+from sealdesk.tickets.types import STATUSES, NewReply, TicketChange
 
 _STEP_TICKETS = 50  # that a rule on time looks at
 
@@ -100,18 +101,42 @@ async def _run(
             await history.add(tx, ticket, caller.actor, because, now_us)
             return False
         in_history = {"rule": (None, [[*each] for each in causes]), **update.changes}
-        await tickets.apply_change(tx, caller, stored, change, now_us, in_history=in_history)
-        if rule.actions.note is not None:
-            note = NewReply(rule.actions.note, is_internal=True)
-            await tickets.reply(tx, caller, ticket.id, note, now_us=now_us)
+        await _act(tx, rule, caller, stored, change, in_history, now_us)
     except ServiceUnavailable:
         raise
     except ApiError:
-        return False
+        pass  # as of a field that must be filled; what was written before it is an effect
     after = await tickets.get_ticket(tx, rule.tenant_id, ticket.id)
+    if after.ticket.version == ticket.version:
+        return False
     effect = Effect(rule.id, ticket.version, after.ticket.version, now_us)
     await store.add_effect(tx, rule.tenant_id, ticket.id, effect)
     return True
+
+
+async def _act(
+    tx: Tx,
+    rule: Rule,
+    caller: Caller,
+    stored: TicketAndCustomer,
+    change: TicketChange,
+    in_history: Changes,
+    now_us: int,
+) -> None:
+    """Change the ticket and write the note, before a change that closes it, as after that it takes
+    none."""
+
+    async def write_note() -> None:
+        if rule.actions.note is not None:
+            note = NewReply(rule.actions.note, is_internal=True)
+            await tickets.reply(tx, caller, stored.ticket.id, note, now_us=now_us)
+
+    if change.status == "closed":
+        await write_note()
+        stored = await tickets.get_ticket(tx, rule.tenant_id, stored.ticket.id)
+    await tickets.apply_change(tx, caller, stored, change, now_us, in_history=in_history)
+    if change.status != "closed":
+        await write_note()
 
 
 async def _list_effects(tx: Tx, rule: Rule, stored: TicketAndCustomer) -> list[Effect]:
