@@ -78,6 +78,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     held = _held(tenant, texts)
     view = service.write(lambda tx: _view(tx, tenant, texts))
     macro = service.write(lambda tx: _macro(tx, tenant, texts))
+    rule = _rule(admin, team, texts)
     (reply,) = service.rows(
         "SELECT id FROM replies WHERE ticket_id = :id AND NOT is_internal LIMIT 1", id=ticket["id"]
     )
@@ -99,6 +100,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
         "/settings/webhooks": webhook,
         "/settings/custom-fields": field,
         "/settings/macros": macro,
+        "/settings/rules": rule,
         "/settings/email": mailbox,
         "desk": desk,
         "/confirm": token,
@@ -212,6 +214,16 @@ async def _macro(tx: Tx, tenant: Tenant, texts: Texts) -> str:
     new = NewMacro(fit(100), SUM, texts.whole(), "pending", "high", "me", tags=[fit(64)])
     made = await macros.create_macro(tx, caller, new, now_us=tenant.service.clock.now_us())
     return made.id
+
+
+def _rule(admin: Person, team: str, texts: Texts) -> str:
+    """An automation rule, which is not switched on."""
+    condition = {"field": "subject", "operator": "contains", "values": [texts.fit(100)]}
+    actions = {"team_id": team, "add_tags": [texts.fit(64)], "note": texts.whole()}
+    new = {"name": texts.fit(100), "trigger": "created", "conditions": [condition]}
+    answer = admin.post("/api/v1/rules", {**new, "actions": actions})
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["data"]["id"])
 
 
 async def _renaming(tx: Tx, tenant: Tenant, texts: Texts) -> None:

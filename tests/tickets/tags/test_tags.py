@@ -13,6 +13,7 @@ from sealdesk.tickets.tags import rules, store
 from sealdesk.tickets.tags.steps import actions
 from sealdesk.tickets.tags.steps import store as steps
 from sealdesk.worker import retention, stepper
+from sealdesk.worker.turns import LeastServed
 from tests.support.client import Key
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
@@ -197,6 +198,8 @@ def test_desks_take_turns(own_service: Service, monkeypatch: pytest.MonkeyPatch)
             key.ticket(tags=["old"])
     monkeypatch.setattr(stepper, "LOOK_EVERY_S", 0.05)
     monkeypatch.setattr(steps, "store_step", watch)
+    charge = LeastServed.charge  # as if each step took as long
+    monkeypatch.setattr(LeastServed, "charge", lambda self, who, _: charge(self, who, 1.0))
     with_many, with_few = logged_in(many), logged_in(few)
     _rename(with_many, "old", "new")
     _rename(with_few, "old", "new")

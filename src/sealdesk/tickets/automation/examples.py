@@ -1,6 +1,6 @@
 """Example values of automation rules for the documentation."""
 
-from sealdesk.tickets.automation.types import Condition, RuleActions, RuleResponse
+from sealdesk.tickets.automation.types import Condition, RuleResponse, ShownActions
 
 RULE = RuleResponse(
     id="0199b0c8-1f20-7a41-8b62-7c8d9e0f1a2c",
@@ -9,7 +9,7 @@ RULE = RuleResponse(
     trigger="created",
     hours=0,
     conditions=(Condition("tag", "is", ["vip"]),),
-    actions=RuleActions(priority="high"),
+    actions=ShownActions(priority="high"),
     is_enabled=True,
     paused_because=None,
     version=1,

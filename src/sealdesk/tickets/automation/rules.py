@@ -18,6 +18,7 @@ from sealdesk.tickets.automation.types import (
     RuleActions,
     RuleChange,
     RuleResponse,
+    ShownActions,
     Trigger,
 )
 from sealdesk.tickets.types import PRIORITIES, STATUSES, TicketChange
@@ -79,7 +80,14 @@ READY_MADE = (
     ),
 )
 
-to_response = representation.response_builder(RuleResponse)
+_respond = representation.response_builder(RuleResponse)
+
+
+def to_response(rule: Rule) -> RuleResponse:
+    """A rule as the API shows it."""
+    actions = ShownActions(**msgspec.structs.asdict(rule.actions))
+    return msgspec.structs.replace(_respond(rule), actions=actions)
+
 
 Facts = Mapping[str, frozenset[str]]
 

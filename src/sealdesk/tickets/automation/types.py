@@ -42,7 +42,7 @@ class Condition(msgspec.Struct, frozen=True):
     values: Annotated[list[Value], Meta(min_length=1, max_length=20)]
 
 
-class RuleActions(msgspec.Struct, frozen=True, omit_defaults=True):
+class RuleActions(msgspec.Struct, frozen=True):
     """What a rule does to a ticket. What is null or empty stays as it is.
 
     note: an internal note, as Markdown.
@@ -54,6 +54,10 @@ class RuleActions(msgspec.Struct, frozen=True, omit_defaults=True):
     add_tags: Tags | None = None
     remove_tags: Tags | None = None
     note: LongText | None = None
+
+
+class ShownActions(RuleActions, frozen=True):
+    """What a rule does to a ticket. What is null stays as it is."""
 
 
 Conditions = Annotated[list[Condition], Meta(max_length=20)]
@@ -129,6 +133,7 @@ class Rule(RuleFields, frozen=True, kw_only=True):
 class RuleResponse(RuleFields, frozen=True, kw_only=True):
     """A rule as the API shows it."""
 
+    actions: ShownActions
     created_at: Iso
     updated_at: Iso
 
