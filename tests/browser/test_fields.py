@@ -113,6 +113,20 @@ def test_tags_are_saved_and_undone_like_any_field(window: Window, key: Key, tick
     expect(page.get_by_label("kiln")).not_to_be_checked()
 
 
+def test_a_closed_ticket_that_a_colleague_changes_has_nothing_unsaved(
+    window: Window, key: Key, ticket: str
+) -> None:
+    for status in ("resolved", "closed"):
+        key.patch(ticket, {"status": status})
+    page = window.page
+    page.goto(_at(ticket))
+    key.patch(ticket, {"add_tags": ["late"]})
+    expect(page.locator("[data-fields] [data-field=tags]")).to_contain_text("late")
+    leaving = "() => { const leaving = new Event('beforeunload', { cancelable: true });"
+    leaving += " dispatchEvent(leaving); return leaving.defaultPrevented; }"
+    assert page.evaluate(leaving) is False
+
+
 def test_an_undo_is_offered_for_ten_seconds(window: Window, ticket: str) -> None:
     page = window.page
     page.clock.install()

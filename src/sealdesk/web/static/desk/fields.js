@@ -157,7 +157,9 @@ onPart((part, signal) => {
     } else if (await send(field, parameters, values)) show(field, values);
   });
   // Somebody else has changed a field: it is shown, unless it has a choice that is not saved.
-  document.addEventListener("desk:fields", ({ detail }) => {
+  document.addEventListener("desk:fields", ({ detail: page }) => {
+    // A closed ticket has a second form with the same fields, which reopens it.
+    const detail = page.querySelector("[data-fields]") ?? page;
     for (const field of Object.keys(saved)) {
       const values = [...detail.querySelectorAll(`[name=was_${field}]`)].map((each) => each.value);
       const isSame = values.join("\n") === saved[field].join("\n");
