@@ -212,6 +212,8 @@ def test_a_sequencer_sees_what_another_one_placed_just_before_its_lock(
 
     async def second_step(state: AppState) -> int:
         async def late(tx: PostgresTx, sql: str, params: Params) -> Sequence[Row]:
+            if sql != store._LAST_OF:  # webhooks and e-mail lock rows meanwhile
+                return await lock(tx, sql, params)
             monkeypatch.setattr(PostgresTx, "select_for_update", lock)
             others.append(await tenant_logs.place_of(state, tenant.id))
             return await lock(tx, sql, params)

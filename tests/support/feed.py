@@ -1,6 +1,6 @@
 """A tenant's feed as it is stored."""
 
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
@@ -18,6 +18,7 @@ from tests.support.service import Service, Tenant
 
 EVENTS = "/api/v1/external/events"
 _OF_TENANT = "SELECT * FROM events WHERE tenant_id = :tenant_id ORDER BY position LIMIT 10000"
+_LOOP_WITHIN_S = 2.0
 _ENDS = "SELECT * FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1"
 
 
@@ -35,7 +36,10 @@ def wait_until_placed(service: Service) -> None:
 def unplaced() -> Iterator[None]:
     """No event gets a position inside this context, on PostgreSQL."""
 
+    called = threading.Event()
+
     async def nothing(state: AppState) -> int:
+        called.set()
         return 0
 
     async def nothing_of(logs: TenantLogs, state: AppState) -> int:
@@ -45,9 +49,8 @@ def unplaced() -> Iterator[None]:
         patch.setattr(log_tasks, "sequence", nothing)
         patch.setattr(TenantLogs, "_find_pending", nothing_of)
         patch.setattr(TenantLogs, "_find_behind", nothing_of)
-        # Until a step that has begun is over; in parts, as the process may be stopped meanwhile.
-        for _ in range(10):
-            time.sleep(0.01)
+        # A step that has begun is over when the next one is called; without a loop none is.
+        called.wait(_LOOP_WITHIN_S)
         yield
 
 
