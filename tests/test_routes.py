@@ -34,6 +34,7 @@ WEBHOOKS = "/api/v1/webhooks"
 FIELDS = "/api/v1/custom-fields"
 MACROS = "/api/v1/macros"
 RULES = "/api/v1/rules"
+POLICIES = "/api/v1/sla-policies"
 MAILBOXES = "/api/v1/mailboxes"
 FORMER = "/api/v1/former-addresses"
 BLOCKS = "/api/v1/mail-blocks"
@@ -136,6 +137,11 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("GET", f"{RULES}/{{id}}"): None,
     ("PATCH", f"{RULES}/{{id}}"): {"name": "Taken over"},
     ("DELETE", f"{RULES}/{{id}}"): None,
+    ("GET", POLICIES): None,
+    ("POST", POLICIES): {"name": "A policy", "resolution_minutes": 9, "counts": "calendar"},
+    ("GET", f"{POLICIES}/{{id}}"): None,
+    ("PATCH", f"{POLICIES}/{{id}}"): {"name": "Taken over"},
+    ("DELETE", f"{POLICIES}/{{id}}"): None,
     ("GET", MACROS): None,
     ("POST", MACROS): {"name": "A macro", "shortcut": "taken", "body": "Hello"},
     ("GET", f"{MACROS}/{{id}}"): None,
@@ -220,6 +226,7 @@ class Matrix(NamedTuple):
             FIELDS: self.ours.field_id,
             MACROS: self.ours.macro_id,
             RULES: self.ours.rule_id,
+            POLICIES: self.ours.policy_id,
             REQUESTS: self.ours.request_id,
             TEAMS: self.ours.team_id,
             MAILBOXES: self.ours.mailbox_id,

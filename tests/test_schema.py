@@ -92,6 +92,10 @@ ACROSS_TENANTS = {
         "automation_store.list_due_tenants",
         "worker/stepper.py",
     ),
+    "tickets/promises/steps/store.py _LIST_TENANTS": (
+        "promise_store.list_due_tenants",
+        "worker/stepper.py",
+    ),
     "tickets/tags/steps/store.py _LIST_TENANTS": (
         "renamings.list_due_tenants",
         "worker/stepper.py",

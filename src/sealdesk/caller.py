@@ -25,6 +25,7 @@ class Caller(msgspec.Struct, frozen=True):
     may: the permissions of a key, or the role of a user.
     address: the client's IP address, for the audit.
     has_custom_fields: False if the tenant is known to define none, so that nothing reads them.
+    has_policies: the same of SLA policies.
     is_worker: whether it is the worker, whose database role cannot read users.
     """
 
@@ -33,6 +34,7 @@ class Caller(msgspec.Struct, frozen=True):
     may: frozenset[str]
     address: str
     has_custom_fields: bool = True
+    has_policies: bool = True
     is_worker: bool = False
 
 

@@ -30,7 +30,7 @@ from tests.mail.mailboxes.stored import MAILBOXES, made, set_problem
 from tests.mail.receiving.stored import received
 from tests.support.client import Key, Person
 from tests.support.receiver import Receiver
-from tests.support.service import Tenant
+from tests.support.service import Tenant, wait_until
 
 # Routes that give no page: fragments, downloads and assets.
 PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | {
@@ -79,6 +79,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     view = service.write(lambda tx: _view(tx, tenant, texts))
     macro = service.write(lambda tx: _macro(tx, tenant, texts))
     rule = _rule(admin, team, texts)
+    policy = _policy(admin, team, texts)
     (reply,) = service.rows(
         "SELECT id FROM replies WHERE ticket_id = :id AND NOT is_internal LIMIT 1", id=ticket["id"]
     )
@@ -101,6 +102,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
         "/settings/custom-fields": field,
         "/settings/macros": macro,
         "/settings/rules": rule,
+        "/settings/sla-policies": policy,
         "/settings/email": mailbox,
         "desk": desk,
         "/confirm": token,
@@ -223,6 +225,16 @@ def _rule(admin: Person, team: str, texts: Texts) -> str:
     new = {"name": texts.fit(100), "trigger": "created", "conditions": [condition]}
     answer = admin.post("/api/v1/rules", {**new, "actions": actions})
     assert answer.status_code == 201, answer.text
+    return str(answer.json()["data"]["id"])
+
+
+def _policy(admin: Person, team: str, texts: Texts) -> str:
+    new = {"name": texts.fit(100), "team_ids": [team], "tags": [texts.fit(64)]}
+    promised = {"resolution_minutes": 60, "counts": "calendar", "customers": [texts.fit(100)]}
+    answer = admin.post("/api/v1/sla-policies", {**new, **promised})
+    assert answer.status_code == 201, answer.text
+    # The worker changes the tickets of the team.
+    wait_until(lambda: not admin.service.rows("SELECT tenant_id FROM sla_renewals LIMIT 9"))
     return str(answer.json()["data"]["id"])
 
 

@@ -37,7 +37,7 @@ _FORCED = {
 _OURS = {
     "envelope", "message_key", "outcome", "raw_sha256", "reason_code",
     "token",
-    "action", "actor_kind", "address_identity", "imap_security", "language", "receives",
+    "action", "actor_kind", "address_identity", "clocks", "imap_security", "language", "receives",
     "oauth_provider", "sealed_imap_password", "sealed_refresh_token", "sealed_smtp_password",
     "smtp_security",
     "allowed_ips", "assignment", "author_type", "body_sha256", "code",
@@ -57,7 +57,8 @@ _UNSHOWN = {"idempotency", "user_addresses", "second_factors", "event_outbox", "
             "ticket_message_ids", "ticket_tags", "outgoing_messages",
             "form_submissions",
             # Shown as the API has filled it, within bounds that reading checks again.
-            "automation_rules", "automation_tasks", "business_hours"}  # fmt: skip
+            "automation_rules", "automation_tasks", "business_hours", "sla_policies",
+            "sla_renewals"}  # fmt: skip
 
 
 async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:

@@ -60,6 +60,7 @@ _BOUNDS = {
     "lowest": 0,
     "highest": 2**40,
     "before": "~",
+    "alert_before": 0,
     "after": "",
     "since": "",
     "until": "~",

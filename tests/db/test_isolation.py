@@ -62,6 +62,7 @@ _COUNTS = (
     "tickets/team_now/store.py _GROUPS",
     "tickets/team_now/store.py _PRESENCE",
     "tickets/teams/store.py _FIND_AWAY",
+    "api_keys/store.py _FEATURES",
 )
 # They find tickets of nobody or awake, and those rows have an assignee and are snoozed; or people
 # whose address is that of no mailbox, and that of those rows is one.
@@ -191,7 +192,7 @@ def _aimed(statement: Statement, own: str, foreign: str) -> dict[str, object]:
     """Parameters of one tenant that name another's rows."""
     params: dict[str, object] = {**_OTHERS, "before": _LAST}
     if "version = :before" in statement.sql:
-        params["before"] = 1
+        params |= {"before": 1, "alert_before": 1}
     if "due_at > :now" in statement.sql:
         params["now"] = 0
     for name in reversed(statement.tables):

@@ -25,8 +25,8 @@ def feed(tenant: Tenant) -> Feed:
     return Feed(tenant)
 
 
-# These need a mail server: tests/mail/sending.
-_OF_MAIL = {"reply.delivered", "reply.bounced"}
+# These need a mail server, tests/mail/sending, or time, tests/tickets/promises.
+_OF_WORKER = {"reply.delivered", "reply.bounced", "ticket.sla_warning", "ticket.sla_breached"}
 
 
 def everything(key: Key, admin: Person) -> None:
@@ -47,7 +47,7 @@ def test_events_are_listed_in_the_order_in_which_they_were_recorded(
 ) -> None:
     everything(key, admin)
     rows = feed.recorded()
-    made = {*ALL_TYPES} - {"customer.erased"} - _OF_MAIL  # which the worker records later
+    made = {*ALL_TYPES} - {"customer.erased"} - _OF_WORKER  # which the worker records later
     assert {row["type"] for row in rows} >= {*made, "api_key.created", "api_key.revoked"}
     shown = [json.loads(events.payload(row)) for row in rows if row["type"] in ALL_TYPES]
     assert key.get(f"{EVENTS}?per_page=100").json()["data"] == shown
@@ -184,6 +184,8 @@ def test_a_type_needs_what_listing_its_objects_needs() -> None:
         "ticket.created": ("tickets:read",),
         "ticket.updated": ("tickets:read",),
         "ticket.status_changed": ("tickets:read",),
+        "ticket.sla_warning": ("tickets:read",),
+        "ticket.sla_breached": ("tickets:read",),
         "reply.created": ("tickets:read", "replies:read"),
         "reply.delivered": ("tickets:read", "replies:read"),
         "reply.bounced": ("tickets:read", "replies:read"),

@@ -59,6 +59,7 @@ def recorded_events(start: Callable[..., Service]) -> dict[str, Json]:
     _of_keys(admin)
     _of_webhooks(admin, tenant.key(), feed)
     _of_erasure(tenant.key(), service, feed)
+    _of_policies(tenant, service, feed)
     _of_mailboxes(admin, service, tenant)
     first = {row["type"]: row for row in reversed(feed.recorded())}
     return {kind: json.loads(events.payload(row)) for kind, row in first.items()}
@@ -92,6 +93,17 @@ def _of_deliveries(tenant: Tenant, feed: Feed) -> None:
             server.answers["maria.santos@example.com"] = answers
             desk.reply(desk.ticket("maria.santos@example.com"), "We have sent two.")
             wait_until(partial(_has, feed, kind))
+
+
+def _of_policies(tenant: Tenant, service: Service, feed: Feed) -> None:
+    promised = {"resolution_minutes": 2, "warning_minutes": 1, "counts": "calendar"}
+    assert tenant.admin().post("/api/v1/sla-policies", {"name": "Fast", **promised}).is_success
+    key = tenant.key()
+    customer = {"email": "maria@example.com", "name": "Maria Santos"}
+    ticket = key.ticket(customer=customer, tags=["refund"], external_id="x")
+    key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "We have sent two."})
+    service.clock.advance(121)
+    wait_until(partial(_has, feed, "ticket.sla_breached"))
 
 
 def _has(feed: Feed, kind: str) -> bool:

@@ -35,7 +35,8 @@ _WITHOUT_PASSWORD = {
     f"{EMAIL}/{{id}}/resume", "/settings/business-hours",
 }  # fmt: skip
 _GIVE_NO_ACCESS = tuple(
-    f"/settings/{room}/" for room in ("custom-fields", "macros", "rules", "tags", "teams")
+    f"/settings/{room}/"
+    for room in ("custom-fields", "macros", "rules", "sla-policies", "tags", "teams")
 )
 _WITH_PASSWORD = [
     route.path

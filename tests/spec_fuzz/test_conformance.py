@@ -132,7 +132,7 @@ def _own_of_room(fuzzed: Fuzzed, path: str) -> dict[str, str]:
     """The ids of something new in a room whose paths have their own; empty for others."""
     rooms = {
         "/webhooks/": _own_webhook, "/teams/": _own_team, "/macros/": _own_macro,
-        "/rules/": _own_rule,
+        "/rules/": _own_rule, "/sla-policies/": _own_policy,
         "/custom-fields/": _own_field, "/followers/": _own_follower,
         "/by-external-id/": _own_external_id,
         "/requests/": _own_request, "/erasure": _own_erasure,
@@ -171,6 +171,12 @@ def _own_macro(fuzzed: Fuzzed) -> dict[str, str]:
 def _own_rule(fuzzed: Fuzzed) -> dict[str, str]:
     new = {"name": "Thanks", "trigger": "created", "actions": {"priority": "high"}}
     return {"id": fuzzed.admin.post("/api/v1/rules", new).json()["data"]["id"]}
+
+
+def _own_policy(fuzzed: Fuzzed) -> dict[str, str]:
+    new = {"name": "Urgent", "tags": [uuid4().hex], "first_response_minutes": 9}
+    answer = fuzzed.admin.post("/api/v1/sla-policies", {**new, "counts": "calendar"})
+    return {"id": answer.json()["data"]["id"]}
 
 
 def _own_mailbox(fuzzed: Fuzzed) -> dict[str, str]:

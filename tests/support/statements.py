@@ -19,6 +19,7 @@ _FILES_OF_WORKER = (
     "webhooks/store/fan_out.py",
     "tickets/tags/steps/store.py",
     "tickets/automation/steps/store.py",
+    "tickets/promises/steps/store.py",
     "tickets/erasing/steps/store.py",
     "tickets/erasing/steps/logs/store.py",
     "tickets/erasing/steps/mail/store.py",

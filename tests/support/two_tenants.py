@@ -39,6 +39,7 @@ _CONTENTS = (
     "SELECT * FROM endpoints WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM deliveries WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM automation_rules WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM sla_policies WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM macros WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM mailboxes WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM received_messages WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
@@ -72,6 +73,7 @@ class Ours(NamedTuple):
     field_id: str
     macro_id: str
     rule_id: str
+    policy_id: str
     request_id: str
     erased_id: str
     mailbox_id: str
@@ -109,6 +111,7 @@ def marked_tenant(service: Service) -> Ours:
     attachment = key.attachment(f"{CANARY}.txt", CANARY.encode())["id"]
     macro_id = [_marked_macro(admin, number) for number in range(2)][-1]
     rule_id = [_marked_rule(admin) for _ in range(2)][-1]
+    policy_id = [_marked_policy(admin, number) for number in range(2)][-1]
     request_id = [_marked_request(key) for _ in range(2)][-1]
     erased_id = _erased_customer(key)
     mailbox_id = _marked_mailbox(admin)
@@ -117,7 +120,7 @@ def marked_tenant(service: Service) -> Ours:
     return Ours(
         tenant, key, powerless, revoked, expired, admin, agent, ticket, attachment, customer_id,
         agent_id, team_id,
-        *webhook, _marked_field(admin), macro_id, rule_id, request_id, erased_id,
+        *webhook, _marked_field(admin), macro_id, rule_id, policy_id, request_id, erased_id,
         mailbox_id, _marked_message(tenant),
     )  # fmt: skip
 
@@ -183,6 +186,12 @@ def _marked_macro(admin: Person, number: int) -> str:
 def _marked_rule(admin: Person) -> str:
     new = {"name": CANARY, "trigger": "created", "actions": {"note": CANARY}}
     return str(admin.post("/api/v1/rules", new).json()["data"]["id"])
+
+
+def _marked_policy(admin: Person, number: int) -> str:
+    new = {"name": CANARY, "tags": [f"{CANARY}{number}"], "resolution_minutes": 9}
+    answer = admin.post("/api/v1/sla-policies", {**new, "counts": "calendar"})
+    return str(answer.json()["data"]["id"])
 
 
 def _marked_mailbox(admin: Person) -> str:

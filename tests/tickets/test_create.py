@@ -52,6 +52,7 @@ def test_a_ticket_has_these_fields_and_defaults(key: Key) -> None:
         "attachments": [],
         "last_customer_reply_at": None,
         "waiting_since": ticket["created_at"],
+        "due": None,
         "version": 1,
     }
 

@@ -1139,7 +1139,7 @@ export interface components {
              */
             url: string;
             /** @description The subscribed event types; `*`, all of them, also those of later versions. */
-            events: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
+            events: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
             /** @description A note for users. */
             description?: string | null;
         };
@@ -1154,7 +1154,7 @@ export interface components {
              */
             url?: string;
             /** @description The subscribed event types; `*`, all of them, also those of later versions. */
-            events?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
+            events?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
             /** @description A note for users. */
             description?: string | null;
             /** @description False pauses the endpoint; true also reactivates one that Sealdesk has disabled. */
@@ -1265,6 +1265,8 @@ export interface components {
              * @description Since when the customer waits for a public reply; null when nobody waits.
              */
             waiting_since: string | null;
+            /** @description By when an SLA policy promises what; null when nothing is due. */
+            due: components["schemas"]["Due"] | null;
             /** @description Rises with every change and reply. */
             version: number;
             /** @description As they are now; renaming them changes the ticket's ETag, not its updated_at. */
@@ -1286,6 +1288,20 @@ export interface components {
             size_bytes: number;
             /** @description Whether pages preview it. */
             is_image: boolean;
+        };
+        /**
+         * Due
+         * @description By when a policy promises what; null for what is done, is not promised, or is paused.
+         */
+        Due: {
+            /** Format: uuid */
+            policy_id: string;
+            /** Format: date-time */
+            first_response: string | null;
+            /** Format: date-time */
+            next_response: string | null;
+            /** Format: date-time */
+            resolution: string | null;
         };
         /**
          * CustomerRef
@@ -2064,6 +2080,7 @@ export interface operations {
                      *           "closed_at": null,
                      *           "last_customer_reply_at": null,
                      *           "waiting_since": "2026-03-02T09:15:41.556301Z",
+                     *           "due": null,
                      *           "version": 1,
                      *           "customer": {
                      *             "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -2163,6 +2180,7 @@ export interface operations {
                      *         "closed_at": null,
                      *         "last_customer_reply_at": null,
                      *         "waiting_since": "2026-03-02T09:15:41.556301Z",
+                     *         "due": null,
                      *         "version": 1,
                      *         "customer": {
                      *           "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -2263,6 +2281,7 @@ export interface operations {
                      *             "closed_at": null,
                      *             "last_customer_reply_at": null,
                      *             "waiting_since": "2026-03-02T09:15:41.556301Z",
+                     *             "due": null,
                      *             "version": 1,
                      *             "customer": {
                      *               "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -2368,6 +2387,7 @@ export interface operations {
                      *             "closed_at": null,
                      *             "last_customer_reply_at": null,
                      *             "waiting_since": "2026-03-02T09:15:41.556301Z",
+                     *             "due": null,
                      *             "version": 1,
                      *             "customer": {
                      *               "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -2461,6 +2481,7 @@ export interface operations {
                      *         "closed_at": null,
                      *         "last_customer_reply_at": null,
                      *         "waiting_since": "2026-03-02T09:15:41.556301Z",
+                     *         "due": null,
                      *         "version": 1,
                      *         "customer": {
                      *           "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -2562,6 +2583,7 @@ export interface operations {
                      *         "closed_at": null,
                      *         "last_customer_reply_at": null,
                      *         "waiting_since": "2026-03-02T09:15:41.556301Z",
+                     *         "due": null,
                      *         "version": 1,
                      *         "customer": {
                      *           "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -3033,6 +3055,7 @@ export interface operations {
                      *         "closed_at": null,
                      *         "last_customer_reply_at": null,
                      *         "waiting_since": "2026-03-02T09:15:41.556301Z",
+                     *         "due": null,
                      *         "version": 1,
                      *         "customer": {
                      *           "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -3100,6 +3123,7 @@ export interface operations {
                      *         "closed_at": null,
                      *         "last_customer_reply_at": null,
                      *         "waiting_since": "2026-03-02T09:15:41.556301Z",
+                     *         "due": null,
                      *         "version": 1,
                      *         "customer": {
                      *           "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -3188,6 +3212,7 @@ export interface operations {
                      *         "closed_at": null,
                      *         "last_customer_reply_at": null,
                      *         "waiting_since": "2026-03-02T09:15:41.556301Z",
+                     *         "due": null,
                      *         "version": 1,
                      *         "customer": {
                      *           "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -3267,6 +3292,7 @@ export interface operations {
                      *             "closed_at": null,
                      *             "last_customer_reply_at": null,
                      *             "waiting_since": "2026-03-02T09:15:41.556301Z",
+                     *             "due": null,
                      *             "version": 1,
                      *             "customer": {
                      *               "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -4046,7 +4072,7 @@ export interface operations {
                  *       "ticket.created"
                  *     ]
                  */
-                type?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased")[];
+                type?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased")[];
                 /**
                  * @description Where to begin without a cursor: at the oldest event that is kept, or behind the latest.
                  *
@@ -4652,7 +4678,7 @@ export interface operations {
                  * @description Deliveries of events of this type.
                  *
                  */
-                event_type?: "ticket.created" | "ticket.updated" | "ticket.status_changed" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "webhook.test" | "mailbox.failing" | "mailbox.recovered";
+                event_type?: "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "webhook.test" | "mailbox.failing" | "mailbox.recovered";
                 /**
                  * @description Deliveries created at this time or later.
                  *

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -101,10 +102,21 @@ SELECT value, CAST(SUM(count) AS BIGINT) AS count FROM key_usage
 WHERE tenant_id = :tenant_id AND key_id = :key_id AND hour_at >= :kept_since AND measure = :measure
 GROUP BY value ORDER BY 2 DESC, value LIMIT :limit
 """
-_CUSTOM_FIELDS = """
-SELECT id FROM field_definitions WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit
+_FEATURES = """
+SELECT (SELECT count(*) FROM (SELECT 1 FROM field_definitions WHERE tenant_id = :tenant_id
+    LIMIT :limit) f) AS field_count,
+    (SELECT count(*) FROM (SELECT 1 FROM sla_policies WHERE tenant_id = :tenant_id
+    LIMIT :limit) p) AS policy_count
 """
 _TENANT_NAME = "SELECT name FROM tenants WHERE id = :tenant_id LIMIT 1"
+
+
+class Features(NamedTuple):
+    """What a tenant uses, so that nothing reads what it does not use."""
+
+    has_custom_fields: bool
+    has_policies: bool
+
 
 LAST_ID = "g"  # sorts behind every id
 
@@ -129,9 +141,11 @@ async def find_by_hash(tx: Tx, key_hash: bytes) -> ApiKey | None:
     return None if row is None else _key(row)
 
 
-async def has_custom_fields(tx: Tx, tenant_id: str) -> bool:
-    """Whether a tenant has definitions of custom fields."""
-    return await tx.fetch_one(_CUSTOM_FIELDS, {"tenant_id": tenant_id, "limit": 1}) is not None
+async def read_features(tx: Tx, tenant_id: str) -> Features:
+    """Whether a tenant has definitions of custom fields, and SLA policies."""
+    row = await tx.fetch_one(_FEATURES, {"tenant_id": tenant_id, "limit": 1})
+    counts = (0, 0) if row is None else (row["field_count"], row["policy_count"])
+    return Features(*map(bool, counts))
 
 
 async def find(tx: Tx, tenant_id: str, key_id: str) -> ApiKey | None:

@@ -18,6 +18,8 @@ EventType = Literal[
     "ticket.created",
     "ticket.updated",
     "ticket.status_changed",
+    "ticket.sla_warning",
+    "ticket.sla_breached",
     "reply.created",
     "reply.delivered",
     "reply.bounced",

@@ -16,6 +16,8 @@ NEEDS: dict[EventType, tuple[str, ...]] = {
     "ticket.created": ("tickets:read",),
     "ticket.updated": ("tickets:read",),
     "ticket.status_changed": ("tickets:read",),
+    "ticket.sla_warning": ("tickets:read",),
+    "ticket.sla_breached": ("tickets:read",),
     "reply.created": ("tickets:read", "replies:read"),
     "reply.delivered": ("tickets:read", "replies:read"),
     "reply.bounced": ("tickets:read", "replies:read"),

@@ -8,6 +8,7 @@ from sealdesk.web.openapi.webhooks import DocumentedEvent
 from sealdesk.webhooks.examples import WEBHOOK
 
 _STATUS = {"status": ["pending", "open"]}
+_OVER = {"resolution": ["2026-03-02T17:15:41.556301Z", None]}
 
 DOCUMENTED_EVENTS = (
     DocumentedEvent("ticket.created", "a ticket was opened", TICKET),
@@ -17,6 +18,18 @@ DOCUMENTED_EVENTS = (
         "the status of a ticket changed; in addition to `ticket.updated`",
         TICKET,
         _STATUS,
+    ),
+    DocumentedEvent(
+        "ticket.sla_warning",
+        "what an SLA policy promises is due soon; `changes` names it and says when",
+        TICKET,
+        _OVER,
+    ),
+    DocumentedEvent(
+        "ticket.sla_breached",
+        "what an SLA policy promises was not done in time; once for each due time",
+        TICKET,
+        _OVER,
     ),
     DocumentedEvent("reply.created", "a reply or an internal note was written", REPLY),
     DocumentedEvent("reply.delivered", "all e-mails of a reply were accepted", REPLY),

@@ -24,6 +24,7 @@ from sealdesk.tickets.macros import pages as macros
 from sealdesk.tickets.merging import pages as merging
 from sealdesk.tickets.notifications import pages as notifications
 from sealdesk.tickets.pages import inbox
+from sealdesk.tickets.promises import pages as promises
 from sealdesk.tickets.tags import pages as tags
 from sealdesk.tickets.team_now import pages as team_now
 from sealdesk.tickets.teams import pages as teams
@@ -45,6 +46,7 @@ ROOMS: tuple[Room, ...] = (
     people.ROOM,
     teams.ROOM,
     hours.ROOM,
+    promises.ROOM,
     macros.ROOM,
     automation.ROOM,
     custom_fields.ROOM,

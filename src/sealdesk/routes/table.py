@@ -36,6 +36,8 @@ from sealdesk.tickets.erasing import pages as erasing_pages
 from sealdesk.tickets.macros import api as macros
 from sealdesk.tickets.macros import pages as macro_pages
 from sealdesk.tickets.pages import customer as customer_pages
+from sealdesk.tickets.promises import api as promises
+from sealdesk.tickets.promises import pages as promise_pages
 from sealdesk.tickets.teams import api as teams
 from sealdesk.web import assets, status
 from sealdesk.web.documentation import serve_documentation
@@ -88,6 +90,11 @@ _API: tuple[Route, ...] = (
     Route("GET", "/api/v1/rules/{id}", _ADMIN, automation.get_rule),
     Route("PATCH", "/api/v1/rules/{id}", _ADMIN, automation.change_rule, _LONG),
     Route("DELETE", "/api/v1/rules/{id}", _ADMIN, automation.delete_rule),
+    Route("GET", "/api/v1/sla-policies", _ADMIN, promises.list_policies),
+    Route("POST", "/api/v1/sla-policies", _ADMIN, promises.create_policy, _LONG),
+    Route("GET", "/api/v1/sla-policies/{id}", _ADMIN, promises.get_policy),
+    Route("PATCH", "/api/v1/sla-policies/{id}", _ADMIN, promises.change_policy, _LONG),
+    Route("DELETE", "/api/v1/sla-policies/{id}", _ADMIN, promises.delete_policy),
     Route("GET", "/api/v1/teams", _ADMIN, teams.list_teams),
     Route("POST", "/api/v1/teams", _ADMIN, teams.create_team),
     Route("GET", "/api/v1/teams/{id}", _ADMIN, teams.get_team),
@@ -232,6 +239,14 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/settings/rules/{id}/switch", _ADMIN_PAGE, automation_pages.switch_rule),
     Route("GET", "/settings/rules/{id}/delete", _ADMIN_PAGE, automation_pages.confirm_deletion),
     Route("POST", "/settings/rules/{id}/delete", _ADMIN_PAGE, automation_pages.delete_rule),
+    # Settings → SLA policies.
+    Route("GET", "/settings/sla-policies", _ADMIN_PAGE, promise_pages.list_policies),
+    Route("GET", "/settings/sla-policies/new", _ADMIN_PAGE, promise_pages.new_policy),
+    Route("POST", "/settings/sla-policies/new", _ADMIN_PAGE, promise_pages.create_policy, _LONG),
+    Route("GET", "/settings/sla-policies/{id}", _ADMIN_PAGE, promise_pages.show_policy),
+    Route("POST", "/settings/sla-policies/{id}", _ADMIN_PAGE, promise_pages.change_policy, _LONG),
+    Route("GET", "/settings/sla-policies/{id}/delete", _ADMIN_PAGE, promise_pages.confirm_deletion),
+    Route("POST", "/settings/sla-policies/{id}/delete", _ADMIN_PAGE, promise_pages.delete_policy),
     # Settings → Macros.
     Route("GET", "/settings/macros", _ADMIN_PAGE, macro_pages.list_macros),
     Route("GET", "/settings/macros/new", _ADMIN_PAGE, macro_pages.new_macro),

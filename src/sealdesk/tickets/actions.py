@@ -17,6 +17,7 @@ from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.rules import Values
 from sealdesk.tickets.errors import FIELD_CHANGED, NEWER_REPLY
 from sealdesk.tickets.notifications import notify
+from sealdesk.tickets.promises import keeping
 from sealdesk.tickets.store import history, reads, replies, replying
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
@@ -65,6 +66,8 @@ async def open_ticket(
         created_at=created_at,
         now_us=now_us,
     )
+    if caller.has_policies:
+        ticket = await keeping.begin(tx, ticket, email, is_old=new.created_at is not None)
     document = await ticket_store.add(tx, ticket)
     for each in attached:
         await attachments.link(tx, caller.tenant_id, each.id, ticket_id=ticket.id)
@@ -242,6 +245,10 @@ async def apply_change(
     await checks.check_changed(tx, ticket, changed)
     if changed.snoozed_until is not None and ticket.snoozed_until is None:
         await checks.check_snoozed(tx, caller.tenant_id)
+    changed = await keeping.go_on(
+        tx, caller, ticket, changed, stored.reference, at=now_us, now_us=now_us
+    )
+    update = update._replace(after=changed)
     document = await ticket_store.replace(tx, ticket, changed)
     view = view_of(stored._replace(ticket=changed), document)
     await record_change(tx, caller, update, view, now_us, in_history=in_history)
@@ -280,11 +287,15 @@ async def _reply(
         await attachments.link(
             tx, caller.tenant_id, each.id, ticket_id=ticket.id, reply_id=written.id
         )
-    document = await ticket_store.replace(tx, ticket, update.after)
+    replied = await keeping.go_on(
+        tx, caller, ticket, update.after, stored.reference, at=created_at, now_us=now_us
+    )
+    update = update._replace(after=replied)
+    document = await ticket_store.replace(tx, ticket, replied)
     event_at = created_at if from_mail == "history" else now_us
     data = rules.reply_json(written)
     await events.record_new(tx, ticket.tenant_id, "reply.created", data, event_at, now_us)
-    after = stored._replace(ticket=update.after)
+    after = stored._replace(ticket=replied)
     if update.changes:
         await record_change(tx, caller, update, view_of(after, document), now_us)
     if new.created_at is None:

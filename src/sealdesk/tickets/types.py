@@ -17,6 +17,7 @@ from sealdesk.resources.representation import (
     check_instant,
     check_visible,
 )
+from sealdesk.tickets.promises.clocks import Clocks, Due
 from sealdesk.tickets.snoozing.rules import check_snooze
 
 Status = Literal["open", "pending", "on_hold", "resolved", "closed"]
@@ -51,7 +52,7 @@ Tags = Annotated[list[Tag], Meta(max_length=MAX_TAGS)]
 _READ_ONLY = frozenset(
     """
     id number source reply_count attachments last_reply_by last_customer_reply_at waiting_since
-    created_at updated_at first_response_at resolved_at closed_at merged_into_id version
+    created_at updated_at first_response_at resolved_at closed_at merged_into_id due version
 """.split()
 )
 
@@ -247,6 +248,8 @@ class Ticket(TicketFields, frozen=True, kw_only=True):
     snippet: the last message (the description, a reply or a note) as one short line, and
     last_message_at its time. Both are None in rows of earlier versions.
     follower_count: of the people in `followers`, who change it.
+    clocks: of an SLA policy; None without one. due_at: what is due first by it, and alert_at when
+    the worker announces next that something is over; due, which has no column, follows from them.
     """
 
     tenant_id: str
@@ -261,6 +264,10 @@ class Ticket(TicketFields, frozen=True, kw_only=True):
     last_message_at: int | None
     snippet: str | None
     follower_count: int = 0
+    clocks: Clocks | None = None
+    due_at: int | None = None
+    alert_at: int | None = None
+    due: Due | None = None
     version: int
 
 
@@ -303,6 +310,7 @@ class TicketDocument(TicketFields, frozen=True, kw_only=True):
     closed_at: cleared when the ticket is reopened.
     last_customer_reply_at: of the customer's last reply; the description is none.
     waiting_since: since when the customer waits for a public reply; null when nobody waits.
+    due: by when an SLA policy promises what; null when nothing is due.
     version: rises with every change and reply.
     """
 
@@ -313,6 +321,7 @@ class TicketDocument(TicketFields, frozen=True, kw_only=True):
     closed_at: Iso | None
     last_customer_reply_at: Iso | None = None
     waiting_since: Iso | None = None
+    due: Due | None = None
     version: int
 
 

@@ -79,6 +79,7 @@ async def run(state: AppState) -> None:
         group.create_task(stepper.RENAMINGS.run(state))
         group.create_task(stepper.ERASURES.run(state))
         group.create_task(stepper.AUTOMATION.run(state))
+        group.create_task(stepper.PROMISES.run(state))
         group.create_task(_keep_waking(state))
         group.create_task(mail.keep_sending(state, mail_wakeup))
         if is_worker:

@@ -1,4 +1,4 @@
-"""Long work of tenants in steps, with rests in which requests write: tags, erasing, rules."""
+"""Long work of tenants in steps, with rests in which requests write: tags, erasing, rules, SLA."""
 
 import asyncio
 import time
@@ -10,6 +10,8 @@ from sealdesk.tickets.automation.steps import actions as automation
 from sealdesk.tickets.automation.steps import store as automation_store
 from sealdesk.tickets.erasing.steps import actions as erasing
 from sealdesk.tickets.erasing.steps import store as erasures
+from sealdesk.tickets.promises.steps import actions as promises
+from sealdesk.tickets.promises.steps import store as promise_store
 from sealdesk.tickets.tags.steps import actions as renaming
 from sealdesk.tickets.tags.steps import store as renamings
 from sealdesk.worker.attempts import attempt
@@ -85,4 +87,7 @@ AUTOMATION = Stepper(
     automation_store.list_due_tenants,
     automation.run_step,
     automation_store.postpone,
+)
+PROMISES = Stepper(
+    "due times", promise_store.list_due_tenants, promises.run_step, promise_store.postpone
 )

@@ -40,7 +40,7 @@ NOT_ERASED = {
         (
             *("answering", "viewers", "reads", "ticket_followers", "attachment_usage", "epochs"),
             *("deliveries", "replays", "fan_out_backlogs", "feed_positions", "log_positions"),
-            *("consumer_positions", "automation_tasks", "automation_effects"),
+            *("consumer_positions", "automation_tasks", "automation_effects", "sla_renewals"),
             *("key_usage", "presence_counters", "search_rebuilds", "ticket_numbers"),
             *("test_tenants", "tenants", "used_signatures"),
         ),
@@ -60,6 +60,7 @@ NOT_ERASED = {
                 "field_definitions",
                 "macros",
                 "automation_rules",
+                "sla_policies",
                 "teams",
                 "mailboxes",
                 "mailbox_directory",

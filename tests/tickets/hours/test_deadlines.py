@@ -36,7 +36,7 @@ def due(hours: Hours, start: datetime, minutes: int) -> datetime | None:
 
 
 def hours_of(zone: str, *holidays: date, week: tuple[tuple[Interval, ...], ...] = ()) -> Hours:
-    return Hours(zone, week or (*[OFFICE] * 5, (), ()), frozenset(holidays), None)
+    return Hours(zone, week or (*[OFFICE] * 5, (), ()), frozenset(holidays))
 
 
 def plain_deadline(hours: Hours, start: datetime, minutes: int, end: datetime) -> datetime | None:

@@ -9,6 +9,7 @@ import msgspec
 
 from sealdesk.api_keys import errors, rules, store
 from sealdesk.api_keys.guard import refusals
+from sealdesk.api_keys.store import Features
 from sealdesk.api_keys.types import ApiKey
 from sealdesk.caller import Actor
 from sealdesk.crypto.sealing import UnsealError
@@ -26,7 +27,7 @@ class KnownKey(msgspec.Struct):
     """A key that is neither revoked nor unconfirmed, with what each of its requests needs.
 
     networks: from which it may be used; None, from all.
-    has_custom_fields: whether its tenant defines any, which replaces the stamp as well.
+    features: what its tenant uses; the stamp covers it as well.
     expires_at: infinite for a key that does not expire.
     record_use_from: when a use is due to be stored, as far as this process knows.
     """
@@ -36,7 +37,7 @@ class KnownKey(msgspec.Struct):
     actor: Actor
     permissions: frozenset[str]
     networks: tuple[Network, ...] | None
-    has_custom_fields: bool
+    features: Features
     tenant_budget: Budget
     budget: Budget
     expires_at: float
@@ -60,7 +61,7 @@ async def get_usable_key(state: AppState, api_key: bytes, now_us: int) -> KnownK
 
 async def _look_up(state: AppState, api_key: bytes, now_us: int) -> KnownKey:
     key_hash = rules.hash_of(api_key.decode())
-    key, has_custom_fields = await state.database.read(lambda tx: _find(tx, key_hash))
+    key, features = await state.database.read(lambda tx: _find(tx, key_hash))
     if key is None or not rules.is_active(key, now_us):
         raise refusals.unusable_key(key)
     return KnownKey(
@@ -69,7 +70,7 @@ async def _look_up(state: AppState, api_key: bytes, now_us: int) -> KnownKey:
         actor=Actor("api_key", key.id, key.name),
         permissions=frozenset(key.permissions),
         networks=_networks(key.allowed_ips),
-        has_custom_fields=has_custom_fields,
+        features=features,
         tenant_budget=state.limits.tenant_budgets.of_keys(key.tenant_id),
         budget=Budget(key.id, key.rate_limit),
         expires_at=math.inf if key.expires_at is None else key.expires_at,
@@ -77,9 +78,11 @@ async def _look_up(state: AppState, api_key: bytes, now_us: int) -> KnownKey:
     )
 
 
-async def _find(tx: Tx, key_hash: bytes) -> tuple[ApiKey | None, bool]:
+async def _find(tx: Tx, key_hash: bytes) -> tuple[ApiKey | None, Features]:
     key = await store.find_by_hash(tx, key_hash)
-    return key, key is not None and await store.has_custom_fields(tx, key.tenant_id)
+    if key is None:
+        return None, Features(has_custom_fields=False, has_policies=False)
+    return key, await store.read_features(tx, key.tenant_id)
 
 
 @lru_cache(maxsize=256)

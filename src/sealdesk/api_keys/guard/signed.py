@@ -251,7 +251,8 @@ def caller_of(request: Request, known: KnownKey) -> Caller:
         known.actor,
         known.permissions,
         request.address,
-        known.has_custom_fields,
+        known.features.has_custom_fields,
+        known.features.has_policies,
     )
 
 

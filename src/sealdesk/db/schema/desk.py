@@ -112,6 +112,34 @@ table(
     time_("updated_at"),
     of_tenant(),
     runtime="UPDATE",
+    worker="SELECT",
+)
+# By when the desk promises what. settings: JSON, what the other columns do not say.
+table(
+    "sla_policies",
+    tenant(),
+    id_(key=True),
+    text_("name"),
+    number("position"),
+    text_("settings"),
+    number("version"),
+    time_("created_at"),
+    time_("updated_at"),
+    of_tenant(),
+    runtime="UPDATE DELETE",
+    worker="SELECT",
+)
+# Tenants whose tickets get the due times of changed policies, by the worker in steps. ticket_id: up
+# to which they have them.
+table(
+    "sla_renewals",
+    tenant(),
+    id_("ticket_id"),
+    time_("stepped_at"),
+    of_tenant(),
+    index("sla_renewals_stepped_at", "stepped_at", "tenant_id"),
+    runtime="UPDATE",
+    worker="SELECT UPDATE DELETE",
 )
 # Canned replies of the desk. tags: JSON. What is null stays as it is on the ticket.
 table(

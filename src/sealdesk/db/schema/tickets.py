@@ -72,6 +72,10 @@ table(
     number("follower_count", default="0"),
     number("version"),
     text_("attachments", null=True),  # JSON, NULL without any
+    # Of an SLA policy: JSON, what is due first, and when the worker announces what is over.
+    text_("clocks", null=True),
+    time_("due_at", null=True),
+    time_("alert_at", null=True),
     # The ready JSON of the columns above, without the customer; see decision 0004.
     blob("document"),
     refers("customer_id", "customers"),
@@ -137,6 +141,8 @@ table(
         where="snoozed_until IS NOT NULL",
     ),
     index("tickets_due", "snoozed_until", "tenant_id", "id", where="snoozed_until IS NOT NULL"),
+    index("tickets_due_at", "tenant_id", "due_at", "id", where="due_at IS NOT NULL"),
+    index("tickets_alert_at", "alert_at", "tenant_id", "id", where="alert_at IS NOT NULL"),
     runtime="UPDATE",
     worker="SELECT UPDATE",
 )

@@ -13,5 +13,4 @@ FIELD_LABELS = {
     "saturday": gettext_noop("Saturday"),
     "sunday": gettext_noop("Sunday"),
     "holidays": gettext_noop("Holidays"),
-    "reply_minutes": gettext_noop("Minutes until a reply is due"),
 }

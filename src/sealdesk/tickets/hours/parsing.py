@@ -6,7 +6,6 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from sealdesk.errors import Fault, gettext_noop, invalid
-from sealdesk.tickets.hours import rules
 from sealdesk.tickets.hours.types import DAYS, MAX_HOLIDAYS, Hours, HoursBody, Interval
 
 _MAX_INTERVALS = 6  # of a day
@@ -16,23 +15,18 @@ _NO_HOURS = gettext_noop("Write hours as in 09:00-12:00, 13:00-17:30, or nothing
 _OVERLAP = gettext_noop("These hours overlap, or are not in order.")
 _NO_DATE = gettext_noop("“%(line)s” is not a date as in 2027-12-24.")
 _TOO_MANY = gettext_noop("At most %(limit)s holidays.")
-_NEVER = gettext_noop("By these hours and holidays, no reply would be due within three months.")
 
 
-def to_hours(typed: HoursBody, now_us: int) -> Hours:
+def to_hours(typed: HoursBody) -> Hours:
     """Raises ValidationFailed, with a fault for each field."""
     faults: list[Fault] = []
     hours = Hours(
         typed.time_zone,
         tuple(_read_day(day, getattr(typed, day), faults) for day in DAYS),
         _read_holidays(typed.holidays, faults),
-        typed.reply_minutes,
     )
     if not _is_zone(typed.time_zone):
         faults.insert(0, Fault("/time_zone", "unknown_time_zone", _NO_ZONE))
-    minutes = typed.reply_minutes
-    if not faults and minutes and rules.deadline(hours, now_us, minutes) is None:
-        faults.append(Fault("/reply_minutes", "never_due", _NEVER))
     if faults:
         raise invalid(faults)
     return hours
@@ -44,7 +38,6 @@ def to_typed(hours: Hours) -> HoursBody:
     return HoursBody(
         hours.time_zone,
         holidays="\n".join(day.isoformat() for day in sorted(hours.holidays)),
-        reply_minutes=hours.reply_minutes,
         **{day: ", ".join(f"{_clock(i.begin)}-{_clock(i.end)}" for i in of) for day, of in days},
     )
 

@@ -8,7 +8,6 @@ from msgspec import Meta
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MAX_HOLIDAYS = 400
-MAX_REPLY_MINUTES = 7 * 24 * 60
 
 DayText = Annotated[str, Meta(max_length=100)]
 
@@ -16,8 +15,7 @@ DayText = Annotated[str, Meta(max_length=100)]
 class HoursBody(msgspec.Struct, frozen=True):
     """Business hours as the form sends them: a day as `09:00-12:00, 13:00-17:30`, "" for none.
 
-    time_zone: of the IANA database. holidays: dates, one on each line. reply_minutes: of business
-    hours, within which a customer who waits gets a reply; None for no such aim.
+    time_zone: of the IANA database. holidays: dates, one on each line.
     """
 
     time_zone: Annotated[str, Meta(max_length=64)]
@@ -29,7 +27,6 @@ class HoursBody(msgspec.Struct, frozen=True):
     saturday: DayText = ""
     sunday: DayText = ""
     holidays: Annotated[str, Meta(max_length=12 * MAX_HOLIDAYS)] = ""
-    reply_minutes: Annotated[int, Meta(ge=1, le=MAX_REPLY_MINUTES)] | None = None
 
 
 class Interval(NamedTuple):
@@ -48,4 +45,3 @@ class Hours(msgspec.Struct, frozen=True):
     time_zone: str
     week: tuple[tuple[Interval, ...], ...]
     holidays: frozenset[date]
-    reply_minutes: int | None

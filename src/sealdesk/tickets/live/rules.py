@@ -9,6 +9,8 @@ from sealdesk.tickets.types import AuthorType
 # A page that has missed more loads its parts anew.
 MAX_MISSED = 200
 _MAX_DIGITS = 18
+# The status is told by the change of its ticket, and due times stand on the page.
+_UNTOLD = {"ticket.status_changed", "ticket.sla_warning", "ticket.sla_breached"}
 _KINDS: dict[AuthorType, ByKind] = {"agent": "user", "api_key": "api_key", "customer": "customer"}
 _encode = msgspec.json.Encoder().encode
 
@@ -34,11 +36,11 @@ def hello(position: int, user_id: str, retry_ms: int, *, has_missed: bool) -> by
 
 
 def to_batch(feed: Feed, after: int) -> Batch:
-    """The lines of events. A change of the status is told by the change of its ticket."""
+    """The lines of events."""
     lines = [
         (event.position, _lines(feed, event))
         for event in feed.events
-        if event.part is not None and event.type != "ticket.status_changed"
+        if event.part is not None and event.type not in _UNTOLD
     ]
     position = feed.events[-1].position if feed.events else after
     return Batch(lines, position, has_more=bool(feed.events))

@@ -18,6 +18,7 @@ from sealdesk.tickets.merging import rules, store
 from sealdesk.tickets.merging.errors import MERGE_FINAL
 from sealdesk.tickets.merging.store import MovingReplies
 from sealdesk.tickets.merging.types import Merge, Split, StoredMerge
+from sealdesk.tickets.promises import keeping
 from sealdesk.tickets.store import assignees, replies, teams
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
@@ -169,7 +170,11 @@ async def _store(
     update = rules.update(
         before, change.fields, conversation, reply_count=change.reply_count, now_us=now_us
     )
-    document = await ticket_store.replace(tx, before, update.after)
+    after = await keeping.go_on(
+        tx, caller, before, update.after, stored.reference, at=now_us, now_us=now_us
+    )
+    update = update._replace(after=after)
+    document = await ticket_store.replace(tx, before, after)
     view = actions.view_of(stored._replace(ticket=update.after), document)
     await actions.record_change(tx, caller, update, view, now_us, in_history=change.in_history)
     return view

@@ -17,8 +17,6 @@ from sealdesk.resources.paging import PageRequest, Position, take_page
 from sealdesk.tickets import errors, labels
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
-from sealdesk.tickets.hours import store as hours_store
-from sealdesk.tickets.hours.types import Hours
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.pages.custom_values import field_choices
@@ -76,7 +74,6 @@ class _Inbox(NamedTuple):
     customer: Customer | None
     reads: Reads
     teams: Sequence[TeamOption]
-    hours: Hours | None
     found: Results | None = None
 
 
@@ -102,7 +99,7 @@ async def inbox(request: Request) -> Response:
         "tickets/tickets.html",
         503 if is_too_slow else 200,
         query=query,
-        rows=listed_tickets(rows, result.reads, result.hours, request.now_us),
+        rows=listed_tickets(rows, result.reads, request.now_us),
         places={} if query.is_search() else _places(filters, rows),
         counts=result.counts,
         max_count=lists.MAX_COUNT,
@@ -229,7 +226,6 @@ async def _complete(
         customer,
         read,
         await teams.list_teams(tx, tenant_id),
-        await hours_store.find(tx, tenant_id),
     )
 
 

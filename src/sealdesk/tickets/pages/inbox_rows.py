@@ -8,8 +8,7 @@ import msgspec
 from sealdesk import clock
 from sealdesk.db.engine import Row
 from sealdesk.tickets import rules
-from sealdesk.tickets.hours.rules import reply_due_us
-from sealdesk.tickets.hours.types import Hours
+from sealdesk.tickets.promises.clocks import TARGETS, Due, Target
 from sealdesk.tickets.store import lists
 from sealdesk.tickets.store.reads import Reads
 from sealdesk.tickets.views.inbox_query import InboxRow
@@ -23,19 +22,20 @@ _decode = msgspec.json.Decoder(InboxRow).decode
 class ListedTicket(NamedTuple):
     """A row. waiting: how long the customer has waited, "" if nobody waits.
 
-    due: in how long a reply is due, or how late it is, None without such an aim.
+    due: what is due first by an SLA policy, None if nothing is.
     """
 
     ticket: InboxRow
     snippet: str
     waiting: str
     is_unread: bool
-    due: "Due | None"
+    due: "ShownDue | None"
 
 
-class Due(NamedTuple):
-    """When a reply is due. text: the time until then, or since then if it is late."""
+class ShownDue(NamedTuple):
+    """What is due first. text: the time until then, or since then if it is late."""
 
+    target: Target
     at: str
     text: str
     is_late: bool
@@ -45,29 +45,29 @@ class _Described(msgspec.Struct):
     description: str
 
 
-def listed_tickets(
-    rows: Sequence[Row], reads: Reads, hours: Hours | None, now_us: int
-) -> list[ListedTicket]:
+def listed_tickets(rows: Sequence[Row], reads: Reads, now_us: int) -> list[ListedTicket]:
     """The rows of a list as the page shows them."""
-    return [_listed(row, reads, hours, now_us) for row in rows]
+    return [_listed(row, reads, now_us) for row in rows]
 
 
-def show_due(hours: Hours | None, waiting_since: int | None, now_us: int) -> Due | None:
-    """When a customer who waits is due a reply; None without such an aim."""
-    due_us = reply_due_us(hours, waiting_since)
+def show_due(due: Due | None, now_us: int) -> ShownDue | None:
+    """What is due first of what is promised."""
+    times = [(getattr(due, target), target) for target in TARGETS] if due else []
+    at, target = min(((at, target) for at, target in times if at), default=("", TARGETS[0]))
+    due_us = clock.parse_instant(at)
     if due_us is None:
         return None
-    return Due(clock.iso(due_us), duration_text(abs(due_us - now_us)), now_us >= due_us)
+    return ShownDue(target, at, duration_text(abs(due_us - now_us)), now_us >= due_us)
 
 
-def _listed(row: Row, reads: Reads, hours: Hours | None, now_us: int) -> ListedTicket:
-    waiting_since = row["waiting_us"]
+def _listed(row: Row, reads: Reads, now_us: int) -> ListedTicket:
+    waiting_since, ticket = row["waiting_us"], _decode(lists.to_json(row))
     return ListedTicket(
-        _decode(lists.to_json(row)),
+        ticket,
         row["snippet"] or _first_snippet(row),
         "" if waiting_since is None else duration_text(now_us - waiting_since),
         reads.is_unread(row["id"], row["last_message_at"]),
-        show_due(hours, waiting_since, now_us),
+        show_due(ticket.due, now_us),
     )
 
 

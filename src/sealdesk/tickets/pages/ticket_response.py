@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from sealdesk import clock, ids
+from sealdesk import ids
 from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
@@ -17,7 +17,7 @@ from sealdesk.tickets.pages import (
     timeline,
     view_model,
 )
-from sealdesk.tickets.pages.inbox_rows import Due, show_due
+from sealdesk.tickets.pages.inbox_rows import show_due
 from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.view_model import TicketPage
 from sealdesk.tickets.snoozing import rules as snoozing
@@ -101,7 +101,7 @@ async def respond(
         priorities=PRIORITIES,
         reader_id=request.caller.actor.id,
         snoozes=snoozing.choices(request.now_us),
-        due=_show_due(view, request.now_us),
+        due=show_due(ticket.due, request.now_us),
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
         is_following=request.caller.actor.id in {each.id for each in view.followers},
         sent_id=_sent_id(request, query, view),
@@ -115,11 +115,6 @@ def current_fields(ticket: TicketResponse) -> dict[str, Any]:
     """The values of the ticket in the form of its fields."""
     values = {name: getattr(ticket, name) or "" for name in SINGLE_VALUED}
     return {**values, "tags": list(ticket.tags)}
-
-
-def _show_due(view: TicketPage, now_us: int) -> Due | None:
-    since = view.ticket.waiting_since
-    return show_due(view.hours, clock.parse_instant(since) if since else None, now_us)
 
 
 async def _find_place(request: Request, query: Form, ticket: TicketResponse) -> Place | None:

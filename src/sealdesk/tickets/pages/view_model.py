@@ -17,8 +17,6 @@ from sealdesk.tickets import actions, checks
 from sealdesk.tickets.custom_fields import store as custom_field_store
 from sealdesk.tickets.followers import store as followers
 from sealdesk.tickets.followers.store import Follower
-from sealdesk.tickets.hours import store as hours
-from sealdesk.tickets.hours.types import Hours
 from sealdesk.tickets.macros import store as macros
 from sealdesk.tickets.macros.types import MacroChoice
 from sealdesk.tickets.pages import custom_values
@@ -71,7 +69,6 @@ class TicketPage(NamedTuple):
     acknowledgement: Acknowledgement | None = None
     origins: Mapping[str, Origin] = {}
     has_mailbox: bool = False
-    hours: Hours | None = None
     lacks_recipient: bool = False
 
     @property
@@ -145,7 +142,6 @@ async def load_ticket_page(
         else None,
         origins=await mail.list_origins(tx, tenant_id, ticket_id, now_us),
         has_mailbox=await mail.has_mailbox(tx, tenant_id),
-        hours=await hours.find(tx, tenant_id),
         lacks_recipient=await checks.lacks_recipient(tx, tenant_id, ticket_id, ticket.source),
     )
 

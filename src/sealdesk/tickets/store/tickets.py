@@ -12,10 +12,11 @@ from sealdesk.db.engine import Counter, Row, Tx
 from sealdesk.resources import representation
 from sealdesk.resources.identity import identity
 from sealdesk.tickets import rules
+from sealdesk.tickets.promises.clocks import Clocks, Due
 from sealdesk.tickets.rules import decode_attachments, encode_attachments
 from sealdesk.tickets.types import PRIORITIES, Ticket
 
-_STORED = Ticket.__struct_fields__
+_STORED = tuple(name for name in Ticket.__struct_fields__ if name != "due")
 # A change never sets these.
 _FIXED = {"tenant_id", "id", "number", "source", "customer_id", "created_at", "follower_count"}
 COLUMNS = column_list(_STORED, "t")
@@ -24,7 +25,7 @@ _NEW_VALUES = parameter_list((*_STORED, "document"))
 # SQLite writes the index entries of every column behind SET, changed or not (2.5 µs each), so these
 # are set only when they change.
 _SET_IF_CHANGED = """
-    status priority assignee_id team_id external_id waiting_since snoozed_until
+    status priority assignee_id team_id external_id waiting_since snoozed_until due_at alert_at
 """.split()
 _ASSIGNMENTS = assignment_list(
     (*(name for name in _STORED if name not in {*_FIXED, *_SET_IF_CHANGED}), "document")
@@ -51,6 +52,7 @@ _ADD = f"INSERT INTO tickets ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
 _REPLACE = f"""
 UPDATE tickets SET {_ASSIGNMENTS}
 WHERE tenant_id = :tenant_id AND id = :id AND version = :before
+    AND coalesce(alert_at, 0) = :alert_before
 """
 _ADD_TAG = """
 INSERT INTO ticket_tags (tenant_id, tag, ticket_id) VALUES (:tenant_id, :tag, :ticket_id)
@@ -58,6 +60,9 @@ INSERT INTO ticket_tags (tenant_id, tag, ticket_id) VALUES (:tenant_id, :tag, :t
 _DROP_TAG = """
 DELETE FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag AND ticket_id = :ticket_id
 """
+
+
+_decode_clocks = msgspec.json.Decoder(Clocks).decode
 
 
 class TicketAndCustomer(NamedTuple):
@@ -140,7 +145,8 @@ async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
     changed = tuple(
         name for name in _SET_IF_CHANGED if getattr(before, name) != getattr(after, name)
     )
-    params = _params(after, document) | {"before": before.version}
+    seen = {"before": before.version, "alert_before": before.alert_at or 0}
+    params = _params(after, document) | seen
     await tx.execute_one(_replacing(changed), params)
     if before.tags != after.tags:
         old, new = _tag_identities(before), _tag_identities(after)
@@ -151,8 +157,18 @@ async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
 
 @cache
 def _replacing(changed: tuple[str, ...]) -> str:
-    """The UPDATE that also sets these of _SET_IF_CHANGED; there are 128."""
+    """The UPDATE that also sets these of _SET_IF_CHANGED; there are 512."""
     return _REPLACE.replace(" SET ", f" SET {''.join(f'{name} = :{name}, ' for name in changed)}")
+
+
+def encode_clocks(clocks: Clocks | None) -> str | None:
+    """As tickets store them."""
+    return None if clocks is None else msgspec.json.encode(clocks).decode()
+
+
+def decode_due(clocks: str | None) -> Due | None:
+    """What is due, from the column of the clocks."""
+    return None if clocks is None else _decode_clocks(clocks).due()
 
 
 def _tag_identities(ticket: Ticket) -> list[str]:
@@ -179,6 +195,9 @@ def ticket_of(row: Row) -> Ticket:
     values["tags"] = tuple(msgspec.json.decode(values["tags"]))
     values["custom_fields"] = msgspec.json.decode(values["custom_fields"])
     values["attachments"] = decode_attachments(values["attachments"])
+    if values["clocks"] is not None:
+        values["clocks"] = clocks = _decode_clocks(values["clocks"])
+        values["due"] = clocks.due()
     return Ticket(**values)
 
 
@@ -188,5 +207,6 @@ def _params(ticket: Ticket, document: bytes) -> dict[str, object]:
         "tags": msgspec.json.encode(ticket.tags).decode(),
         "custom_fields": msgspec.json.encode(ticket.custom_fields).decode(),
         "attachments": encode_attachments(ticket.attachments),
+        "clocks": encode_clocks(ticket.clocks),
         "document": document,
     }

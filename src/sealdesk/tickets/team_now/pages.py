@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.hours import store as hours
-from sealdesk.tickets.hours.types import Hours
 from sealdesk.tickets.pages.inbox_rows import duration_text, show_due
 from sealdesk.tickets.pages.timeline import avatar
 from sealdesk.tickets.store import assignees, teams
@@ -39,7 +37,6 @@ class _Read(NamedTuple):
     people: list[Assignee]
     teams: list[TeamOption]
     presence: Mapping[str, tuple[int | None, int | None]]
-    hours: Hours | None
 
 
 @page
@@ -55,9 +52,7 @@ async def show_team_now(request: Request) -> Response:
         "team_now/team_now.html",
         total=total,
         is_cut=total.open >= store.MAX_TICKETS,
-        waiting=[
-            (each, show_due(read.hours, each.since_us, request.now_us)) for each in read.waiting
-        ],
+        waiting=[(each, show_due(each.due, request.now_us)) for each in read.waiting],
         people=people,
         teams=_teams(read),
         names={each.id: each.name for each in read.people},
@@ -112,7 +107,6 @@ async def _read(tx: Tx, request: Request) -> _Read:
         await assignees.list_assignees(tx, tenant_id, _MAX_PEOPLE),
         await teams.list_teams(tx, tenant_id),
         await store.read_presence(tx, tenant_id),
-        await hours.find(tx, tenant_id),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
+from sealdesk.tickets.store.tickets import decode_due
 from sealdesk.tickets.team_now.types import FirstReply, Group, Waiting
 from sealdesk.tickets.types import PRIORITIES
 
@@ -18,7 +19,8 @@ FROM (SELECT t.assignee_id, t.team_id, t.waiting_since FROM tickets t
 GROUP BY assignee_id, team_id
 """
 _WAITING = """
-SELECT t.id, t.number, t.subject, t.priority, t.assignee_id, t.team_id, t.waiting_since
+SELECT t.id, t.number, t.subject, t.priority, t.assignee_id, t.team_id, t.waiting_since,
+    t.clocks
 FROM tickets t WHERE t.tenant_id = :tenant_id AND t.waiting_since IS NOT NULL
     AND t.status = 'open' AND t.snoozed_until IS NULL
 ORDER BY t.waiting_since, t.id LIMIT :limit
@@ -47,8 +49,17 @@ async def list_waiting(tx: Tx, tenant_id: str) -> list[Waiting]:
     """The open tickets that have waited longest."""
     rows = await tx.fetch_all(_WAITING, {"tenant_id": tenant_id, "limit": MAX_WAITING})
     return [
-        Waiting(id_, number, subject, PRIORITIES[rank - 1], *rest)
-        for id_, number, subject, rank, *rest in rows
+        Waiting(
+            id_,
+            number,
+            subject,
+            PRIORITIES[rank - 1],
+            assignee_id,
+            team_id,
+            since,
+            decode_due(clocks),
+        )
+        for id_, number, subject, rank, assignee_id, team_id, since, clocks in rows
     ]
 
 

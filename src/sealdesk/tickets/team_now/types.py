@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from sealdesk.tickets.promises.clocks import Due
 from sealdesk.tickets.types import Priority
 
 
@@ -28,7 +29,7 @@ class Group(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A ticket whose customer waits. since_us: for a reply."""
+    """A ticket whose customer waits. since_us: for a reply. due: by an SLA policy."""
 
     id: str
     number: int
@@ -37,6 +38,7 @@ class Waiting(NamedTuple):
     assignee_id: str | None
     team_id: str | None
     since_us: int
+    due: Due | None
 
 
 class FirstReply(NamedTuple):

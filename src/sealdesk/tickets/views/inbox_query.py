@@ -13,6 +13,7 @@ from sealdesk.customers.types import CustomerRef
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import Position
 from sealdesk.tickets.custom_fields.types import KEY
+from sealdesk.tickets.promises.clocks import Due
 from sealdesk.tickets.store.filters import Filter, SortBy
 from sealdesk.tickets.types import PRIORITIES, STATUSES, AuthorType, Priority, Status
 from sealdesk.tickets.views import rules
@@ -50,6 +51,7 @@ class InboxRow(msgspec.Struct, frozen=True):
     last_reply_by: AuthorType | None = None
     team_id: str | None = None
     snoozed_until: str | None = None
+    due: Due | None = None
 
 
 class InboxQuery(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ TAGS = {
     "Custom fields": "For administrators: the fields that tickets have besides the built-in ones.",
     "Macros": "For administrators: canned replies, and what they set on a ticket.",
     "Rules": "For administrators: what the desk does with tickets by itself.",
+    "SLA policies": "For administrators: by when the desk promises to answer and to resolve.",
     "Log-in": "Access tokens and passwords of users.",
     "Basics": "The first requests to make, and monitoring for operators.",
 }

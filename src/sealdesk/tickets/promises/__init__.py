@@ -1,0 +1,1 @@
+"""SLA policies: by when a desk promises to answer and to resolve tickets."""

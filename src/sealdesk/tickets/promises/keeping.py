@@ -1,0 +1,71 @@
+"""Keeps the clocks of tickets: in the transaction of whatever changes a ticket."""
+
+from typing import Any
+
+import msgspec
+
+from sealdesk.caller import Caller
+from sealdesk.clock import iso
+from sealdesk.db.engine import Tx
+from sealdesk.event_log import events
+from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets.promises import clocks, rules, store
+from sealdesk.tickets.promises.clocks import Alert
+from sealdesk.tickets.promises.types import Promises
+from sealdesk.tickets.types import Ticket
+
+
+async def begin(tx: Tx, ticket: Ticket, email: str, *, is_old: bool) -> Ticket:
+    """A new ticket with its clocks. is_old: what is over already is not announced."""
+    promises = await store.read(tx, ticket.tenant_id)
+    started = rules.clocks_at(ticket, email, promises, ticket.created_at)
+    if started is not None and is_old:
+        started = rules.silenced(started, ticket.updated_at)
+    return rules.with_clocks(ticket, started)
+
+
+async def go_on(
+    tx: Tx, caller: Caller, before: Ticket, after: Ticket, reference: bytes, *, at: int, now_us: int
+) -> Ticket:
+    """A changed ticket with its clocks. What was over before the change is announced.
+
+    reference: of its customer. at: when the change happened.
+    """
+    if before.clocks is None and not caller.has_policies:
+        return after
+    promises = await store.read(tx, caller.tenant_id)
+    return rules.with_clocks(
+        after, await _go_on(tx, before, after, reference, promises, at, now_us)
+    )
+
+
+async def _go_on(
+    tx: Tx,
+    before: Ticket,
+    after: Ticket,
+    reference: bytes,
+    promises: Promises,
+    at: int,
+    now_us: int,
+) -> clocks.Clocks | None:
+    if before.clocks is not None:
+        told, alerts = clocks.told(before.clocks, at)
+        await announce(tx, before, reference, alerts, now_us)
+        after = msgspec.structs.replace(after, clocks=told)
+    return rules.clocks_at(after, email_of(reference), promises, at)
+
+
+async def announce(
+    tx: Tx, ticket: Ticket, reference: bytes, alerts: list[Alert], now_us: int
+) -> None:
+    """Record warnings and breaches of a ticket as events."""
+    if alerts:
+        document = ticket_rules.with_customer(ticket_rules.ready_document(ticket), reference)
+    for each in alerts:
+        changes: dict[str, Any] = {each.target: (iso(each.due_us), None)}
+        await events.record(tx, ticket.tenant_id, each.kind, document, changes, now_us)
+
+
+def email_of(reference: bytes) -> str:
+    """The e-mail address of a customer as a ticket shows them."""
+    return str(msgspec.json.decode(reference)["email"])

@@ -1,0 +1,1 @@
+"""The worker's part of SLA policies: warnings, breaches, and due times by changed policies."""

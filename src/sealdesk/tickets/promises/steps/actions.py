@@ -1,0 +1,73 @@
+"""One step of a desk's due times: some announcements, or some tickets by changed policies."""
+
+from functools import partial
+
+import msgspec
+
+from sealdesk.db.engine import Tx
+from sealdesk.records import test_tenants
+from sealdesk.tickets.promises import clocks, keeping, rules
+from sealdesk.tickets.promises import store as policies
+from sealdesk.tickets.promises.steps import store
+from sealdesk.tickets.promises.types import Promises
+from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store.tickets import TicketAndCustomer
+
+_STEP_TICKETS = 50
+
+
+async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
+    """How many tickets; 0 when nothing is to be done.
+
+    What was announced is committed together with that it was, so each is announced once, whenever
+    a process ends.
+    """
+    await tx.set_tenant(tenant_id)
+    if not await tx.try_lock("sla", tenant_id):
+        return 0
+    tenant_us = now_us + await test_tenants.find_offset_us(tx, tenant_id)
+    announced = await _announce(tx, tenant_id, tenant_us)
+    return announced or await _renew(tx, tenant_id, now_us, tenant_us)
+
+
+async def _announce(tx: Tx, tenant_id: str, now_us: int) -> int:
+    ticket_ids = await store.list_alerted(tx, tenant_id, now_us, _STEP_TICKETS)
+    for stored in await ticket_store.list_by_ids(tx, tenant_id, ticket_ids):
+        ticket = stored.ticket
+        if ticket.clocks is not None:
+            told, alerts = clocks.told(ticket.clocks, now_us)
+            await store.store_alerted(tx, ticket, rules.with_clocks(ticket, told))
+            await keeping.announce(tx, ticket, stored.reference, alerts, now_us)
+    return len(ticket_ids)
+
+
+async def _renew(tx: Tx, tenant_id: str, now_us: int, tenant_us: int) -> int:
+    """Give the next tickets the due times of changed policies."""
+    reached = await store.find_renewal(tx, tenant_id, now_us)
+    if reached is None:
+        return 0
+    ticket_ids = await store.list_unrenewed(tx, tenant_id, reached, _STEP_TICKETS)
+    promises = await policies.read(tx, tenant_id)
+    renew = partial(_renew_ticket, tx, promises, tenant_us)
+    for stored in await ticket_store.list_by_ids(tx, tenant_id, ticket_ids):
+        await renew(stored)
+    if len(ticket_ids) < _STEP_TICKETS:
+        await store.end_renewal(tx, tenant_id, reached)
+    else:
+        await store.store_step(tx, tenant_id, reached, ticket_ids[-1], now_us)
+    return 1
+
+
+async def _renew_ticket(tx: Tx, promises: Promises, now_us: int, stored: TicketAndCustomer) -> None:
+    """What is over already by the changed policies is not announced."""
+    ticket = before = stored.ticket
+    if before.clocks is not None:
+        told, alerts = clocks.told(before.clocks, now_us)
+        await keeping.announce(tx, before, stored.reference, alerts, now_us)
+        ticket = msgspec.structs.replace(ticket, clocks=told)
+    renewed = rules.clocks_at(ticket, keeping.email_of(stored.reference), promises, now_us)
+    silent = None if renewed is None else rules.silenced(renewed, now_us)
+    after = rules.with_clocks(before, silent)
+    if after is not before:
+        after = msgspec.structs.replace(after, version=before.version + 1)
+        await store.store_renewed(tx, before, after)

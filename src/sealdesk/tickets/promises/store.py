@@ -1,0 +1,112 @@
+"""The SQL of SLA policies."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.engine import Row, Tx
+from sealdesk.resources.paging import PageRequest
+from sealdesk.tickets.hours import store as hours
+from sealdesk.tickets.promises.types import MAX_POLICIES, Policy, Promises
+
+_COLUMNS = (
+    "tenant_id",
+    "id",
+    "name",
+    "position",
+    "settings",
+    "version",
+    "created_at",
+    "updated_at",
+)
+_LISTED = column_list(_COLUMNS)
+_HIGHEST_ID = "g"  # above every hexadecimal id
+_FIND = f"SELECT {_LISTED} FROM sla_policies WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_LIST = f"""
+SELECT {_LISTED} FROM sla_policies WHERE tenant_id = :tenant_id ORDER BY position, id LIMIT :limit
+"""
+_LIST_PAGE = f"""
+SELECT {_LISTED} FROM sla_policies WHERE tenant_id = :tenant_id AND id < :before
+ORDER BY id DESC LIMIT :limit
+"""
+_ADD = f"INSERT INTO sla_policies ({_LISTED}) VALUES ({parameter_list(_COLUMNS)})"
+_REPLACE = """
+UPDATE sla_policies SET name = :name, position = :position, settings = :settings,
+    version = :version, updated_at = :updated_at
+WHERE tenant_id = :tenant_id AND id = :id
+"""
+_PLACE = """
+UPDATE sla_policies SET position = :position WHERE tenant_id = :tenant_id AND id = :id
+"""
+_DELETE = "DELETE FROM sla_policies WHERE tenant_id = :tenant_id AND id = :id"
+_RENEW = """
+INSERT INTO sla_renewals (tenant_id, ticket_id, stepped_at) VALUES (:tenant_id, '', 0)
+ON CONFLICT (tenant_id) DO UPDATE SET ticket_id = '', stepped_at = 0
+"""
+
+
+async def find(tx: Tx, tenant_id: str, policy_id: str) -> Policy | None:
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": policy_id})
+    return None if row is None else _policy(row)
+
+
+async def list_policies(tx: Tx, tenant_id: str) -> list[Policy]:
+    """All policies of a desk, in their order."""
+    rows = await tx.fetch_all(_LIST, {"tenant_id": tenant_id, "limit": MAX_POLICIES})
+    return [_policy(row) for row in rows]
+
+
+async def list_page(tx: Tx, tenant_id: str, page: PageRequest) -> list[Policy]:
+    """Newest first; one more than the page when there are more."""
+    before = page.after[0] if page.after else _HIGHEST_ID
+    params = {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
+    rows = await tx.fetch_page(_LIST_PAGE, params, ("settings",), page.max_bytes)
+    return [_policy(row) for row in rows]
+
+
+async def read(tx: Tx, tenant_id: str) -> Promises:
+    """The policies of a desk, and its business hours if one counts them."""
+    policies = tuple(await list_policies(tx, tenant_id))
+    counts_hours = any(each.counts == "business" for each in policies)
+    return Promises(policies, await hours.find(tx, tenant_id) if counts_hours else None)
+
+
+async def add(tx: Tx, tenant_id: str, policy: Policy) -> None:
+    await tx.execute_one(_ADD, _params(tenant_id, policy))
+
+
+async def replace(tx: Tx, tenant_id: str, policy: Policy) -> None:
+    await tx.execute_one(_REPLACE, _params(tenant_id, policy))
+
+
+async def place(tx: Tx, tenant_id: str, policies: Sequence[Policy]) -> None:
+    """Store the positions of policies."""
+    params = [
+        {"tenant_id": tenant_id, "id": each.id, "position": each.position} for each in policies
+    ]
+    await tx.execute_many(_PLACE, params)
+
+
+async def delete(tx: Tx, tenant_id: str, policy_id: str) -> None:
+    await tx.execute_one(_DELETE, {"tenant_id": tenant_id, "id": policy_id})
+
+
+async def renew(tx: Tx, tenant_id: str) -> None:
+    """Let the worker go through the tickets of a desk."""
+    await tx.execute_one(_RENEW, {"tenant_id": tenant_id})
+
+
+def _policy(row: Row) -> Policy:
+    named: dict[str, Any] = {
+        name: row[name] for name in _COLUMNS if name not in ("tenant_id", "settings")
+    }
+    return msgspec.convert(msgspec.json.decode(row["settings"]) | named, Policy)
+
+
+def _params(tenant_id: str, policy: Policy) -> dict[str, object]:
+    fields = msgspec.structs.asdict(policy)
+    settings = {name: value for name, value in fields.items() if name not in _COLUMNS}
+    named = {name: fields[name] for name in fields if name in _COLUMNS}
+    return {**named, "tenant_id": tenant_id, "settings": msgspec.json.encode(settings).decode()}

@@ -1,0 +1,235 @@
+"""SLA policies: what a ticket is promised, and that each breach is told once."""
+
+from typing import Any
+
+import pytest
+
+from sealdesk import clock
+from tests.support.client import Key, Person
+from tests.support.pages import logged_in
+from tests.support.service import Service, Tenant, wait_until
+
+POLICIES = "/api/v1/sla-policies"
+TICKETS = "/api/v1/external/tickets"
+EVENTS = "/api/v1/external/events"
+HOUR_US = 3600 * 1_000_000
+RENEWALS = "SELECT tenant_id FROM sla_renewals LIMIT 100"
+NONE_DUE = {"first_response": None, "next_response": None, "resolution": None}
+
+
+@pytest.fixture
+def desk(own_service: Service) -> Tenant:
+    return own_service.tenant()
+
+
+def made(admin: Person, **fields: Any) -> dict[str, Any]:
+    """A policy, once all tickets have it."""
+    answer = admin.post(POLICIES, {"name": "Standard", "counts": "calendar", **fields})
+    assert answer.status_code == 201, answer.text
+    wait_until_renewed(admin.service)
+    return dict(answer.json()["data"])
+
+
+def wait_until_renewed(service: Service) -> None:
+    wait_until(lambda: not service.rows(RENEWALS))
+
+
+def opened(key: Key, **fields: Any) -> dict[str, Any]:
+    new = {"subject": "Help", "description": "Please", "customer": {"email": "a@b.test"}, **fields}
+    answer = key.post(TICKETS, new)
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json()["data"])
+
+
+def read(key: Key, ticket: dict[str, Any]) -> dict[str, Any]:
+    return dict(key.get(f"{TICKETS}/{ticket['id']}").json()["data"])
+
+
+def reply(key: Key, ticket: dict[str, Any], **fields: Any) -> None:
+    path = f"{TICKETS}/{ticket['id']}/replies"
+    assert key.post(path, {"body": "Hello", **fields}).status_code == 201
+
+
+def hours_after(at: str, hours: float) -> str:
+    return clock.iso((clock.parse_instant(at) or 0) + int(hours * HOUR_US))
+
+
+def told(key: Key, *kinds: str) -> list[tuple[str, str, list[str]]]:
+    """(type, ticket, targets) of the events of policies."""
+    key.service.settle()
+    wanted = kinds or ("ticket.sla_warning", "ticket.sla_breached")
+    listed = key.get(f"{EVENTS}?type={','.join(wanted)}&per_page=100").json()["data"]
+    return [
+        (each["type"], each["data"]["object"]["id"], [*each["data"]["changes"]]) for each in listed
+    ]
+
+
+def test_a_new_ticket_says_by_when_it_is_answered_and_resolved(tenant: Tenant) -> None:
+    admin, key = tenant.admin(), tenant.key()
+    policy = made(admin, first_response_minutes=60, resolution_minutes=480)
+    ticket = opened(key)
+    at = ticket["created_at"]
+    assert ticket["due"] == {
+        "policy_id": policy["id"],
+        "first_response": hours_after(at, 1),
+        "next_response": None,
+        "resolution": hours_after(at, 8),
+    }
+    assert read(key, ticket)["due"] == ticket["due"]
+    reply(key, ticket)
+    after = read(key, ticket)["due"]
+    assert (after["first_response"], after["resolution"]) == (None, hours_after(at, 8))
+    key.patch(f"{TICKETS}/{ticket['id']}", {"status": "resolved"})
+    assert read(key, ticket)["due"] is None
+
+
+def test_without_a_policy_nothing_is_due(tenant: Tenant) -> None:
+    assert opened(tenant.key())["due"] is None
+
+
+def test_a_breach_is_told_once(own_service: Service, desk: Tenant) -> None:
+    made(desk.admin(), first_response_minutes=60, resolution_minutes=480, warning_minutes=15)
+    ticket = opened(desk.key())
+    own_service.clock.advance(50 * 60)
+    key = desk.key()
+    wait_until(lambda: len(told(key)) == 1)
+    own_service.clock.advance(4 * 3600)
+    key = desk.key()
+    wait_until(lambda: len(told(key)) > 1)
+    reply(key, ticket)
+    own_service.clock.advance(4 * 3600)
+    key = desk.key()
+    wait_until(lambda: len(told(key)) >= 4)
+    assert told(key) == [
+        ("ticket.sla_warning", ticket["id"], ["first_response"]),
+        ("ticket.sla_breached", ticket["id"], ["first_response"]),
+        ("ticket.sla_warning", ticket["id"], ["resolution"]),
+        ("ticket.sla_breached", ticket["id"], ["resolution"]),
+    ]
+    assert read(key, ticket)["version"] == ticket["version"] + 1
+
+
+def test_lists_and_tickets_say_what_is_due_and_what_is_late(
+    own_service: Service, desk: Tenant
+) -> None:
+    made(desk.admin(), first_response_minutes=180)
+    ticket = opened(desk.key())
+    at = f"/tickets/{ticket['id']}"
+    visitor = logged_in(desk)
+    for path in ("/tickets", at, "/team-now"):
+        page = visitor.get(path)
+        assert "First response due in 2 h" in page.text
+        assert ticket["due"]["first_response"] in page.answer.text
+    own_service.clock.advance(5 * 3600)
+    visitor = logged_in(desk)
+    for path in ("/tickets", at, "/team-now"):
+        assert "First response late by 2 h" in visitor.get(path).text
+    reply(desk.key(), ticket)
+    for path in ("/tickets", at):
+        assert "late by" not in visitor.get(path).text
+
+
+def test_the_first_policy_that_matches_is_used(tenant: Tenant) -> None:
+    admin, key = tenant.admin(), tenant.key()
+    standard = made(admin, first_response_minutes=600)
+    vip = made(admin, name="VIP", tags=["VIP"], first_response_minutes=30)
+    big = made(
+        admin, name="Big", customers=["@big.test"], priorities=["high"], resolution_minutes=9
+    )
+    order = sorted(
+        (admin.get(f"{POLICIES}/{each['id']}").json()["data"] for each in (standard, vip, big)),
+        key=lambda each: each["position"],
+    )
+    assert [each["name"] for each in order] == ["VIP", "Big", "Standard"]
+    customer = {"email": "Ann@BIG.test"}
+    cases = [
+        ({"tags": ["vip", "other"], "customer": customer, "priority": "high"}, vip),
+        ({"customer": customer, "priority": "high"}, big),
+        ({"customer": customer}, standard),
+    ]
+    for fields, policy in cases:
+        assert opened(key, **fields)["due"]["policy_id"] == policy["id"]
+    ticket = opened(key)
+    key.patch(f"{TICKETS}/{ticket['id']}", {"tags": ["vip"]})
+    after = read(key, ticket)
+    assert after["due"]["first_response"] == hours_after(ticket["created_at"], 0.5)
+
+
+def test_changed_policies_reach_the_tickets_that_are_open_without_an_event(
+    tenant: Tenant,
+) -> None:
+    admin, key = tenant.admin(), tenant.key()
+    ticket = opened(key)
+    policy = made(admin, first_response_minutes=60)
+    assert read(key, ticket)["due"]["first_response"] == hours_after(ticket["created_at"], 1)
+    path = f"{POLICIES}/{policy['id']}"
+    assert admin.patch(path, {"first_response_minutes": 120}).status_code == 200
+    wait_until_renewed(admin.service)
+    assert read(key, ticket)["due"]["first_response"] == hours_after(ticket["created_at"], 2)
+    assert admin.delete(path).status_code == 204
+    wait_until_renewed(admin.service)
+    assert read(key, ticket)["due"] is None
+    assert told(key) == []
+
+
+def test_clocks_stand_still_while_a_ticket_is_pending(own_service: Service, desk: Tenant) -> None:
+    made(desk.admin(), resolution_minutes=600, pauses_on=["pending"])
+    ticket = opened(desk.key())
+    path = f"{TICKETS}/{ticket['id']}"
+    own_service.clock.advance(3600)
+    desk.key().patch(path, {"status": "pending"})
+    assert read(desk.key(), ticket)["due"] is None
+    own_service.clock.advance(20 * 3600)
+    key = desk.key()
+    key.patch(path, {"status": "open"})
+    due = clock.parse_instant(read(key, ticket)["due"]["resolution"]) or 0
+    late = due - (clock.parse_instant(ticket["due"]["resolution"]) or 0)
+    assert abs(late - 20 * HOUR_US) < 60 * 1_000_000
+    assert told(key) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "code"),
+    [
+        ({}, "/first_response_minutes", "required"),
+        ({"first_response_minutes": 0}, "/first_response_minutes", None),
+        ({"resolution_minutes": 10**15}, "/resolution_minutes", None),
+        ({"first_response_minutes": 60, "counts": "business"}, "/counts", "no_business_hours"),
+        ({"first_response_minutes": 60, "warning_minutes": 60}, "/warning_minutes", "too_early"),
+        ({"first_response_minutes": 60, "team_ids": ["0199b0c8"]}, "/team_ids/0", "unknown_team"),
+        ({"first_response_minutes": 5, "tags": ["a"], "position": 9}, "/position", "overlapping"),
+    ],
+)
+def test_what_cannot_be_is_refused_beside_its_field(
+    tenant: Tenant, fields: dict[str, Any], field: str, code: str | None
+) -> None:
+    admin = tenant.admin()
+    made(admin, first_response_minutes=60, tags=["a", "b"])
+    new = {"name": "New", "counts": "calendar", **fields}
+    answer = admin.post(POLICIES, new)
+    assert answer.status_code == 422, answer.text
+    faults = {each["pointer"]: each["code"] for each in answer.json()["errors"]}
+    assert field in faults and code in (None, faults[field])
+    assert len(admin.get(POLICIES).json()["data"]) == 1
+
+
+def test_a_policy_is_added_changed_and_deleted_on_pages(tenant: Tenant) -> None:
+    visitor = logged_in(tenant)
+    path = "/settings/sla-policies"
+    new = f"{path}/new"
+    page = visitor.submit(
+        visitor.get(new).form(new), name="VIP", counts="calendar", tags="vip, Gold"
+    )
+    assert page.status == 422 and "Promise at least one" in page.text
+    page = visitor.submit(page.form(new), first_response_minutes="soon")
+    assert page.status == 422 and page.form(new).value("first_response_minutes") == "soon"
+    page = visitor.submit(page.form(new), first_response_minutes="90")
+    assert page.status == 200 and "First response: 90 min" in page.text
+    (listed,) = tenant.admin().get(POLICIES).json()["data"]
+    assert (listed["tags"], listed["first_response_minutes"]) == (["vip", "Gold"], 90)
+    at = f"{path}/{listed['id']}"
+    page = visitor.submit(visitor.get(at).form(at), resolution_minutes="480")
+    assert "Resolution: 8 h" in page.text
+    deletion = f"{at}/delete"
+    assert "No policies yet" in visitor.submit(visitor.get(deletion).form(deletion)).text
+    assert "SLA policy deleted" in visitor.get("/settings/audit").text
