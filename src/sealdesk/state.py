@@ -12,6 +12,7 @@ from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db import epochs
 from sealdesk.db.engine import Database
 from sealdesk.db.fairness import TenantSlots
+from sealdesk.db.migration_pause import MigrationPause
 from sealdesk.db.sqlite.snapshot import KnownRows
 from sealdesk.db.write_probe import WriteProbe
 from sealdesk.errors import ServiceUnavailable
@@ -103,6 +104,7 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True):
     key_usage, request_log: use of API keys that is not written to the database yet.
     background_tasks: work that starts after a response is sent.
     write_probe: tries whether the storage takes writes.
+    migration_pause: background work of a worker waits for its end.
     sandbox: child processes that read foreign input.
     issues: what is wrong with the installation.
     """
@@ -127,6 +129,7 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True):
     request_log: RequestBuffer
     background_tasks: BackgroundTasks
     write_probe: WriteProbe
+    migration_pause: MigrationPause
     sandbox: Pool
     issues: Issues
 
@@ -158,6 +161,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         request_log=RequestBuffer(),
         background_tasks=BackgroundTasks(),
         write_probe=WriteProbe(database),
+        migration_pause=MigrationPause(),
         sandbox=Pool(),
         issues=issues,
     )

@@ -11,19 +11,10 @@ from pathlib import Path
 
 import pytest
 
-import sealdesk
 from sealdesk.db import schema_version
 from sealdesk.db.schema_version import DEVELOPMENT_COMMIT, KNOWN_VERSIONS, Unusable
+from tests.support.newer_version import COLOUR, newer_sealdesk
 
-NEXT = """
-import sqlalchemy as sa
-from alembic import op
-
-revision, down_revision, branch_labels, depends_on = "9999", "{last}", None, None
-
-def upgrade():
-    op.add_column("tenants", sa.Column("colour", sa.Text))
-    {then}"""
 OPEN = "import sys, pathlib; from sealdesk.db import schema_version as v;"
 ENSURE = OPEN + "print(v.ensure_current(pathlib.Path(sys.argv[1])))"
 
@@ -38,17 +29,6 @@ def path(template: Path, tmp_path: Path) -> Path:
     connection.commit()
     connection.close()
     return path
-
-
-def _newer_sealdesk(tmp_path: Path, then: str = "") -> dict[str, str]:
-    """The environment of a Sealdesk that has one migration more."""
-    package = tmp_path / "newer" / "sealdesk"
-    shutil.copytree(Path(sealdesk.__file__).parent, package)
-    step = package / "db" / "migrations" / "versions" / "9999_next.py"
-    step.write_text(NEXT.format(last=KNOWN_VERSIONS[-1], then=then))
-    source = package / "db" / "schema_version.py"
-    source.write_text(source.read_text() + '\nKNOWN_VERSIONS = (*KNOWN_VERSIONS, "9999")\n')
-    return {**os.environ, "PYTHONPATH": str(package.parent)}
 
 
 def _run(code: str, path: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -96,7 +76,7 @@ def test_version_is_read_from_the_wal_of_a_crashed_process(path: Path, tmp_path:
 
 
 def test_newer_code_migrates_an_old_database_and_keeps_its_rows(path: Path, tmp_path: Path) -> None:
-    done = _run(ENSURE, path, _newer_sealdesk(tmp_path))
+    done = _run(ENSURE, path, newer_sealdesk(tmp_path))
     assert done.stdout == "True\n", done.stderr
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT * FROM tenants").fetchall() == [("t", "Acme", 1, None)]
@@ -104,7 +84,7 @@ def test_newer_code_migrates_an_old_database_and_keeps_its_rows(path: Path, tmp_
 
 
 def test_newer_database_is_refused_and_not_changed(path: Path, tmp_path: Path) -> None:
-    _run(ENSURE, path, _newer_sealdesk(tmp_path))
+    _run(ENSURE, path, newer_sealdesk(tmp_path))
     before = path.read_bytes()
     with pytest.raises(Unusable, match=r"9999, which is newer .* run the newer Sealdesk"):
         schema_version.ensure_current(path)
@@ -122,7 +102,8 @@ def test_development_schema_is_refused_and_not_changed(path: Path) -> None:
 
 
 def test_migration_that_fails_halfway_changes_nothing(path: Path, tmp_path: Path) -> None:
-    broken = _newer_sealdesk(tmp_path, then='op.execute("INSERT INTO nowhere VALUES (1)")')
+    then = '\n    op.execute("INSERT INTO nowhere VALUES (1)")'
+    broken = newer_sealdesk(tmp_path, f"{COLOUR}{then}")
     done = _run(ENSURE, path, broken)
     assert "nothing was changed: no such table: nowhere" in done.stderr
     assert _columns(path) == ["id", "name", "created_at"]

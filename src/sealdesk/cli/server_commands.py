@@ -16,6 +16,7 @@ from sealdesk.cli import (
 )
 from sealdesk.cli.backup import backup, restore
 from sealdesk.cli.doctor import command as doctor
+from sealdesk.cli.upgrade import command as upgrade
 from sealdesk_citus import command as nodes
 from sealdesk_demo import command as demo
 from sealdesk_move import command as move
@@ -27,6 +28,7 @@ def add_to(cli: typer.Typer) -> None:
     cli.command()(serving.worker)
     cli.command()(demo.demo)
     cli.command()(migrate.migrate)
+    cli.command(epilog=upgrade.EXAMPLES)(upgrade.upgrade)
     cli.command()(documents.rewrite_documents)
     cli.command(epilog=move.EXAMPLES)(move.move)
     cli.command(epilog=backup.EXAMPLES)(backup.backup)

@@ -9,8 +9,8 @@ from sealdesk.errors import ConfigurationError
 # One package of each kind of the extra `server`: it is installed whole, or not at all.
 _NEEDED = ("sqlalchemy", "uvicorn", "cryptography", "jinja2")
 NAMES = """
-    serve worker demo migrate rewrite-documents move backup restore attachments mail tenants users
-    keys mailboxes domains doctor nodes
+    serve worker demo migrate upgrade rewrite-documents move backup restore attachments mail tenants
+    users keys mailboxes domains doctor nodes
 """.split()
 
 

@@ -51,7 +51,7 @@ def name_of(uid: int) -> str:
 
 def explain_denial(path: Path) -> str | None:
     """Why this user cannot write a file or beside it, and what to do; None when they can."""
-    directory = path.parent
+    directory = path if path.is_dir() else path.parent
     if os.statvfs(directory).f_flag & os.ST_RDONLY:
         return f"{directory} is on a read-only file system; mount it writable"
     if all(os.access(each, os.R_OK | os.W_OK) for each in (directory, path)):

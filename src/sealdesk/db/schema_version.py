@@ -8,7 +8,10 @@ import json
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, cast
 
 from sealdesk.db import data_owner
 from sealdesk.db.engine import Tx
@@ -19,6 +22,7 @@ _MIGRATIONS = Path(__file__).with_name("migrations") / "versions"
 KNOWN_VERSIONS = tuple(sorted(each.name[:4] for each in _MIGRATIONS.glob("[0-9]*.py")))
 # The last commit with the migrations of development, from "0001" on (decision 0083).
 DEVELOPMENT_COMMIT = "cb386095"
+Report = Callable[[str], object]
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 
 
@@ -26,43 +30,60 @@ class Unusable(ConfigurationError):
     """The database cannot be used in its present state; the text says what to do."""
 
 
-def ensure_current(path: Path) -> bool:
+def ensure_current(path: Path, report: Report = str) -> bool:
     """Migrate the database at `path` to the current schema; False when it was current.
 
-    Raises Unusable.
+    report: called with the schema after each migration. Raises Unusable.
     """
     if schema_version(path) == KNOWN_VERSIONS[-1]:
         return False
-    _run_migration({"path": str(path)})
+    _run_migration({"path": str(path)}, report)
     return True
 
 
 def migrate_postgres(
-    owner_url: str, *, runtime_url: str, worker_url: str, shard_count: int = 0
+    owner_url: str,
+    *,
+    runtime_url: str,
+    worker_url: str,
+    shard_count: int = 0,
+    report: Report = str,
 ) -> list[str]:
     """Migrate a PostgreSQL database to the current schema and set up its roles.
 
     shard_count: if not 0, also distributes the tables that are not distributed yet over the nodes
-    of Citus, and returns their names. Idempotent. Raises Unusable.
+    of Citus, and returns their names. report: as above. Idempotent. Raises Unusable.
     """
     urls = {"owner": owner_url, "runtime": runtime_url, "worker": worker_url}
-    distributed: list[str] = json.loads(_run_migration({**urls, "shards": shard_count}))
+    return _run_migration({**urls, "shards": shard_count}, report)
+
+
+def pending_after(schema: str | None) -> tuple[str, ...]:
+    """The migrations that a database of this schema lacks; of a new one all."""
+    return tuple(each for each in KNOWN_VERSIONS if schema is None or each > schema)
+
+
+def _run_migration(request: dict[str, object], report: Report) -> list[str]:
+    """Run the child process that migrates; the tables that it distributed. Raises Unusable."""
+    distributed: list[str] = []
+    command, pipe = [sys.executable, "-m", "sealdesk.db.migrate"], subprocess.PIPE
+    with (
+        TemporaryFile("w+") as errors,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, text=True) as child,
+    ):
+        with cast(IO[str], child.stdin) as told:
+            json.dump(request, told)
+        for line in cast(IO[str], child.stdout):
+            match json.loads(line):
+                case str(schema):
+                    report(schema)
+                case list(tables):
+                    distributed = tables
+        if child.wait() != 0:
+            errors.seek(0)
+            lines = errors.read().strip().splitlines()
+            raise Unusable((lines or ["the migration failed without a message"])[-1])
     return distributed
-
-
-def _run_migration(request: dict[str, object]) -> str:
-    """Run the child process that migrates; returns its output. Raises Unusable."""
-    child = subprocess.run(
-        [sys.executable, "-m", "sealdesk.db.migrate"],
-        input=json.dumps(request),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if child.returncode != 0:
-        lines = child.stderr.strip().splitlines() or ["the migration failed without a message"]
-        raise Unusable(lines[-1])
-    return child.stdout
 
 
 def schema_version(path: Path) -> str | None:

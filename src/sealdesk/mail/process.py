@@ -64,7 +64,7 @@ async def _run_until_signal(
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop)
-    background = asyncio.create_task(meanwhile(state))
+    background = asyncio.gather(meanwhile(state), state.migration_pause.watch(state.database))
     async with receiving(state, sock):
         on_ready()
         await is_told.wait()

@@ -15,8 +15,12 @@ Step = Callable[[AppState], Awaitable[int]]
 
 
 async def attempt(step: Step, state: AppState, name: str = "") -> int:
-    """Run a step; how much it did, or 0 after a failure and a pause. name: for the log."""
+    """Run a step; how much it did, or 0 after a failure and a pause. name: for the log.
+
+    It waits while another process migrates the database.
+    """
     name = name or step.__name__
+    await state.migration_pause.end()
     try:
         return await step(state)
     except ServiceUnavailable as error:

@@ -83,6 +83,7 @@ async def run(state: AppState) -> None:
         group.create_task(_keep_waking(state))
         group.create_task(mail.keep_sending(state, mail_wakeup))
         if is_worker:
+            group.create_task(state.migration_pause.watch(state.database))
             group.create_task(_keep_reporting(state))
             group.create_task(Watch(state, "worker").run())
             group.create_task(descriptors.watch(state.metrics.count_exhausted_descriptors))

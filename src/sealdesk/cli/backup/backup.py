@@ -92,11 +92,11 @@ def backup(
         backup = _check(target, passphrase)
     else:
         settings = from_env(os.environ, needs_keys=False)
-        backup = _write(settings, target.absolute(), passphrase, leave_in_bucket=leave_in_bucket)
+        backup = write(settings, target.absolute(), passphrase, leave_in_bucket=leave_in_bucket)
     if json:
         print_json({**msgspec.to_builtins(backup.manifest), "report": backup.report})
     else:
-        _print(target, backup, is_check=check)
+        show(target, backup, is_check=check)
     if backup.report is None or backup.report.lacking_count:
         raise typer.Exit(1)
     if into is not None:
@@ -109,9 +109,10 @@ def _check(file: Path, passphrase: bytes | None) -> Checked:
         return archive.check(file, passphrase, progress.advance)
 
 
-def _write(
+def write(
     settings: Settings, file: Path, passphrase: bytes | None, *, leave_in_bucket: bool
 ) -> Checked:
+    """Write a backup into a new file. Raises ConfigurationError, OSError."""
     if leave_in_bucket and settings.attachment_bucket is None:
         raise ConfigurationError(
             "--leave-in-bucket needs SEALDESK_ATTACHMENT_BUCKET: the attachments are in the data"
@@ -228,7 +229,8 @@ def _sample(secret: SealedSecret | None) -> SealedSample | None:
     return SealedSample(secret.sealed, about)
 
 
-def _print(file: Path, backup: Checked, *, is_check: bool) -> None:
+def show(file: Path, backup: Checked, *, is_check: bool) -> None:
+    """Print what a backup holds and lacks."""
     manifest, report = backup
     rows = sum(manifest.dump.rows.values())
     files = "attached files" if manifest.are_attachments_copied else "attached files in the bucket"

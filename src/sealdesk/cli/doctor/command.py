@@ -84,6 +84,11 @@ def doctor(
         raise typer.Exit(1)
 
 
+def find_before_upgrade() -> Iterator[Finding]:
+    """The findings on a database whose schema may be older."""
+    return _check_sqlite_installation(fix=False, deep=False, may_be_old=True)
+
+
 def _run_checks(public_url: str, fix: bool, deep: bool) -> Iterator[Finding]:
     if not public_url:
         return _check_sqlite_installation(fix, deep)
@@ -93,9 +98,11 @@ def _run_checks(public_url: str, fix: bool, deep: bool) -> Iterator[Finding]:
     return public_url_checks.check(public_url)
 
 
-def _check_sqlite_installation(fix: bool, deep: bool) -> Iterator[Finding]:
+def _check_sqlite_installation(
+    fix: bool, deep: bool, *, may_be_old: bool = False
+) -> Iterator[Finding]:
     if os.environ.get("SEALDESK_DATABASE_URL"):
-        yield from _check_postgres_installation(fix, deep)
+        yield from _check_postgres_installation(fix, deep, may_be_old=may_be_old)
         return
     with suppress(RuntimeError):  # no such home, which reading the settings reports
         data_dir = data_dir_of(os.environ)
@@ -119,7 +126,7 @@ def _check_sqlite_installation(fix: bool, deep: bool) -> Iterator[Finding]:
     yield forwarding.check(settings)
 
 
-def _check_postgres_installation(fix: bool, deep: bool) -> Iterator[Finding]:
+def _check_postgres_installation(fix: bool, deep: bool, *, may_be_old: bool) -> Iterator[Finding]:
     # asyncpg takes 22 ms to import, which the checks of SQLite do not need.
     from sealdesk.cli.doctor import postgres as postgres_checks
 
@@ -130,13 +137,14 @@ def _check_postgres_installation(fix: bool, deep: bool) -> Iterator[Finding]:
         return
     yield Finding("good", "settings", "valid; the data is in PostgreSQL")
     is_usable = True
-    for finding in postgres_checks.check(settings):
+    for finding in postgres_checks.check(settings, may_be_old=may_be_old):
         is_usable = is_usable and (finding.about, finding.state) != ("database", "bad")
         yield finding
-    if is_usable:
+    if is_usable and not may_be_old:
         with open_database_access(settings) as access:
             yield _check_secrets(Installation(settings, access))
             yield from _check_mail_addresses(Installation(settings, access))
+    if is_usable:
         yield from whole.check(settings, is_deep=deep, fix=fix)
     yield from bucket.check(settings)
     yield from _name_dearest_routes(settings)

@@ -19,23 +19,27 @@ _SLOW_MS = 5.0
 _DURABLE = ("fsync", "full_page_writes")
 
 
-def check(settings: Settings) -> Iterator[Finding]:
-    """Check the server of SEALDESK_DATABASE_URL and the role that serves."""
+def check(settings: Settings, *, may_be_old: bool = False) -> Iterator[Finding]:
+    """Check the server of SEALDESK_DATABASE_URL and the role that serves.
+
+    may_be_old: the schema, before an upgrade.
+    """
     with asyncio.Runner() as runner:
         try:
-            findings = runner.run(_check_server(settings))
+            findings = runner.run(_check_server(settings, may_be_old=may_be_old))
         except Unusable as error:
             findings = [Finding("bad", "database", str(error))]
     yield from findings
 
 
-async def _check_server(settings: Settings) -> list[Finding]:
+async def _check_server(settings: Settings, *, may_be_old: bool) -> list[Finding]:
     url, is_pooled = settings.database_url, settings.database_pooler == "transaction"
     connection = await preflight.open_connection(url, name="sealdesk doctor", is_pooled=is_pooled)
     where = preflight.redacted(url)
     try:
         async with connection.transaction():
-            faults = await preflight.find_faults(connection)
+            faults = await preflight.find_faults(connection, may_be_old=may_be_old)
+            schema = await preflight.schema_version(connection)
         if faults:
             return [Finding("bad", "database", f"{where} {fault}") for fault in faults]
         before = time.time()
@@ -49,7 +53,7 @@ async def _check_server(settings: Settings) -> list[Finding]:
     finally:
         await connection.close(timeout=1)
     return [
-        _check_database(where, server),
+        _check_database(where, server, schema),
         _check_durability(server),
         check_pages(dict(server)),
         _check_connections(server, settings),
@@ -59,10 +63,9 @@ async def _check_server(settings: Settings) -> list[Finding]:
     ]
 
 
-def _check_database(where: str, server: Record) -> Finding:
-    text = (
-        f"{where} is PostgreSQL {server['version']} with the current schema {KNOWN_VERSIONS[-1]}; "
-    )
+def _check_database(where: str, server: Record, schema: str | None) -> Finding:
+    age = "current" if schema == KNOWN_VERSIONS[-1] else "older"
+    text = f"{where} is PostgreSQL {server['version']} with the {age} schema {schema}; "
     return Finding("good", "database", f"{text}row level security applies to {server['role']}")
 
 

@@ -129,8 +129,13 @@ async def find_unfinished_move(connection: Connection) -> str | None:
     return comment.removeprefix(UNFINISHED_MOVE) if comment.startswith(UNFINISHED_MOVE) else None
 
 
-async def find_faults(connection: Connection, *, is_worker: bool = False) -> list[str]:
-    """The faults of the database, and of using it as this role."""
+async def find_faults(
+    connection: Connection, *, is_worker: bool = False, may_be_old: bool = False
+) -> list[str]:
+    """The faults of the database, and of using it as this role.
+
+    may_be_old: the schema, before an upgrade.
+    """
     (server,) = await connection.fetch(_SERVER)
     if faults := _server_faults(server):
         return faults
@@ -146,7 +151,7 @@ async def find_faults(connection: Connection, *, is_worker: bool = False) -> lis
     version = await connection.fetchval(_VERSION)
     if version is None:
         return [f"has no schema that is known; {_MIGRATE}"]
-    faults = _schema_faults(version)
+    faults = [] if may_be_old and version in KNOWN_VERSIONS else _schema_faults(version)
     if server["synchronous_commit"] in ("off", "local"):
         faults.append(
             f"has synchronous_commit = {server['synchronous_commit']}, with which acknowledged"

@@ -50,6 +50,7 @@ class _Parts(NamedTuple):
 
 async def receive(state: AppState, mailbox: Mailbox, arrival: Arrival) -> ReceivedMessage | None:
     """Process a message durably; None if it is known. Raises ServiceUnavailable, WaitingFull."""
+    await state.migration_pause.end()
     try:
         message = await parse_off_loop(state, arrival.raw)
         if len(arrival.raw) > _STORED_AT_ONCE_BYTES:

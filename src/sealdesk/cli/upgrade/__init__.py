@@ -1,0 +1,1 @@
+"""`sealdesk upgrade`: brings an installation to this version."""

@@ -1,0 +1,253 @@
+"""`sealdesk upgrade`: one command brings an installation to a newer version while it serves."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sealdesk.cli.upgrade import target as targets
+from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.settings import Settings
+from tests.cli.backups import empty_target, terminal_of
+from tests.support.client import Key
+from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Begin
+from tests.support.newer_version import newer_sealdesk
+from tests.support.service import Service, wait_until
+
+TICKETS = "/api/v1/external/tickets"
+NEW = {"subject": "S", "description": "D", "customer": {"email": "customer@example.test"}}
+NOW = KNOWN_VERSIONS[-1]
+# Of tables that each request reads and the worker changes.
+CHANGES = [
+    f'op.add_column("{table}", sa.Column("colour", sa.Text))'
+    for table in ("tickets", "api_keys", "events", "tenants", "customers", "replies")
+]
+_MAIN = "import sys; from sealdesk.cli.program import main; sys.exit(main())"
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+# Each upgrade is several processes, and a copy of the package that nothing has compiled yet.
+pytestmark = pytest.mark.timeout(240)
+
+
+class Newer:
+    """The commands of a newer version with the settings of a service."""
+
+    def __init__(self, service: Service, directory: Path, changes: Sequence[str] = CHANGES) -> None:
+        python_path = newer_sealdesk(directory, *changes)["PYTHONPATH"]
+        self.env = {**terminal_of(service).env, "PYTHONPATH": python_path}
+
+    def start(self, *args: str, **options: Any) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-c", _MAIN, *args]
+        return subprocess.Popen(
+            command,
+            **{"env": self.env, "stdout": pipe, "stderr": pipe, "text": True, **options},
+        )
+
+    def run(self, *args: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        with self.start(*args, **options) as process:
+            out, err = process.communicate()
+        return subprocess.CompletedProcess(args, process.returncode, out, err)
+
+
+@pytest.fixture
+def service(begin: Begin, tmp_path: Path) -> Iterator[Service]:
+    """A service of this version with one key."""
+    with begin(tmp_path / "data") as service:
+        service.settings.data_dir.mkdir(mode=0o700, exist_ok=True)
+        service.settings.data_dir.chmod(0o700)
+        yield service
+
+
+@pytest.fixture
+def newer(service: Service, tmp_path: Path) -> Newer:
+    return Newer(service, tmp_path)
+
+
+def schema_of(service: Service) -> str:
+    ((schema,),) = service.rows("SELECT version_num FROM alembic_version LIMIT 1")
+    return str(schema)
+
+
+class Load:
+    """A client that opens and reads tickets. statuses: of all responses."""
+
+    def __init__(self, key: Key) -> None:
+        self.statuses: list[int] = []
+        self.ids: list[str] = []
+        self._key = key
+
+    def _run(self, is_over: threading.Event) -> None:
+        while not is_over.is_set():
+            opened = self._key.post(TICKETS, NEW)
+            self.statuses.append(opened.status_code)
+            if opened.status_code == 201:
+                self.ids.append(opened.json()["data"]["id"])
+            self.statuses.append(self._key.get(TICKETS).status_code)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        is_over = threading.Event()
+        thread = threading.Thread(target=self._run, args=(is_over,))
+        thread.start()
+        try:
+            wait_until(lambda: len(self.ids) >= 5)
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+
+
+def test_the_old_version_serves_on_while_the_database_is_upgraded(
+    service: Service, newer: Newer, tmp_path: Path
+) -> None:
+    load = Load(service.tenant().key())
+    with load.running():
+        done = newer.run("upgrade", "--yes")
+        assert done.returncode == 0, done.stderr
+        count = len(load.ids)
+        wait_until(lambda: len(load.ids) >= count + 5)
+    assert {*load.statuses} == {200, 201}
+    assert schema_of(service) == "9999"
+    assert f"schema {NOW}; {len(CHANGES)} migrations lead to 9999" in done.stdout
+    assert "The way back is the backup" in done.stdout
+    assert "Restart" in done.stdout
+    stored = {row[0] for row in service.rows("SELECT id FROM tickets LIMIT 100000")}
+    assert {*load.ids} <= stored
+    (backup,) = (service.settings.data_dir / "backups").iterdir()
+    with empty_target(service, tmp_path / "restored") as terminal:
+        assert "A new epoch has begun" in terminal.out("restore", str(backup))
+
+
+def test_a_killed_upgrade_is_continued_by_running_it_again(service: Service, newer: Newer) -> None:
+    key = service.tenant().key()
+    ids = {key.ticket()["id"] for _ in range(3)}
+    seen = set()
+    for _ in range(5):
+        process = newer.start("upgrade", "--yes", "--no-backup", start_new_session=True)
+        try:
+            process.communicate(timeout=random.uniform(0.5, 3))
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+        seen.add(schema_of(service))
+        assert key.get(TICKETS).status_code == 200
+    assert newer.run("upgrade", "--yes", "--no-backup").returncode == 0
+    assert seen <= {NOW, *(str(9_994 + step) for step in range(6))}
+    assert schema_of(service) == "9999"
+    assert {row[0] for row in service.rows("SELECT id FROM tickets LIMIT 9")} == ids
+
+
+def test_a_migration_that_fails_names_the_schema_that_is_reached(
+    service: Service, tmp_path: Path
+) -> None:
+    changes = [CHANGES[0], 'op.execute("INSERT INTO nowhere VALUES (1)")']
+    newer = Newer(service, tmp_path, changes)
+    done = newer.run("upgrade", "--yes", "--no-backup")
+    assert done.returncode == 1
+    assert "could not be migrated, it has schema 9998 now: " in done.stderr
+    assert schema_of(service) == "9998"
+    assert service.tenant().key().ticket()["id"]
+
+
+def test_an_upgrade_started_twice_is_refused(service: Service, newer: Newer) -> None:
+    with targets.alone(service.settings):
+        done = newer.run("upgrade", "--yes", "--no-backup")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "another `sealdesk upgrade` of" in done.stderr
+    assert schema_of(service) == NOW
+
+
+def test_a_current_database_needs_no_upgrade(service: Service) -> None:
+    out = terminal_of(service).out("upgrade", "--yes")
+    assert out == f"The database has schema {NOW}, which is that of this version.\n"
+    assert not (service.settings.data_dir / "backups").exists()
+
+
+def test_without_a_terminal_nothing_is_asked_and_nothing_changed(
+    service: Service, newer: Newer
+) -> None:
+    done = newer.run("upgrade", stdin=subprocess.DEVNULL)
+    assert done.returncode == 1
+    assert "give --yes" in done.stderr
+    assert schema_of(service) == NOW
+
+
+def test_what_the_check_finds_is_to_be_repaired_first(service: Service, newer: Newer) -> None:
+    newer.env["SEALDESK_MASTER_KEY"] = "short"
+    done = newer.run("upgrade", "--yes", "--no-backup")
+    assert done.returncode == 1
+    assert "SEALDESK_MASTER_KEY" in done.stdout + done.stderr
+    assert schema_of(service) == NOW
+
+
+@POSTGRESQL_ONLY
+def test_an_upgrade_needs_the_rights_of_the_owner(service: Service, newer: Newer) -> None:
+    url = newer.env.pop("SEALDESK_OWNER_DATABASE_URL")
+    assert "SEALDESK_OWNER_DATABASE_URL is missing" in newer.run("upgrade", "--yes").stderr
+    newer.env["SEALDESK_OWNER_DATABASE_URL"] = newer.env["SEALDESK_DATABASE_URL"]
+    assert "does not own the tables" in newer.run("upgrade", "--yes").stderr
+    assert schema_of(service) == NOW
+    newer.env["SEALDESK_OWNER_DATABASE_URL"] = url
+    assert newer.run("upgrade", "--yes", "--no-backup").returncode == 0
+
+
+@needs_root
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs mount namespaces")
+def test_a_backup_without_room_is_refused_before_anything_changes(
+    service: Service, newer: Newer, tmp_path: Path
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = f"mount -t tmpfs -o size=1m tmpfs '{small}' && exec \"$@\""
+    command = [sys.executable, "-c", _MAIN, "upgrade", "--yes", "--backup-into", str(small)]
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", mount, "sh", *command],
+        env=newer.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "MiB are free beside" in done.stderr
+    assert schema_of(service) == NOW
+
+
+@needs_root
+@SQLITE_ONLY
+def test_the_data_directory_of_another_user_is_refused(service: Service, tmp_path: Path) -> None:
+    for path in (service.settings.data_dir, *service.settings.data_dir.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    for path in (tmp_path, *tmp_path.parents):
+        if path.stat().st_mode & 0o777 == 0o700:
+            path.chmod(0o711)  # until pytest makes it private again
+    before = {path.name for path in service.settings.data_dir.iterdir()}
+    assert "run this as root, who owns" in _refusal_as(65534, service.settings)
+    assert {path.name for path in service.settings.data_dir.iterdir()} == before
+
+
+def _refusal_as(uid: int, settings: Settings) -> str:
+    """Why a process of another user may not upgrade."""
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            os.setuid(uid)
+            with targets.alone(settings):
+                os.write(writing, b"it may")
+        except Unusable as error:
+            os.write(writing, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        refusal = told.read()
+    os.waitpid(child, 0)
+    return refusal

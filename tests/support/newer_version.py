@@ -1,0 +1,34 @@
+"""A later version of Sealdesk: this one with more migrations."""
+
+import os
+import shutil
+from pathlib import Path
+
+import sealdesk
+from sealdesk.db.schema_version import KNOWN_VERSIONS
+
+_STEP = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "{schema}", "{last}", None, None
+
+def upgrade():
+    {change}
+"""
+COLOUR = 'op.add_column("tenants", sa.Column("colour", sa.Text))'
+
+
+def newer_sealdesk(directory: Path, *changes: str) -> dict[str, str]:
+    """The environment of a version that makes each of these changes in a migration of its own.
+
+    They have the schemas …, 9998, 9999. Without any, it gives tenants a colour.
+    """
+    package = directory / "newer" / "sealdesk"
+    shutil.copytree(Path(sealdesk.__file__).parent, package)
+    last = KNOWN_VERSIONS[-1]
+    for number, change in enumerate(changes or (COLOUR,), 10_000 - len(changes or (COLOUR,))):
+        step = package / "db" / "migrations" / "versions" / f"{number}_next.py"
+        step.write_text(_STEP.format(schema=number, last=last, change=change))
+        last = str(number)
+    return {**os.environ, "PYTHONPATH": str(package.parent)}
