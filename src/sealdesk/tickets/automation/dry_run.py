@@ -45,7 +45,9 @@ async def _try_on(tx: Tx, rule: Rule, event: LogEvent) -> Outcome | None:
         ticket = None if shown.get("is_internal") else await _find(tx, rule, shown["ticket_id"])
         return None if ticket is None else rules.find_outcome(rule, ticket, event.happened_at)
     outcome = rules.find_outcome(rule, shown, event.happened_at)
-    if outcome and await steps.is_caused(tx, rule.tenant_id, shown["id"], shown["version"]):
+    if outcome is None or rule.trigger == "breached":
+        return outcome
+    if await steps.is_caused(tx, rule.tenant_id, shown["id"], shown["version"]):
         return None
     return outcome
 

@@ -34,6 +34,7 @@ TRIGGERS: Mapping[str, Trigger] = {
     "ticket.updated": "changed",
     "reply.created": "replied",
     "reply.bounced": "bounced",
+    "ticket.sla_breached": "breached",
 }
 FIELDS = (
     *("status", "priority", "source", "tag", "subject", "description"),

@@ -12,7 +12,7 @@ from sealdesk.resources.representation import check_visible
 from sealdesk.tickets.types import LongText, Priority, Status, Tags
 
 # unchanged: no event, but a time without one.
-Trigger = Literal["created", "changed", "replied", "bounced", "unchanged"]
+Trigger = Literal["created", "changed", "replied", "bounced", "breached", "unchanged"]
 Operator = Literal["is", "is_not", "contains", "lacks"]
 PauseReason = Literal["too_many_effects", "team_missing"]
 

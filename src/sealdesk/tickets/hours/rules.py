@@ -25,7 +25,7 @@ def deadline(hours: Hours, start_us: int, minutes: int) -> int | None:
 
 
 def instant_after(hours: Hours, start_us: int, left_us: int) -> int | None:
-    """The same for microseconds; for none of them, when business hours go on."""
+    """The same for microseconds."""
     try:
         for opens_us, closes_us in _openings(hours, start_us):
             from_us = max(opens_us, start_us)

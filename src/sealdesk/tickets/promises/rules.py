@@ -109,7 +109,7 @@ def _clock(
     hours: Hours | None,
     at: int,
 ) -> Clock | None:
-    minutes, start = minutes_of(policy, target), _start(target, ticket)
+    minutes, start = minutes_of(policy, target), _start(target, before, ticket)
     if minutes is None or start is None:
         return None
     clock = before or Clock(minutes, since_us=start)
@@ -127,12 +127,14 @@ def _clock(
     return clock if clock.since_us is not None else _run(clock, at, policy, hours)
 
 
-def _start(target: Target, ticket: Ticket) -> int | None:
+def _start(target: Target, before: Clock | None, ticket: Ticket) -> int | None:
     """Since when the ticket waits for it; None if it does not."""
     if target == "resolution":
         return ticket.created_at
     if target == "first_response":
         return ticket.created_at if ticket.first_response_at is None else None
+    if before is not None and ticket.status in _ENDED and ticket.last_reply_by == "customer":
+        return ticket.last_customer_reply_at  # who waits again if the ticket is reopened
     return None if ticket.first_response_at is None else ticket.waiting_since
 
 
@@ -154,9 +156,9 @@ def _stop(clock: Clock, hours: Hours | None, at: int) -> Clock:
 
 
 def _after(hours: Hours | None, start_us: int, left_us: int) -> int | None:
-    return (
-        start_us + left_us if hours is None else hours_rules.instant_after(hours, start_us, left_us)
-    )
+    if hours is None or not left_us:
+        return start_us + left_us
+    return hours_rules.instant_after(hours, start_us, left_us)
 
 
 def find_faults(

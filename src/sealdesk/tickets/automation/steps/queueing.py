@@ -73,9 +73,16 @@ async def _note(tx: Tx, index: RuleIndex, events: Sequence[LogEvent], now_us: in
         event_us = ids.instant_of(event.id)
         if ticket_id is None or not _may_act(index, event, shown, event_us):
             continue
-        if "version" in shown and await store.is_caused(tx, tenant_id, ticket_id, shown["version"]):
+        if _tells_of_change(event) and await store.is_caused(
+            tx, tenant_id, ticket_id, shown["version"]
+        ):
             continue
         await store.add_task(tx, tenant_id, Task(event.id, ticket_id, trigger, event_us))
+
+
+def _tells_of_change(event: LogEvent) -> bool:
+    """Whether its ticket has the version that the event made; a breach makes none."""
+    return event.type.startswith("ticket.") and TRIGGERS[event.type] != "breached"
 
 
 def _find_ticket_id(event: LogEvent, shown: Mapping[str, Any]) -> str | None:

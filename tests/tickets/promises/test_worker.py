@@ -1,0 +1,123 @@
+"""The worker tells of each warning and each breach once, however it ends and however many it is."""
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+
+import msgspec
+
+from sealdesk.db.engine import SerializationConflict, Tx
+from sealdesk.state import AppState
+from sealdesk.tickets.promises.steps import actions as steps
+from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.worker import stepper
+from tests.support.service import Service, Tenant, wait_until
+from tests.tickets.promises.test_promises import TICKETS, made, opened, read, reply, told
+
+UNTOLD = "SELECT id FROM tickets WHERE alert_at IS NOT NULL LIMIT 1000"
+_TICKETS = 60
+
+
+def promised(service: Service) -> tuple[Tenant, list[str]]:
+    """A desk with tickets that are warned of and late in an hour."""
+    tenant = service.tenant()
+    made(tenant.admin(), first_response_minutes=60, resolution_minutes=60, warning_minutes=5)
+    return tenant, [opened(tenant.key())["id"] for _ in range(_TICKETS)]
+
+
+def assert_each_is_told_once(service: Service, tenant: Tenant, ticket_ids: list[str]) -> None:
+    wait_until(lambda: not service.rows(UNTOLD))
+    service.settle()
+    sql = "SELECT type, object, changes FROM events WHERE tenant_id = :id LIMIT 9999"
+    rows = [row for row in service.rows(sql, id=tenant.id) if "sla" in row["type"]]
+    kinds = ("ticket.sla_warning", "ticket.sla_breached")
+    targets = ("first_response", "resolution")
+    found = Counter(
+        (row["type"], each, target)
+        for row in rows
+        for each in ticket_ids
+        for target in targets
+        if each.encode() in row["object"] and target in row["changes"]
+    )
+    wanted = [(kind, each, target) for kind in kinds for each in ticket_ids for target in targets]
+    assert found == Counter(wanted)
+
+
+def test_two_workers_at_once_tell_of_each_once(own_service: Service) -> None:
+    tenant, ticket_ids = promised(own_service)
+
+    async def work(state: AppState) -> None:
+        state.clock.advance(3600)  # type: ignore[attr-defined]
+        now_us = state.clock.now_us()
+
+        async def take_steps() -> None:
+            while await state.database.write(lambda tx: steps.run_step(tx, tenant.id, now_us)):
+                pass
+
+        await asyncio.gather(*(take_steps() for _ in range(3)))
+
+    own_service.in_background(work)
+    assert_each_is_told_once(own_service, tenant, ticket_ids)
+
+
+def test_a_worker_that_is_stopped_within_steps_tells_of_each_once(own_service: Service) -> None:
+    tenant, ticket_ids = promised(own_service)
+
+    async def work(state: AppState) -> None:
+        state.clock.advance(3600)  # type: ignore[attr-defined]
+        for turns in range(40):
+            step = asyncio.ensure_future(stepper.PROMISES.step(state))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            step.cancel()
+            with suppress(asyncio.CancelledError):
+                await step
+
+    own_service.in_background(work)
+    assert_each_is_told_once(own_service, tenant, ticket_ids)
+
+
+def test_what_is_over_when_a_ticket_is_changed_is_told_by_the_change_or_the_worker(
+    own_service: Service,
+) -> None:
+    tenant, ticket_ids = promised(own_service)
+    own_service.clock.advance(3600)
+    key = tenant.key()
+    for each in ticket_ids:
+        key.patch(f"{TICKETS}/{each}", {"priority": "high"})
+    assert_each_is_told_once(own_service, tenant, ticket_ids)
+
+
+def test_a_rule_escalates_what_is_late(own_service: Service) -> None:
+    tenant = own_service.tenant()
+    admin = tenant.admin()
+    made(admin, first_response_minutes=60)
+    rule = {"name": "Late", "trigger": "breached", "is_enabled": True}
+    assert admin.post("/api/v1/rules", {**rule, "actions": {"priority": "urgent"}}).is_success
+    ticket = opened(tenant.key())
+    own_service.clock.advance(3601)
+    key = tenant.key()
+    wait_until(lambda: read(key, ticket)["priority"] == "urgent")
+    reply(key, ticket)
+    assert [kind for kind, *_ in told(key)] == ["ticket.sla_breached"]
+
+
+def test_a_change_that_has_read_a_ticket_before_an_announcement_runs_again(
+    own_service: Service,
+) -> None:
+    tenant, ticket_ids = promised(own_service)
+    runs: list[int] = []
+
+    async def work(tx: Tx) -> None:
+        stored = await ticket_store.find(tx, tenant.id, ticket_ids[0])
+        assert stored is not None and stored.ticket.alert_at is not None
+        runs.append(stored.ticket.alert_at)
+        if len(runs) == 1:
+            before = msgspec.structs.replace(stored.ticket, alert_at=runs[0] - 1)
+            await ticket_store.replace(tx, before, before)
+
+    try:
+        own_service.write(work)
+    except SerializationConflict:  # of SQLite, where nobody else can have written
+        runs.append(0)
+    assert len(runs) == 2
