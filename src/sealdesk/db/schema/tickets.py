@@ -25,6 +25,7 @@ table(
     *texts("email", "email_identity"),
     *texts("name", "phone", "company", "external_id", null=True),
     text_("metadata"),
+    *texts("other_emails", "other_phones", null=True),  # JSON, NULL without any
     # JSON {id, email, name}: how a ticket shows its customer.
     blob("reference"),
     time_("created_at"),
@@ -40,6 +41,32 @@ table(
     worker="SELECT",
 )
 
+# All e-mail addresses of the customers: each is one customer's.
+table(
+    "customer_addresses",
+    tenant(),
+    text_("email_identity", key=True),
+    id_("customer_id"),
+    refers("customer_id", "customers"),
+    index("customer_addresses_customer", "tenant_id", "customer_id", "email_identity"),
+    has_rowid=False,
+    runtime="DELETE",
+    worker="SELECT",
+)
+# Customers that were merged into others, and what undoing it needs for a day. customer: JSON, as
+# they were. gained: JSON, what the other one got of them. ticket_ids: JSON, of those that moved.
+table(
+    "customer_merges",
+    tenant(),
+    id_("source_id", key=True),
+    id_("target_id"),
+    *texts("customer", "gained", "ticket_ids"),
+    time_("merged_at"),
+    of_tenant(),
+    index("customer_merges_target", "tenant_id", "target_id", "source_id"),
+    runtime="UPDATE DELETE",
+    worker="SELECT",
+)
 table("ticket_numbers", tenant(), number("last_number"), of_tenant(), runtime="UPDATE")
 table(
     "tickets",
