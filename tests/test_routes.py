@@ -73,6 +73,8 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("GET", CUSTOMERS): None,
     ("POST", CUSTOMERS): {"email": "known-to-both@customers.test"},
     ("PUT", f"{BY_EXTERNAL_ID}/{{external_id}}"): {"email": "new@customers.test"},
+    ("POST", f"{CUSTOMERS}/{{id}}/merge"): {"into": "unknown"},
+    ("DELETE", f"{CUSTOMERS}/{{id}}/merge"): None,
     ("GET", f"{CUSTOMERS}/{{id}}"): None,
     ("PATCH", f"{CUSTOMERS}/{{id}}"): {"name": "Taken over"},
     ("DELETE", f"{CUSTOMERS}/{{id}}"): None,
@@ -386,7 +388,8 @@ def _prepare(matrix: Matrix, key: Key, route: Route) -> tuple[str, dict[str, Any
     start, brace, rest = route.path.partition("/{")
     target = f"{start}/{ids[start]}{rest.partition('}')[2]}" if brace else start
     target = target.replace("{user_id}", matrix.ours.agent_id)
-    return target, _prepare_ticket(key, ticket["id"], route)
+    root = CUSTOMERS if route.path.startswith(CUSTOMERS) else TICKETS
+    return target, _prepare_one(key, f"{root}/{ids[root]}", route)
 
 
 def _prepare_webhook(matrix: Matrix, key: Key, route: Route) -> tuple[str, dict[str, Any] | None]:
@@ -401,18 +404,21 @@ def _prepare_webhook(matrix: Matrix, key: Key, route: Route) -> tuple[str, dict[
     return target, matrix.body(route)
 
 
-def _prepare_ticket(key: Key, ticket_id: str, route: Route) -> dict[str, Any] | None:
-    path = f"{TICKETS}/{ticket_id}"
+def _prepare_one(key: Key, path: str, route: Route) -> dict[str, Any] | None:
+    """path: of the ticket or customer."""
     if route.path.endswith("/split"):
         reply = key.post(f"{path}/replies", {"body": "A second question"}).json()["data"]
         return {"reply_id": reply["id"], "subject": "Taken over"}
     if route.path.endswith("/bulk") and route.method == "PATCH":
-        return {"tickets": [{"id": ticket_id, "subject": "Taken over"}]}
+        return {"tickets": [{"id": path.rpartition("/")[2], "subject": "Taken over"}]}
     if route.path.endswith("/followers"):
         return {"user_id": key.get("/api/v1/external/agents").json()["data"][0]["id"]}
     if not route.path.endswith("/merge"):
         return BODIES[route.method, route.path]
-    merge = {"into": key.ticket(subject="The other one")["id"]}
+    if route.path.startswith(CUSTOMERS):
+        merge = {"into": key.customer("the-other-one@customers.test")["id"]}
+    else:
+        merge = {"into": key.ticket(subject="The other one")["id"]}
     if route.method == "POST":
         return merge
     key.post(f"{path}/merge", merge)

@@ -22,6 +22,8 @@ _UNSEEN = {
     "/tickets/{id}/fields",
     "/tickets/{id}/macro",
     "/tickets/{id}/unmerge",
+    "/customers/{id}/merge",
+    "/customers/{id}/unmerge",
     "/account/two-factor/confirm",
     "/settings/api-keys/confirm",
     "/account/two-factor/recovery-codes",

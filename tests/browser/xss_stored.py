@@ -16,7 +16,7 @@ from tests.support.tenant_rows import TENANT_TABLES
 # Also values that the rules refuse or the service writes itself, as if a rule had failed.
 _FORCED = {
     "tenants": "name = :text",
-    "customers": "email = :text || id",
+    "customers": "email = :text || id, other_emails = :list, other_phones = :list",
     "users": "name = :text, email = :text || id",
     "replies": "delivery_reason = :text",
     "endpoints": "url = :text",
@@ -50,15 +50,15 @@ _OURS = {
     "image_type", "snoozed_until", "topic", "uploader_kind", "value", "words",
 }  # fmt: skip
 # On no page: stored API responses, addresses of log-ins, hashes of recovery codes, events of
-# PostgreSQL that wait for their position, names of consumers, identities of tags, and what is
-# needed to undo a merge.
+# PostgreSQL that wait for their position, names of consumers, identities of tags and addresses, and
+# what is needed to undo a merge.
 _UNSHOWN = {"idempotency", "user_addresses", "second_factors", "event_outbox", "reads",
             "consumer_positions", "ticket_merges", "ticket_followers", "erasures",
             "ticket_message_ids", "ticket_tags", "outgoing_messages",
-            "form_submissions",
+            "form_submissions", "customer_addresses",
             # Shown as the API has filled it, within bounds that reading checks again.
             "automation_rules", "automation_tasks", "business_hours", "sla_policies",
-            "sla_renewals"}  # fmt: skip
+            "sla_renewals", "customer_merges"}  # fmt: skip
 
 
 async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:

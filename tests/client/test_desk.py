@@ -35,6 +35,18 @@ def test_a_ticket_is_merged_and_the_merge_undone(desk: Desk) -> None:
     assert desk.tickets.undo_merge(opened.id).id == opened.id
 
 
+def test_a_customer_is_merged_and_the_merge_undone(desk: Desk) -> None:
+    one = desk.customers.create(email="one@merge.example")
+    other = desk.customers.create(email="other@merge.example", other_phones=["7"])
+    merged = desk.customers.merge(one.id, into=other.id)
+    assert (merged.id, merged.other_emails) == (other.id, ("one@merge.example",))
+    assert desk.customers.get(one.id).merged_into_id == other.id
+    with pytest.raises(error_codes.CustomerMerged) as refused:
+        desk.customers.update(one.id, name="N")
+    assert refused.value.members["merged_into_id"] == other.id
+    assert desk.customers.undo_merge(one.id).merged_into_id is None
+
+
 def test_a_list_is_read_through_all_pages(desk: Desk) -> None:
     made = [desk.tickets.create(**TICKET).id for _ in range(5)]
     tickets = desk.tickets.list(status=["open", "pending"], per_page=2)

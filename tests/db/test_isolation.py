@@ -81,6 +81,7 @@ _BUILT = ("tickets/live/store.py _CHANGE", "tickets/live/store.py _EVENTS")
 # a reply that says the same.
 _KEPT = (
     "customers/store.py _DELETE_WITHOUT_TICKETS",
+    "customers/store.py _DELETE",
     "webhooks/store/delivery_log.py _RESTART_FAILED",
     "mail/receiving/store.py _FINISH",
     "mail/sending/store.py _BOUNCE",
@@ -198,7 +199,7 @@ def _aimed(statement: Statement, own: str, foreign: str) -> dict[str, object]:
     for name in reversed(statement.tables):
         params |= row_of(metadata.tables[name], foreign)
     params |= {
-        "to_id": params.get("ticket_id"),
+        "to_id": params.get("ticket_id", params.get("customer_id")),
         "desk": params.get("owner_id"),
         "user_id": None,
     } | params

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sealdesk.routes import ROUTES
+from sealdesk.tickets.customer_merging.examples import MERGE as MERGE_CUSTOMER
 from sealdesk.tickets.followers.examples import NEW_FOLLOWER
 from sealdesk.tickets.merging.examples import MERGE, SPLIT
 from sealdesk.web.documentation import read_archive
@@ -128,6 +129,9 @@ def _own_id(key: Key, name: str, example: str) -> str:
         customer_id = str(key.customer("snippet@example.test")["id"])
         if name == "get_erasure":
             key.post(f"/api/v1/external/customers/{customer_id}/erase", None)
+        if name == "undo_customer_merge":
+            into = {"into": key.customer("other@example.test")["id"]}
+            key.post(f"/api/v1/external/customers/{customer_id}/merge", into)
         return customer_id
     if "/attachments/" in example:
         return str(key.attachment(content=b"text")["id"])
@@ -142,6 +146,8 @@ def _own_examples(key: Key, name: str, example: str) -> dict[str, str]:
     if name == "add_follower":
         agent = key.get("/api/v1/external/agents").json()["data"][0]
         return {NEW_FOLLOWER["user_id"]: agent["id"]}
+    if name == "merge_customer":
+        return {MERGE_CUSTOMER["into"]: key.customer("other@example.test")["id"]}
     if name == "merge_ticket":
         return {MERGE["into"]: key.ticket()["id"]}
     if name != "split_ticket":

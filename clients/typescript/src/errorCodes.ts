@@ -64,8 +64,12 @@ export class TestKeyRequired extends PermissionDenied {}
 export class AttachmentQuotaExceeded extends Conflict {}
 /** 409: Another customer has this e-mail address. */
 export class CustomerEmailTaken extends Conflict {}
+/** 409: The customer is erased. */
+export class CustomerErased extends Conflict {}
 /** 409: The customer has tickets. */
 export class CustomerHasTickets extends Conflict {}
+/** 409: The customer is merged into another one. */
+export class CustomerMerged extends Conflict {}
 /** 409: Several customers have this external_id. */
 export class ExternalIdNotUnique extends Conflict {}
 /** 409: A request with this idempotency key is being answered. */
@@ -74,13 +78,13 @@ export class IdempotencyInFlight extends Conflict {}
 export class InvalidTransition extends Conflict {}
 /** 409: The merge can no longer be undone. */
 export class MergeFinal extends Conflict {}
-/** 409: A ticket cannot be merged into itself. */
+/** 409: Nothing can be merged into itself. */
 export class MergeIntoItself extends Conflict {}
 /** 409: The tenant has no mailbox. */
 export class NoMailbox extends Conflict {}
 /** 409: Nobody can receive the reply. */
 export class NoRecipient extends Conflict {}
-/** 409: The ticket is not merged. */
+/** 409: There is no merge to undo. */
 export class NotMerged extends Conflict {}
 /** 409: A replay to the webhook endpoint is under way. */
 export class ReplayInProgress extends Conflict {}
@@ -96,6 +100,8 @@ export class TooManyFollowers extends Conflict {}
 export class TooManyReplies extends Conflict {}
 /** 409: Too many tickets are snoozed. */
 export class TooManySnoozed extends Conflict {}
+/** 409: Too many tickets to move. */
+export class TooManyTickets extends Conflict {}
 /** 409: The tenant has the maximum number of webhook endpoints. */
 export class TooManyWebhooks extends Conflict {}
 /** 409: The webhook endpoint is paused or disabled. */
@@ -153,7 +159,9 @@ export const CLASS_OF_CODE: Readonly<Record<string, ApiErrorClass>> = {
   request_timeout: RequestTimeout,
   attachment_quota_exceeded: AttachmentQuotaExceeded,
   customer_email_taken: CustomerEmailTaken,
+  customer_erased: CustomerErased,
   customer_has_tickets: CustomerHasTickets,
+  customer_merged: CustomerMerged,
   external_id_not_unique: ExternalIdNotUnique,
   idempotency_in_flight: IdempotencyInFlight,
   invalid_transition: InvalidTransition,
@@ -169,6 +177,7 @@ export const CLASS_OF_CODE: Readonly<Record<string, ApiErrorClass>> = {
   too_many_followers: TooManyFollowers,
   too_many_replies: TooManyReplies,
   too_many_snoozed: TooManySnoozed,
+  too_many_tickets: TooManyTickets,
   too_many_webhooks: TooManyWebhooks,
   webhook_inactive: WebhookInactive,
   cursor_expired: CursorExpired,

@@ -214,6 +214,17 @@ export class Customers extends Resource {
     return this.deleteAt(`${ROOT}/customers/${segment(id)}`, options);
   }
 
+  /** Merges a customer into another, and returns that one. */
+  merge(id: string, into: string, options: PostOptions = {}): Promise<types.Customer> {
+    return this.postFields(`${ROOT}/customers/${segment(id)}/merge`, { into }, options);
+  }
+
+  /** Undoes a merge within a day. */
+  async undoMerge(id: string): Promise<types.Customer> {
+    const target = `${ROOT}/customers/${segment(id)}/merge`;
+    return (await this.transport.json({ method: "DELETE", target })).data;
+  }
+
   /** Begins to erase a customer and all texts of their tickets, for good. */
   async erase(id: string, options: PostOptions = {}): Promise<types.Erasure> {
     const target = `${ROOT}/customers/${segment(id)}/erase`;

@@ -393,7 +393,7 @@ export interface paths {
         };
         /**
          * Get a customer
-         * @description One customer, with its ETag.
+         * @description One customer, with its ETag. One that was merged into another is shown as they were, and `merged_into_id` names the other one.
          *
          *     Needs the permission `customers:read`.
          */
@@ -416,6 +416,34 @@ export interface paths {
          *     Needs the permission `customers:write`.
          */
         patch: operations["change_customer"];
+        trace?: never;
+    };
+    "/api/v1/external/customers/{id}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge a customer into another
+         * @description The tickets and e-mail addresses become those of the other customer, which is returned, and so does what it does not have: name, phone numbers, company, external_id, keys of `metadata`. `merged_into_id` of the merged customer names the other one. Can be undone for 24 hours.
+         *
+         *     Needs the permission `customers:write`.
+         */
+        post: operations["merge_customer"];
+        /**
+         * Undo the merge of a customer
+         * @description The customer, who is returned, has their tickets, addresses and data again. Tickets that were opened after the merge stay with the other customer, and so do later changes.
+         *
+         *     Needs the permission `customers:write`.
+         */
+        delete: operations["undo_customer_merge"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/external/customers/{id}/erase": {
@@ -1064,7 +1092,7 @@ export interface components {
         NewCustomer: {
             /**
              * Format: email
-             * @description As it was given; belongs to one customer of the tenant, whatever its case.
+             * @description As it was given; belongs to one customer of the tenant, whatever its case. other_emails, other_phones: further ones, at most 20; who writes from one of these addresses is this customer.
              */
             email: string;
             name?: string | null;
@@ -1076,6 +1104,8 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
+            other_emails?: string[] | null;
+            other_phones?: string[] | null;
         };
         /**
          * CustomerUpsert
@@ -1084,7 +1114,7 @@ export interface components {
         CustomerUpsert: {
             /**
              * Format: email
-             * @description As it was given; belongs to one customer of the tenant, whatever its case.
+             * @description As it was given; belongs to one customer of the tenant, whatever its case. other_emails, other_phones: further ones, at most 20; who writes from one of these addresses is this customer.
              */
             email: string;
             name?: string | null;
@@ -1102,7 +1132,7 @@ export interface components {
         CustomerChange: {
             /**
              * Format: email
-             * @description As it was given; belongs to one customer of the tenant, whatever its case.
+             * @description One of `other_emails` changes places with the present one. other_emails, other_phones: all of them.
              */
             email?: string;
             name?: string | null;
@@ -1114,6 +1144,16 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
+            other_emails?: string[] | null;
+            other_phones?: string[] | null;
+        };
+        /**
+         * CustomerMerge
+         * @description The body of a request that merges a customer into another.
+         */
+        CustomerMerge: {
+            /** @description The id of the customer that stays. */
+            into: string;
         };
         /**
          * ClockChange
@@ -1139,7 +1179,7 @@ export interface components {
              */
             url: string;
             /** @description The subscribed event types; `*`, all of them, also those of later versions. */
-            events: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
+            events: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
             /** @description A note for users. */
             description?: string | null;
         };
@@ -1154,7 +1194,7 @@ export interface components {
              */
             url?: string;
             /** @description The subscribed event types; `*`, all of them, also those of later versions. */
-            events?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
+            events?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
             /** @description A note for users. */
             description?: string | null;
             /** @description False pauses the endpoint; true also reactivates one that Sealdesk has disabled. */
@@ -1328,7 +1368,7 @@ export interface components {
         Customer: {
             /** Format: uuid */
             id: string;
-            /** @description As it was given; belongs to one customer of the tenant, whatever its case. */
+            /** @description As it was given; belongs to one customer of the tenant, whatever its case. other_emails, other_phones: further ones, at most 20; who writes from one of these addresses is this customer. */
             email: string;
             name: string | null;
             phone: string | null;
@@ -1339,6 +1379,13 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            other_emails: string[];
+            other_phones: string[];
+            /**
+             * Format: uuid
+             * @description The customer that this one was merged into.
+             */
+            merged_into_id: string | null;
             /** Format: date-time */
             created_at: string;
             /**
@@ -3548,6 +3595,9 @@ export interface operations {
                      *           "metadata": {
                      *             "plan": "pro"
                      *           },
+                     *           "other_emails": [],
+                     *           "other_phones": [],
+                     *           "merged_into_id": null,
                      *           "created_at": "2026-03-02T09:14:07.102938Z",
                      *           "updated_at": "2026-03-02T09:14:07.102938Z",
                      *           "version": 1
@@ -3621,6 +3671,9 @@ export interface operations {
                      *         "metadata": {
                      *           "plan": "pro"
                      *         },
+                     *         "other_emails": [],
+                     *         "other_phones": [],
+                     *         "merged_into_id": null,
                      *         "created_at": "2026-03-02T09:14:07.102938Z",
                      *         "updated_at": "2026-03-02T09:14:07.102938Z",
                      *         "version": 1
@@ -3683,6 +3736,9 @@ export interface operations {
                      *         "metadata": {
                      *           "plan": "pro"
                      *         },
+                     *         "other_emails": [],
+                     *         "other_phones": [],
+                     *         "merged_into_id": null,
                      *         "created_at": "2026-03-02T09:14:07.102938Z",
                      *         "updated_at": "2026-03-02T09:14:07.102938Z",
                      *         "version": 1
@@ -3712,6 +3768,9 @@ export interface operations {
                      *         "metadata": {
                      *           "plan": "pro"
                      *         },
+                     *         "other_emails": [],
+                     *         "other_phones": [],
+                     *         "merged_into_id": null,
                      *         "created_at": "2026-03-02T09:14:07.102938Z",
                      *         "updated_at": "2026-03-02T09:14:07.102938Z",
                      *         "version": 1
@@ -3764,6 +3823,9 @@ export interface operations {
                      *         "metadata": {
                      *           "plan": "pro"
                      *         },
+                     *         "other_emails": [],
+                     *         "other_phones": [],
+                     *         "merged_into_id": null,
                      *         "created_at": "2026-03-02T09:14:07.102938Z",
                      *         "updated_at": "2026-03-02T09:14:07.102938Z",
                      *         "version": 1
@@ -3872,6 +3934,127 @@ export interface operations {
                      *         "metadata": {
                      *           "plan": "pro"
                      *         },
+                     *         "other_emails": [],
+                     *         "other_phones": [],
+                     *         "merged_into_id": null,
+                     *         "created_at": "2026-03-02T09:14:07.102938Z",
+                     *         "updated_at": "2026-03-02T09:14:07.102938Z",
+                     *         "version": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Customer"];
+                    };
+                };
+            };
+        };
+    };
+    merge_customer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours a repeated request gets the first response again.
+                 *
+                 */
+                "Idempotency-Key"?: string;
+                /**
+                 * @description `handling=strict` refuses unknown fields with 422.
+                 *
+                 */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description The id, as the API returned it.
+                 *
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 *
+                 *       "into": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomerMerge"];
+            };
+        };
+        responses: {
+            /** @description Merge a customer into another: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": {
+                     *         "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
+                     *         "email": "maria.santos@example.com",
+                     *         "name": "Maria Santos",
+                     *         "phone": null,
+                     *         "company": "Santos Ceramics",
+                     *         "external_id": "C-1042",
+                     *         "metadata": {
+                     *           "plan": "pro"
+                     *         },
+                     *         "other_emails": [],
+                     *         "other_phones": [],
+                     *         "merged_into_id": null,
+                     *         "created_at": "2026-03-02T09:14:07.102938Z",
+                     *         "updated_at": "2026-03-02T09:14:07.102938Z",
+                     *         "version": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Customer"];
+                    };
+                };
+            };
+        };
+    };
+    undo_customer_merge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id, as the API returned it.
+                 *
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Undo the merge of a customer: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": {
+                     *         "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
+                     *         "email": "maria.santos@example.com",
+                     *         "name": "Maria Santos",
+                     *         "phone": null,
+                     *         "company": "Santos Ceramics",
+                     *         "external_id": "C-1042",
+                     *         "metadata": {
+                     *           "plan": "pro"
+                     *         },
+                     *         "other_emails": [],
+                     *         "other_phones": [],
+                     *         "merged_into_id": null,
                      *         "created_at": "2026-03-02T09:14:07.102938Z",
                      *         "updated_at": "2026-03-02T09:14:07.102938Z",
                      *         "version": 1
@@ -4072,7 +4255,7 @@ export interface operations {
                  *       "ticket.created"
                  *     ]
                  */
-                type?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased")[];
+                type?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased")[];
                 /**
                  * @description Where to begin without a cursor: at the oldest event that is kept, or behind the latest.
                  *
@@ -4678,7 +4861,7 @@ export interface operations {
                  * @description Deliveries of events of this type.
                  *
                  */
-                event_type?: "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "webhook.test" | "mailbox.failing" | "mailbox.recovered";
+                event_type?: "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "webhook.test" | "mailbox.failing" | "mailbox.recovered";
                 /**
                  * @description Deliveries created at this time or later.
                  *

@@ -119,16 +119,28 @@ class InvalidTransition(Conflict, code="invalid_transition"):
     """The ticket cannot change to this status."""
 
 
+class CustomerErased(Conflict, code="customer_erased"):
+    """The customer is erased."""
+
+
+class CustomerMerged(Conflict, code="customer_merged"):
+    """The customer is merged into another one."""
+
+
+class TooManyTickets(Conflict, code="too_many_tickets"):
+    """Too many tickets to move."""
+
+
 class MergeFinal(Conflict, code="merge_final"):
     """The merge can no longer be undone."""
 
 
 class MergeIntoItself(Conflict, code="merge_into_itself"):
-    """A ticket cannot be merged into itself."""
+    """Nothing can be merged into itself."""
 
 
 class NotMerged(Conflict, code="not_merged"):
-    """The ticket is not merged."""
+    """There is no merge to undo."""
 
 
 class SnoozeOfEnded(Conflict, code="snooze_of_ended"):

@@ -254,6 +254,19 @@ def delete_customer(customer_id: str, if_match: IfMatch) -> Operation[None]:
     return Operation("DELETE", target, b"", match_header(if_match), read_nothing)
 
 
+def merge_customer(customer_id: str, into: str, idempotency_key: str | None) -> Operation[Customer]:
+    """Merge a customer into another."""
+    path = f"{ROOT}/customers/{encode_segment(customer_id)}/merge"
+    operation = post(path, {"into": into}, idempotency_key, _read_customer)
+    return operation._replace(resource_id=into)
+
+
+def undo_customer_merge(customer_id: str) -> Operation[Customer]:
+    """Undo the merge of a customer."""
+    target = f"{ROOT}/customers/{encode_segment(customer_id)}/merge"
+    return Operation("DELETE", target, b"", {}, _read_customer, resource_id=customer_id)
+
+
 def erase_customer(customer_id: str, idempotency_key: str | None) -> Operation[Erasure]:
     """Begin to erase a customer."""
     target = f"{ROOT}/customers/{encode_segment(customer_id)}/erase"

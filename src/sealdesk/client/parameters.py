@@ -136,6 +136,8 @@ class NewCustomer(TypedDict, total=False):
     company: str | None
     external_id: str | None
     metadata: dict[str, Any] | None
+    other_emails: Sequence[str] | None
+    other_phones: Sequence[str] | None
 
 
 class CustomerChange(TypedDict, total=False):
@@ -147,6 +149,8 @@ class CustomerChange(TypedDict, total=False):
     company: str | None
     external_id: str | None
     metadata: dict[str, Any] | None
+    other_emails: Sequence[str] | None
+    other_phones: Sequence[str] | None
 
 
 class IdentifiedChange(TicketChange, total=False):

@@ -132,6 +132,9 @@ class Customer(Result, frozen=True, kw_only=True):
     company: str | None = None
     external_id: str | None = None
     metadata: dict[str, Any] = {}
+    other_emails: tuple[str, ...] = ()
+    other_phones: tuple[str, ...] = ()
+    merged_into_id: str | None = None
     created_at: str
     updated_at: str
     version: int = 0

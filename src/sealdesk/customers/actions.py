@@ -9,6 +9,7 @@ from sealdesk.customers import rules, store
 from sealdesk.customers.errors import (
     CUSTOMER_EMAIL_TAKEN,
     CUSTOMER_HAS_TICKETS,
+    CUSTOMER_MERGED,
     EXTERNAL_ID_NOT_UNIQUE,
 )
 from sealdesk.customers.store import Filter
@@ -36,7 +37,8 @@ _MAX_SCANNED = 10_000  # customers, within 0.05 s
 
 async def add_customer(tx: Tx, tenant_id: str, new: NewCustomer, *, now_us: int) -> Customer:
     """A new customer. Raises Conflict when the e-mail address is taken."""
-    await _check_email_free(tx, tenant_id, new.email)
+    for email in (new.email, *(new.other_emails or ())):
+        await _check_email_free(tx, tenant_id, email)
     return await _add(tx, tenant_id, new, now_us)
 
 
@@ -106,6 +108,8 @@ async def upsert_customer(
         return await _add(tx, tenant_id, NewCustomer(**fields), now_us), True
     if not found and customer.external_id is not None:
         raise Conflict(CUSTOMER_EMAIL_TAKEN, existing_id=customer.id)
+    if rules.has_address(customer, wanted.email):
+        del fields["email"]  # a further address does not become the first one by itself
     return await _change(tx, customer, CustomerChange(**fields), now_us), False
 
 
@@ -121,8 +125,20 @@ async def delete_customer(
 
 
 async def get_customer(tx: Tx, tenant_id: str, customer_id: str) -> Customer:
-    """Raises NotFound."""
+    """Raises NotFound, and Conflict when the customer was merged into another one."""
+    customer = await get_also_merged(tx, tenant_id, customer_id)
+    if customer.merged_into_id is not None:
+        raise Conflict(
+            CUSTOMER_MERGED, customer_id=customer.id, merged_into_id=customer.merged_into_id
+        )
+    return customer
+
+
+async def get_also_merged(tx: Tx, tenant_id: str, customer_id: str) -> Customer:
+    """A customer, also one that was merged into another one. Raises NotFound."""
     customer = await store.find(tx, tenant_id, customer_id)
+    if customer is None:
+        customer = await store.find_merged(tx, tenant_id, customer_id)
     if customer is None:
         raise NotFound
     return customer
@@ -170,19 +186,18 @@ async def _change(tx: Tx, customer: Customer, change: CustomerChange, now_us: in
         return customer
     if representation.check_object(changed.metadata):
         raise invalid([Fault("/metadata", "too_large", "Together this is over 16 KiB of JSON.")])
-    if changed.email != customer.email:
-        await _check_email_free(tx, customer.tenant_id, changed.email, except_id=customer.id)
-    await store.replace(tx, changed)
+    for email in (changed.email, *changed.other_emails):
+        if not rules.has_address(customer, email):
+            await _check_email_free(tx, customer.tenant_id, email)
+    await store.replace(tx, customer, changed)
     changes = rules.differences(customer, changed)
     await _record(tx, "customer.updated", changed, changes, now_us)
     return changed
 
 
-async def _check_email_free(
-    tx: Tx, tenant_id: str, email: str, *, except_id: str | None = None
-) -> None:
+async def _check_email_free(tx: Tx, tenant_id: str, email: str) -> None:
     other = await store.find_by_email(tx, tenant_id, email)
-    if other is not None and other.id != except_id:
+    if other is not None:
         raise Conflict(CUSTOMER_EMAIL_TAKEN, existing_id=other.id)
 
 

@@ -6,6 +6,7 @@ from sealdesk.customers import actions, examples, rules, store
 from sealdesk.customers.errors import (
     CUSTOMER_EMAIL_TAKEN,
     CUSTOMER_HAS_TICKETS,
+    CUSTOMER_MERGED,
     EXTERNAL_ID_NOT_UNIQUE,
 )
 from sealdesk.customers.store import Filter
@@ -122,8 +123,9 @@ async def create_customer(request: Request) -> Response:
     response_headers=("etag",),
 )
 async def get_customer(request: Request, customer_id: str) -> Response:
-    """One customer, with its ETag."""
-    customer = await request.fetch(actions.get_customer, customer_id)
+    """One customer, with its ETag. One that was merged into another is shown as they were, and
+    `merged_into_id` names the other one."""
+    customer = await request.fetch(actions.get_also_merged, customer_id)
     response = envelope.one_document(rules.to_json(customer))
     return conditional.unless_unchanged(request, rules.etag(customer), response)
 
@@ -135,7 +137,7 @@ async def get_customer(request: Request, customer_id: str) -> Response:
     gives=examples.CUSTOMER,
     headers=("if-match",),
     response_headers=("etag",),
-    fails=(CUSTOMER_EMAIL_TAKEN,),
+    fails=(CUSTOMER_EMAIL_TAKEN, CUSTOMER_MERGED),
     example=examples.CUSTOMER_CHANGE,
 )
 async def change_customer(request: Request, customer_id: str) -> Response:
@@ -184,7 +186,11 @@ async def upsert_customer(request: Request, external_id: str) -> Response:
 
 
 @operation(
-    "Delete a customer", tag=_TAG, status=204, headers=("if-match",), fails=(CUSTOMER_HAS_TICKETS,)
+    "Delete a customer",
+    tag=_TAG,
+    status=204,
+    headers=("if-match",),
+    fails=(CUSTOMER_HAS_TICKETS, CUSTOMER_MERGED),
 )
 async def delete_customer(request: Request, customer_id: str) -> Response:
     """Only a customer without tickets. Events of the last 30 days still contain their data."""

@@ -1,6 +1,8 @@
 """What a change does to a customer, and how a customer is shown; no IO."""
 
+from collections.abc import Iterable
 from string import ascii_lowercase, ascii_uppercase
+from typing import Any
 
 import msgspec
 
@@ -28,6 +30,7 @@ def new_customer(new: NewCustomer, *, tenant_id: str, customer_id: str, now_us: 
     """The first version of a customer."""
     fields = msgspec.structs.asdict(new)
     fields |= {"name": _shown(new.name), "metadata": new.metadata or {}}
+    fields |= distinct(new.email, new.phone, new.other_emails, new.other_phones)
     return Customer(
         **fields,
         tenant_id=tenant_id,
@@ -45,10 +48,39 @@ def apply_change(customer: Customer, change: CustomerChange, now_us: int) -> Cus
         fields["name"] = _shown(fields["name"])
     if "metadata" in fields:
         fields["metadata"] = merge_patch.merge(customer.metadata, fields["metadata"])
+    email, phone = fields.get("email", customer.email), fields.get("phone", customer.phone)
+    other_emails = fields.get("other_emails", customer.other_emails)
+    if "email" in fields and "other_emails" not in fields and has_address(customer, email):
+        other_emails = (*other_emails, customer.email)
+    other_phones = fields.get("other_phones", customer.other_phones)
+    fields |= distinct(email, phone, other_emails, other_phones)
     fields["updated_at"] = max(now_us, customer.updated_at)
     fields["version"] = customer.version + 1
     after = msgspec.structs.replace(customer, **fields)
     return after if differences(customer, after) else customer
+
+
+def addresses(customer: Customer) -> list[str]:
+    """The identities of all e-mail addresses of a customer."""
+    return [*map(representation.email_identity, (customer.email, *customer.other_emails))]
+
+
+def has_address(customer: Customer, email: str) -> bool:
+    return representation.email_identity(email) in addresses(customer)
+
+
+def distinct(
+    email: str,
+    phone: str | None,
+    other_emails: Iterable[str] | None,
+    other_phones: Iterable[str] | None,
+) -> dict[str, Any]:
+    """The fields of the further addresses and numbers, each once and without the first one."""
+    emails = {representation.email_identity(email): email}
+    for each in other_emails or ():
+        emails.setdefault(representation.email_identity(each), each)
+    phones = dict.fromkeys((phone, *(other_phones or ())))
+    return {"other_emails": (*emails.values(),)[1:], "other_phones": (*phones,)[1:]}
 
 
 def _shown(name: str | None) -> str | None:

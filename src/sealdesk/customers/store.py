@@ -13,18 +13,47 @@ from sealdesk.db.engine import Row, Tx
 from sealdesk.resources import representation
 from sealdesk.resources.paging import PageRequest
 
-_STORED = Customer.__struct_fields__
+STORED = tuple(name for name in Customer.__struct_fields__ if name != "merged_into_id")
 _COMPUTED = ("email_identity", "reference")
+_LISTS = ("other_emails", "other_phones")  # JSON, NULL without any
+_MAX_MERGED = 1000
 # A change never sets these.
 _FIXED = {"tenant_id", "id", "created_at"}
-_COLUMNS = column_list(_STORED)
-_NEW_COLUMNS = column_list((*_STORED, *_COMPUTED))
-_NEW_VALUES = parameter_list((*_STORED, *_COMPUTED))
-_ASSIGNMENTS = assignment_list((*(name for name in _STORED if name not in _FIXED), *_COMPUTED))
+_COLUMNS = column_list(STORED)
+_NEW_COLUMNS = column_list((*STORED, *_COMPUTED))
+_NEW_VALUES = parameter_list((*STORED, *_COMPUTED))
+_ASSIGNMENTS = assignment_list((*(name for name in STORED if name not in _FIXED), *_COMPUTED))
 _FIND = f"SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+# By their first address, or by a further one.
+OF_ADDRESS = """id = (
+    SELECT id FROM customers WHERE tenant_id = :tenant_id AND email_identity = :email_identity
+    UNION ALL
+    SELECT customer_id FROM customer_addresses
+    WHERE tenant_id = :tenant_id AND email_identity = :email_identity LIMIT 1)"""
 _FIND_BY_EMAIL = f"""
-SELECT {_COLUMNS} FROM customers
-WHERE tenant_id = :tenant_id AND email_identity = :email_identity LIMIT 1
+SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND {OF_ADDRESS} LIMIT 1
+"""
+_ADD_ADDRESS = """
+INSERT INTO customer_addresses (tenant_id, email_identity, customer_id)
+VALUES (:tenant_id, :email_identity, :customer_id)
+"""
+_DELETE_ADDRESS = """
+DELETE FROM customer_addresses WHERE tenant_id = :tenant_id AND email_identity = :email_identity
+    AND customer_id = :customer_id
+"""
+_DELETE_ADDRESSES = """
+DELETE FROM customer_addresses WHERE tenant_id = :tenant_id AND customer_id = :customer_id
+"""
+_FIND_MERGED = """
+SELECT customer FROM customer_merges
+WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
+"""
+_LIST_MERGED = """
+SELECT source_id FROM customer_merges
+WHERE tenant_id = :tenant_id AND target_id = :target_id ORDER BY source_id LIMIT :limit
+"""
+_DELETE_MERGED = """
+DELETE FROM customer_merges WHERE tenant_id = :tenant_id AND target_id = :target_id
 """
 _ADD = f"INSERT INTO customers ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
 _REPLACE = f"""
@@ -35,6 +64,7 @@ _DELETE_WITHOUT_TICKETS = """
 DELETE FROM customers WHERE tenant_id = :tenant_id AND id = :id AND NOT EXISTS
     (SELECT 1 FROM tickets t WHERE t.tenant_id = :tenant_id AND t.customer_id = :id)
 """
+_DELETE = f"{_DELETE_WITHOUT_TICKETS} AND version = :before"
 _COUNT = """
 SELECT count(*) AS number
 FROM (SELECT 1 FROM customers WHERE tenant_id = :tenant_id LIMIT :limit) x
@@ -94,7 +124,7 @@ async def list_rows(tx: Tx, tenant_id: str, filters: Filter, page: PageRequest) 
     conditions = ["tenant_id = :tenant_id"]
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
     if filters.email is not None:
-        conditions.append("email_identity = :email_identity")
+        conditions.append(OF_ADDRESS)
         params["email_identity"] = representation.email_identity(filters.email)
     for place, word in enumerate(filters.words):
         conditions.append(_contains_word(word, f"word_{place}", params))
@@ -148,31 +178,104 @@ def _contains_word(word: str, name: str, params: dict[str, object]) -> str:
     return f"({' OR '.join(likes)})"
 
 
+async def find_merged(tx: Tx, tenant_id: str, customer_id: str) -> Customer | None:
+    """A customer that was merged into another one, as they were."""
+    row = await tx.fetch_one(_FIND_MERGED, {"tenant_id": tenant_id, "source_id": customer_id})
+    return None if row is None else msgspec.json.decode(row["customer"], type=Customer)
+
+
+async def list_merged(tx: Tx, tenant_id: str, customer_id: str) -> list[str]:
+    """The ids of the customers that were merged into this one, also in several steps."""
+    found, last = list[str](), [customer_id]
+    while last and len(found) < _MAX_MERGED:
+        params = [
+            {"tenant_id": tenant_id, "target_id": each, "limit": _MAX_MERGED} for each in last
+        ]
+        last = [
+            row["source_id"]
+            for rows in await tx.fetch_for_each(_LIST_MERGED, params)
+            for row in rows
+        ]
+        found += last
+    return found
+
+
 async def add(tx: Tx, customer: Customer) -> None:
     await tx.execute_one(_ADD, _params(customer))
+    await _add_addresses(tx, customer, rules.addresses(customer))
 
 
-async def replace(tx: Tx, customer: Customer) -> None:
-    """Store a changed customer; its version is one higher than the stored one."""
-    await tx.execute_one(_REPLACE, _params(customer) | {"before": customer.version - 1})
+async def restore(tx: Tx, customer: Customer) -> None:
+    """Store a customer who was removed, at once, so that tickets can refer to them."""
+    await tx.execute(_ADD, _params(customer))
+    await _add_addresses(tx, customer, rules.addresses(customer))
+
+
+async def remove(tx: Tx, customer: Customer) -> None:
+    """Delete a customer to whom no ticket refers any more; their addresses are free at once."""
+    key = {"tenant_id": customer.tenant_id, "customer_id": customer.id}
+    await tx.execute(_DELETE_ADDRESSES, key)
+    params = {"tenant_id": customer.tenant_id, "id": customer.id, "before": customer.version}
+    await tx.execute_one(_DELETE, params)
+
+
+async def release_addresses(tx: Tx, customer: Customer, identities: Sequence[str]) -> None:
+    """Let a customer no longer have these addresses, at once."""
+    await tx.execute_many(_DELETE_ADDRESS, [_address(customer, each) for each in identities])
+
+
+async def replace(tx: Tx, before: Customer, after: Customer) -> None:
+    """Store a changed customer."""
+    await tx.execute_one(_REPLACE, _params(after) | {"before": before.version})
+    old, new = rules.addresses(before), rules.addresses(after)
+    for each in (identity for identity in old if identity not in new):
+        await tx.enqueue(_DELETE_ADDRESS, _address(after, each))
+    await _add_addresses(tx, after, [identity for identity in new if identity not in old])
 
 
 async def delete_without_tickets(tx: Tx, tenant_id: str, customer_id: str) -> bool:
-    """Delete a customer, unless they have tickets; whether it did."""
+    """Delete a customer, unless they have tickets; whether it did, else the work has to fail."""
+    for merged_id in (customer_id, *await list_merged(tx, tenant_id, customer_id)):
+        await tx.execute(_DELETE_MERGED, {"tenant_id": tenant_id, "target_id": merged_id})
+    await tx.execute(_DELETE_ADDRESSES, {"tenant_id": tenant_id, "customer_id": customer_id})
     params = {"tenant_id": tenant_id, "id": customer_id}
     return await tx.execute(_DELETE_WITHOUT_TICKETS, params) == 1
 
 
+async def _add_addresses(tx: Tx, customer: Customer, identities: Sequence[str]) -> None:
+    for each in identities:
+        await tx.execute_one(_ADD_ADDRESS, _address(customer, each))
+
+
+def _address(customer: Customer, identity: str) -> dict[str, object]:
+    return {
+        "tenant_id": customer.tenant_id,
+        "email_identity": identity,
+        "customer_id": customer.id,
+    }
+
+
 def customer_of(row: Row) -> Customer:
     """The customer of a row that begins with the columns."""
-    values: dict[str, Any] = dict(zip(_STORED, row, strict=False))  # other columns may follow
+    values: dict[str, Any] = dict(zip(STORED, row, strict=False))  # other columns may follow
     values["metadata"] = msgspec.json.decode(values["metadata"])
+    for name in _LISTS:
+        values[name] = tuple(msgspec.json.decode(values[name])) if values[name] else ()
     return Customer(**values)
 
 
 def _params(customer: Customer) -> dict[str, object]:
-    return msgspec.structs.asdict(customer) | {
-        "email_identity": representation.email_identity(customer.email),
-        "metadata": msgspec.json.encode(customer.metadata).decode(),
-        "reference": rules.reference(customer),
-    }
+    lists = {name: _encode_list(getattr(customer, name)) for name in _LISTS}
+    return (
+        msgspec.structs.asdict(customer)
+        | lists
+        | {
+            "email_identity": representation.email_identity(customer.email),
+            "metadata": msgspec.json.encode(customer.metadata).decode(),
+            "reference": rules.reference(customer),
+        }
+    )
+
+
+def _encode_list(texts: tuple[str, ...]) -> str | None:
+    return msgspec.json.encode(texts).decode() if texts else None

@@ -1,15 +1,20 @@
 """The structs of customers: as requested, as stored, and as shown."""
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk.clock import Iso
 from sealdesk.ids import Id
 from sealdesk.resources.representation import Email, Object, Text64, Text255
 
-_READ_ONLY = frozenset({"id", "created_at", "updated_at", "version"})
+MAX_OTHERS = 20
+OtherEmails = Annotated[list[Email], Meta(max_length=MAX_OTHERS)]
+OtherPhones = Annotated[
+    list[Annotated[str, Meta(min_length=1, max_length=64)]], Meta(max_length=MAX_OTHERS)
+]
+_READ_ONLY = frozenset({"id", "created_at", "updated_at", "merged_into_id", "version"})
 
 
 class NewCustomer(msgspec.Struct, frozen=True):
@@ -23,10 +28,16 @@ class NewCustomer(msgspec.Struct, frozen=True):
     company: Text255 | None = None
     external_id: Text255 | None = None
     metadata: Object | None = None
+    other_emails: OtherEmails | None = None
+    other_phones: OtherPhones | None = None
 
 
 class CustomerChange(msgspec.Struct, frozen=True):
-    """A merge patch of a customer: fields left out stay as they are, null clears."""
+    """A merge patch of a customer: fields left out stay as they are, null clears.
+
+    email: one of `other_emails` changes places with the present one.
+    other_emails, other_phones: all of them.
+    """
 
     IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
 
@@ -36,6 +47,8 @@ class CustomerChange(msgspec.Struct, frozen=True):
     company: Text255 | UnsetType | None = UNSET
     external_id: Text255 | UnsetType | None = UNSET
     metadata: Object | UnsetType | None = UNSET
+    other_emails: OtherEmails | UnsetType | None = UNSET
+    other_phones: OtherPhones | UnsetType | None = UNSET
 
 
 class CustomerUpsert(msgspec.Struct, frozen=True):
@@ -57,6 +70,9 @@ class CustomerFields(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a customer that the API shows as they are stored.
 
     email: as it was given; belongs to one customer of the tenant, whatever its case.
+    other_emails, other_phones: further ones, at most 20; who writes from one of these addresses is
+    this customer.
+    merged_into_id: the customer that this one was merged into.
     external_id: what your own system calls them; need not be unique.
     metadata: a free object of at most 16 KiB as JSON; a change is merged into it.
     """
@@ -68,10 +84,16 @@ class CustomerFields(msgspec.Struct, frozen=True, kw_only=True):
     company: str | None
     external_id: str | None
     metadata: dict[str, Any]
+    other_emails: tuple[str, ...] = ()
+    other_phones: tuple[str, ...] = ()
+    merged_into_id: Id | None = None
 
 
 class Customer(CustomerFields, frozen=True, kw_only=True):
-    """A customer as it is stored: its columns, with times in microseconds."""
+    """A customer as it is stored: its columns, with times in microseconds.
+
+    merged_into_id: only of those that `customer_merges` keeps.
+    """
 
     tenant_id: str
     created_at: int

@@ -26,6 +26,7 @@ EventType = Literal[
     "customer.created",
     "customer.updated",
     "customer.deleted",
+    "customer.merged",
     "customer.erased",
     "api_key.created",
     "api_key.updated",

@@ -24,6 +24,7 @@ NEEDS: dict[EventType, tuple[str, ...]] = {
     "customer.created": ("customers:read",),
     "customer.updated": ("customers:read",),
     "customer.deleted": ("customers:read",),
+    "customer.merged": ("customers:read",),
     "customer.erased": ("customers:read",),
 }
 TYPES: tuple[EventType, ...] = tuple(NEEDS)

@@ -1,7 +1,7 @@
 """The event types as the OpenAPI document describes them; docs/api/events.md has the same table."""
 
 from sealdesk.api_keys.examples import KEY
-from sealdesk.customers.examples import CUSTOMER, ERASED_CUSTOMER
+from sealdesk.customers.examples import CUSTOMER, ERASED_CUSTOMER, MERGED_CUSTOMER
 from sealdesk.mail.mailboxes.examples import FAILING_MAILBOX, MAILBOX
 from sealdesk.tickets.examples import REPLY, TICKET
 from sealdesk.web.openapi.webhooks import DocumentedEvent
@@ -42,6 +42,12 @@ DOCUMENTED_EVENTS = (
         {"name": ["Maria", "Maria Santos"]},
     ),
     DocumentedEvent("customer.deleted", "a customer without tickets was deleted", CUSTOMER),
+    DocumentedEvent(
+        "customer.merged",
+        "a customer was merged into another one, who has their tickets",
+        MERGED_CUSTOMER,
+        {"merged_into_id": [None, MERGED_CUSTOMER.merged_into_id]},
+    ),
     DocumentedEvent(
         "customer.erased", "a customer was erased, with all texts of their tickets", ERASED_CUSTOMER
     ),

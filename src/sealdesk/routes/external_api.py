@@ -12,6 +12,7 @@ from sealdesk.tickets import api as tickets
 from sealdesk.tickets.attachments import api as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.bulk import api as bulk
+from sealdesk.tickets.customer_merging import api as customer_merging
 from sealdesk.tickets.erasing import api as erasing
 from sealdesk.tickets.followers import api as followers
 from sealdesk.tickets.merging import api as merging
@@ -115,6 +116,19 @@ EXTERNAL_API: tuple[Route, ...] = (
         _LONG,
     ),
     Route("DELETE", "/api/v1/external/customers/{id}", _CUSTOMERS_WRITE, customers.delete_customer),
+    Route(
+        "POST",
+        "/api/v1/external/customers/{id}/merge",
+        _CUSTOMERS_WRITE,
+        customer_merging.merge_customer,
+        _LONG,
+    ),
+    Route(
+        "DELETE",
+        "/api/v1/external/customers/{id}/merge",
+        _CUSTOMERS_WRITE,
+        customer_merging.undo_customer_merge,
+    ),
     Route(
         "POST", "/api/v1/external/customers/{id}/erase", _CUSTOMERS_ERASE, erasing.erase_customer
     ),

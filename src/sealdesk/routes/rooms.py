@@ -17,6 +17,7 @@ from sealdesk.mail.threads import pages as threads
 from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.automation import pages as automation
 from sealdesk.tickets.custom_fields import pages as custom_fields
+from sealdesk.tickets.customer_merging import pages as customer_merging
 from sealdesk.tickets.erasing import pages as erasing
 from sealdesk.tickets.followers import pages as followers
 from sealdesk.tickets.hours import pages as hours
@@ -37,6 +38,7 @@ ROOMS: tuple[Room, ...] = (
     inbox.ROOM,
     attachments.ROOM,
     merging.ROOM,
+    customer_merging.ROOM,
     followers.ROOM,
     notifications.ROOM,
     views.ROOM,

@@ -32,6 +32,7 @@ from sealdesk.tickets.automation import api as automation
 from sealdesk.tickets.automation import pages as automation_pages
 from sealdesk.tickets.custom_fields import api as custom_fields
 from sealdesk.tickets.custom_fields import pages as custom_field_pages
+from sealdesk.tickets.customer_merging import pages as customer_merging_pages
 from sealdesk.tickets.erasing import pages as erasing_pages
 from sealdesk.tickets.macros import api as macros
 from sealdesk.tickets.macros import pages as macro_pages
@@ -184,6 +185,9 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/customers/{id}", _USER_PAGE, customer_pages.show_customer),
     Route("GET", "/customers/{id}/edit", _USER_PAGE, customers_pages.edit_customer),
     Route("POST", "/customers/{id}/edit", _USER_PAGE, customers_pages.change_customer, _LONG),
+    Route("GET", "/customers/{id}/merge", _USER_PAGE, customer_merging_pages.show_merge),
+    Route("POST", "/customers/{id}/merge", _USER_PAGE, customer_merging_pages.merge),
+    Route("POST", "/customers/{id}/unmerge", _USER_PAGE, customer_merging_pages.undo),
     Route("GET", "/customers/{id}/erase", _ADMIN_PAGE, erasing_pages.ask),
     Route("POST", "/customers/{id}/erase", _REAUTHENTICATED, erasing_pages.erase_customer),
     Route("GET", "/customers/{id}/erasure", _USER_PAGE, erasing_pages.show_progress),

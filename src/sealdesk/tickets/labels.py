@@ -5,6 +5,8 @@ from sealdesk.web.pages.i18n import gettext_noop
 ACTION_LABELS = {
     "tickets.exported": gettext_noop("Tickets exported"),
     "customer.erased": gettext_noop("Customer erased"),
+    "customer.merged": gettext_noop("Customer merged"),
+    "customer.unmerged": gettext_noop("Merge of a customer undone"),
     "tag.renamed": gettext_noop("Tag renamed"),
     "tag.merged": gettext_noop("Tags merged"),
 }

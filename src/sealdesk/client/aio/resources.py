@@ -197,6 +197,16 @@ class Customers(Resource):
         """
         await self._desk.run(operations.delete_customer(customer_id, if_match))
 
+    async def merge(
+        self, customer_id: str, into: str, *, idempotency_key: str | None = None
+    ) -> Customer:
+        """Merge a customer into another, and return that one."""
+        return await self._desk.run(operations.merge_customer(customer_id, into, idempotency_key))
+
+    async def undo_merge(self, customer_id: str) -> Customer:
+        """Undo the merge of a customer within a day."""
+        return await self._desk.run(operations.undo_customer_merge(customer_id))
+
     async def erase(self, customer_id: str, *, idempotency_key: str | None = None) -> Erasure:
         """Begin to erase a customer and all texts of their tickets, for good."""
         return await self._desk.run(operations.erase_customer(customer_id, idempotency_key))

@@ -188,6 +188,14 @@ class Customers(Resource):
         """
         self._desk.run(operations.delete_customer(customer_id, if_match))
 
+    def merge(self, customer_id: str, into: str, *, idempotency_key: str | None = None) -> Customer:
+        """Merge a customer into another, and return that one."""
+        return self._desk.run(operations.merge_customer(customer_id, into, idempotency_key))
+
+    def undo_merge(self, customer_id: str) -> Customer:
+        """Undo the merge of a customer within a day."""
+        return self._desk.run(operations.undo_customer_merge(customer_id))
+
     def erase(self, customer_id: str, *, idempotency_key: str | None = None) -> Erasure:
         """Begin to erase a customer and all texts of their tickets, for good."""
         return self._desk.run(operations.erase_customer(customer_id, idempotency_key))

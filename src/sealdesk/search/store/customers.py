@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from sealdesk.db.column_lists import column_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log.consumers import LogEvent
@@ -12,7 +14,11 @@ _LIST_AFTER = """
 SELECT tenant_id, id FROM customers WHERE (tenant_id, id) > (:tenant_id, :id)
 ORDER BY tenant_id, id LIMIT :limit
 """
-_TEXTS = ("name", "email", "company", "phone", "external_id")
+_TEXTS = (
+    *("name", "email", "company", "phone", "external_id"),
+    *("other_emails", "other_phones"),
+)
+_EVENTS = ("customer.created", "customer.updated", "customer.deleted", "customer.merged")
 _CUSTOMER = f"""
 SELECT {column_list(_TEXTS)} FROM customers
 WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
@@ -47,7 +53,7 @@ INSERT INTO search_index_customers (search_index_customers, rank) VALUES ('merge
 
 
 async def _affected_by(_: Tx, event: LogEvent) -> list[str]:
-    if event.type not in ("customer.created", "customer.updated", "customer.deleted"):
+    if event.type not in _EVENTS:
         return []
     return [decode_about(event.object).id]
 
@@ -58,7 +64,8 @@ async def _texts_of(tx: Tx, keys: Sequence[ObjectKey]) -> list[list[str | None]]
 
 
 def _texts_of_row(row: Row) -> list[str | None]:
-    return [*(row[name] for name in _TEXTS), rules.phone_words(row["phone"] or "")]
+    phones = [row["phone"] or "", *msgspec.json.decode(row["other_phones"] or "[]")]
+    return [*(row[name] for name in _TEXTS), *map(rules.phone_words, phones)]
 
 
 CUSTOMERS = SearchIndex(

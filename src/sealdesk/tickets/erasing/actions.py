@@ -25,8 +25,9 @@ async def begin(tx: Tx, caller: Caller, customer_id: str, *, now_us: int) -> Era
     existing = await store.find(tx, caller.tenant_id, customer_id)
     if existing is not None and (existing.finished_at is None or rules.is_anonymous(customer)):
         return existing
+    await tx.lock("customer merges", caller.tenant_id)
     erasure = await _new_erasure(tx, caller, customer, now_us)
-    await customer_store.replace(tx, rules.anonymous(customer, now_us))
+    await customer_store.replace(tx, customer, rules.anonymous(customer, now_us))
     await store.add(tx, erasure)
     details = {"tickets": erasure.ticket_count}
     await audit.record(tx, caller, "customer.erased", customer_id, details, now_us)
@@ -42,13 +43,21 @@ async def get_erasure(tx: Tx, tenant_id: str, customer_id: str) -> Erasure:
 
 
 async def _new_erasure(tx: Tx, caller: Caller, customer: Customer, now_us: int) -> Erasure:
+    merged_ids = await customer_store.list_merged(tx, caller.tenant_id, customer.id)
+    merged = [
+        each
+        for merged_id in merged_ids
+        if (each := await customer_store.find_merged(tx, caller.tenant_id, merged_id)) is not None
+    ]
+    for each in merged:
+        await store.erase_merged(tx, rules.anonymous(each, now_us))
     return Erasure(
         tenant_id=caller.tenant_id,
         customer_id=customer.id,
         actor_kind=caller.actor.kind,
         actor_id=caller.actor.id,
         actor_name=caller.actor.name,
-        texts=rules.texts_of(customer),
+        texts=rules.texts_of(customer, *merged),
         stage=FIRST_STAGE,
         cursor="",
         ticket_count=await store.count_tickets(tx, caller.tenant_id, customer.id, _MAX_COUNT),

@@ -1,5 +1,6 @@
 """Erasing a customer as JSON."""
 
+from sealdesk.customers.errors import CUSTOMER_MERGED
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.erasing import actions, examples, rules
 from sealdesk.tickets.erasing.types import Erasure
@@ -10,7 +11,9 @@ from sealdesk.web.request import Request, Response
 _TAG = "Customers"
 
 
-@operation("Erase a customer", tag=_TAG, gives=examples.ERASURE, status=202)
+@operation(
+    "Erase a customer", tag=_TAG, gives=examples.ERASURE, status=202, fails=(CUSTOMER_MERGED,)
+)
 async def erase_customer(request: Request, customer_id: str) -> Response:
     """Erases the person and all texts of their tickets, which cannot be undone. Tickets with their
     numbers, statuses, times and tags stay. The data of the customer go at once, the rest within

@@ -31,6 +31,7 @@ def anonymous(customer: Customer, now_us: int) -> Customer:
         customer,
         email=f"{customer.id}@{_NOBODY}",
         **{**dict.fromkeys(("name", "phone", "company", "external_id")), "metadata": {}},
+        **dict.fromkeys(("other_emails", "other_phones"), ()),
         updated_at=max(now_us, customer.updated_at),
         version=customer.version + 1,
     )
@@ -38,20 +39,33 @@ def anonymous(customer: Customer, now_us: int) -> Customer:
 
 def is_anonymous(customer: Customer) -> bool:
     """Whether nothing is known of the person."""
-    known = (customer.name, customer.phone, customer.company, customer.external_id)
+    known = (
+        *(customer.name, customer.phone, customer.company, customer.external_id),
+        *(customer.other_emails, customer.other_phones),
+    )
     is_nobody = customer.email == f"{customer.id}@{_NOBODY}"
     return is_nobody and not customer.metadata and not any(known)
 
 
-def texts_of(customer: Customer) -> tuple[str, ...]:
+def texts_of(*customers: Customer) -> tuple[str, ...]:
     """What names the person, and may stand in logs."""
-    named = (customer.email, customer.name, customer.phone, customer.external_id)
-    return tuple(each for text in named if len(each := (text or "").strip()) >= _MIN_TEXT)
+    named = [
+        text
+        for each in customers
+        for text in (
+            *(each.email, each.name, each.phone, each.external_id),
+            *(*each.other_emails, *each.other_phones),
+        )
+    ]
+    known = (each for text in named if len(each := (text or "").strip()) >= _MIN_TEXT)
+    return tuple(dict.fromkeys(known))
 
 
 def earlier_texts(changes: Mapping[str, Any]) -> list[str]:
     """What the changes of a customer have replaced: field → (old, new)."""
     replaced = [changes[name][0] for name in _NAMING if name in changes]
+    for name in ("other_emails", "other_phones"):
+        replaced += changes[name][0] if name in changes else ()
     return [each for text in replaced if len(each := (text or "").strip()) >= _MIN_TEXT]
 
 
@@ -133,14 +147,18 @@ def find_mentioned(value: Any) -> Mentioned:
 class JsonEraser:
     """Erases in JSON objects what is about one customer.
 
-    ticket_ids: of the customer. attachment_ids: whose name is to go. count: of the objects found.
+    customer_ids: of the customer and of those merged into them. ticket_ids: of the customer.
+    attachment_ids: whose name is to go. count: of the objects found.
     """
 
     def __init__(
-        self, customer_id: str, ticket_ids: Collection[str], attachment_ids: Collection[str]
+        self,
+        customer_ids: Collection[str],
+        ticket_ids: Collection[str],
+        attachment_ids: Collection[str],
     ) -> None:
         self.count = 0
-        self._customer_id = customer_id
+        self._customer_ids = customer_ids
         self._ticket_ids = ticket_ids
         self._attachment_ids = attachment_ids
 
@@ -162,14 +180,16 @@ class JsonEraser:
         if _is_attachment(value):
             is_erased = value["id"] in self._attachment_ids
             return {"name": ERASED, "ticket_id": None, "reply_id": None} if is_erased else {}
-        if value.get("id") == self._customer_id and "email" in value:
+        if "email" in value and value.get("id") in self._customer_ids:
             fields = dict.fromkeys(("name", "phone", "company", "external_id"))
-            return {**fields, "email": f"{self._customer_id}@{_NOBODY}", "metadata": {}}
+            others = dict.fromkeys(("other_emails", "other_phones"), ())
+            email = f"{value['id']}@{_NOBODY}"
+            return {**fields, **others, "email": email, "metadata": {}}
         return {}
 
     def _erased_reply(self, value: Json) -> Json:
         author = value.get("author") or {}
-        is_by_them = author.get("id") == self._customer_id
+        is_by_them = author.get("id") in self._customer_ids
         if not is_by_them and value.get("ticket_id") not in self._ticket_ids:
             return {}
         shown = {**author, "name": None} if author.get("type") == "customer" else author

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from sealdesk.customers.types import Customer
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.erasing.types import Erasure
@@ -21,6 +22,10 @@ _FIND = f"""
 SELECT {column_list(STORED)} FROM erasures
 WHERE tenant_id = :tenant_id AND customer_id = :customer_id LIMIT 1
 """
+_ERASE_MERGED = """
+UPDATE customer_merges SET customer = :customer, gained = '{}', ticket_ids = '[]', merged_at = 0
+WHERE tenant_id = :tenant_id AND source_id = :source_id
+"""
 _COUNT = """
 SELECT count(*) AS number FROM (SELECT 1 FROM tickets
     WHERE tenant_id = :tenant_id AND customer_id = :customer_id LIMIT :limit) x
@@ -32,6 +37,13 @@ async def add(tx: Tx, erasure: Erasure) -> None:
     params = params_of(erasure)
     if not await tx.execute(_RESTART, params):
         await tx.execute_one(_ADD, params)
+
+
+async def erase_merged(tx: Tx, anonymous: Customer) -> None:
+    """Forget a customer who was merged into another one; the merge is final."""
+    customer = msgspec.json.encode(anonymous).decode()
+    params = {"tenant_id": anonymous.tenant_id, "source_id": anonymous.id, "customer": customer}
+    await tx.execute(_ERASE_MERGED, params)
 
 
 async def find(tx: Tx, tenant_id: str, customer_id: str) -> Erasure | None:

@@ -5,10 +5,10 @@ from sealdesk.errors import ProblemType
 MERGE_INTO_ITSELF = ProblemType(
     code="merge_into_itself",
     status=409,
-    title="A ticket cannot be merged into itself",
+    title="Nothing can be merged into itself",
     message="These are the same ticket. Name another one in `into`.",
-    meaning="`into` is the id of the ticket that is to be merged.",
-    remedy="Send the id of the ticket that stays.",
+    meaning="`into` is the id of the ticket or customer that is to be merged.",
+    remedy="Send the id of the one that stays.",
 )
 TOO_MANY_REPLIES = ProblemType(
     code="too_many_replies",
@@ -22,9 +22,9 @@ TOO_MANY_REPLIES = ProblemType(
 NOT_MERGED = ProblemType(
     code="not_merged",
     status=409,
-    title="The ticket is not merged",
+    title="There is no merge to undo",
     message="This ticket is not merged into another one, so there is nothing to undo.",
-    meaning="The ticket was never merged, or the merge was undone.",
+    meaning="The ticket or customer was never merged, or the merge was undone.",
     remedy="Nothing is to be done.",
 )
 MERGE_FINAL = ProblemType(
@@ -32,7 +32,7 @@ MERGE_FINAL = ProblemType(
     status=409,
     title="The merge can no longer be undone",
     message="A merge can be undone for %(hours)s hours, and before its result is merged again.",
-    meaning="The merge is too old, or the other ticket has itself been merged since.",
-    remedy="Undo the later merge first, or split the ticket.",
+    meaning="The merge is too old, or the other one has been merged or erased since.",
+    remedy="Undo the later merge first, or split the ticket off.",
     example={"hours": 24},
 )

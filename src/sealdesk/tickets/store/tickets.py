@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from sealdesk.customers.store import OF_ADDRESS
 from sealdesk.customers.types import StoredReference
 from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Counter, Row, Tx
@@ -44,9 +45,8 @@ WHERE t.tenant_id = :tenant_id AND t.id = :id LIMIT 1
 _EXISTS = "SELECT 1 FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _FIND_ID = "SELECT id FROM tickets WHERE tenant_id = :tenant_id AND number = :number LIMIT 1"
 _NUMBERS = Counter("ticket_numbers", key="tenant_id", value="last_number")
-_CUSTOMER = """
-SELECT reference, version FROM customers
-WHERE tenant_id = :tenant_id AND email_identity = :email_identity LIMIT 1
+_CUSTOMER = f"""
+SELECT reference, version FROM customers WHERE tenant_id = :tenant_id AND {OF_ADDRESS} LIMIT 1
 """
 _ADD = f"INSERT INTO tickets ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
 _REPLACE = f"""

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from sealdesk.customers.store import STORED as CUSTOMER_COLUMNS
 from sealdesk.customers.store import customer_of
+from sealdesk.customers.store import list_merged as list_merged_customers
 from sealdesk.customers.types import Customer
 from sealdesk.db.column_lists import column_list
 from sealdesk.db.engine import Row, Tx
@@ -41,7 +43,7 @@ WHERE tenant_id = :tenant_id AND customer_id = (SELECT customer_id FROM erasures
     ORDER BY stepped_at, customer_id LIMIT 1)
 """
 _CUSTOMER = f"""
-SELECT {column_list(Customer.__struct_fields__)} FROM customers
+SELECT {column_list(CUSTOMER_COLUMNS)} FROM customers
 WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
 _TICKET_IDS = """
@@ -223,9 +225,12 @@ async def find_target(tx: Tx, tenant_id: str, ticket_id: str) -> Row | None:
 
 
 async def list_theirs(tx: Tx, erasure: Erasure, ticket_id: str, limit: int) -> Sequence[Row]:
-    """Replies of the customer in a ticket that still have their text."""
-    params = {**of_customer(erasure), "ticket_id": ticket_id, "limit": limit}
-    return await tx.fetch_all(_THEIRS, params)
+    """Replies of the customer in a ticket that still have their text, and of merged customers."""
+    merged = await list_merged_customers(tx, erasure.tenant_id, erasure.customer_id)
+    one = {"tenant_id": erasure.tenant_id, "ticket_id": ticket_id, "limit": limit}
+    many = [{**one, "customer_id": each} for each in (erasure.customer_id, *merged)]
+    found = await tx.fetch_for_each(_THEIRS, many)
+    return [row for rows in found for row in rows][:limit]
 
 
 async def find_moved(tx: Tx, tenant_id: str, source_id: str) -> str:

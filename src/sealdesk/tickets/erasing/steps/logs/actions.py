@@ -23,9 +23,9 @@ _MAX_TEXTS = 100
 async def find_earlier(tx: Tx, erasure: Erasure) -> Done:
     """Names, addresses and numbers that the events of the last 30 days have replaced."""
     rows = await list_updates(tx, erasure, int(erasure.cursor or 0), _STEP_UPDATES)
-    found: list[str] = []
+    found, customer_ids = list[str](), await _list_ids(tx, erasure)
     for row in rows:
-        if msgspec.json.decode(row["object"]).get("id") == erasure.customer_id:
+        if msgspec.json.decode(row["object"]).get("id") in customer_ids:
             found += rules.earlier_texts(msgspec.json.decode(row["changes"]))
     free = [each for each in found if await _is_free(tx, erasure, each)]
     texts = tuple(dict.fromkeys((*erasure.texts, *free)))[:_MAX_TEXTS]
@@ -146,10 +146,16 @@ async def _eraser(tx: Tx, erasure: Erasure, value: Any) -> JsonEraser:
     mentioned: Mentioned = rules.find_mentioned(value)
     named = await store.find_named(tx, erasure, mentioned.attachment_ids)
     return JsonEraser(
-        erasure.customer_id,
+        await _list_ids(tx, erasure),
         await store.find_tickets(tx, erasure, mentioned.ticket_ids),
         mentioned.attachment_ids - named,
     )
+
+
+async def _list_ids(tx: Tx, erasure: Erasure) -> set[str]:
+    """The ids of the customer, and of those that were merged into them."""
+    merged = await customers.list_merged(tx, erasure.tenant_id, erasure.customer_id)
+    return {erasure.customer_id, *merged}
 
 
 def _erased_query(query: str, erasure: Erasure) -> str:

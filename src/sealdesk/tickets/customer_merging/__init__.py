@@ -1,0 +1,1 @@
+"""Merging two customers who are one person, and undoing it."""

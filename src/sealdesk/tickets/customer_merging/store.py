@@ -1,0 +1,77 @@
+"""The SQL of merged customers, and of tickets that move between customers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sealdesk.customers.types import Customer
+from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.engine import Row, Tx
+from sealdesk.tickets.customer_merging.types import Gained, StoredMerge
+
+_COLUMNS = StoredMerge.__struct_fields__
+_JSON: dict[str, Any] = {"customer": Customer, "gained": Gained, "ticket_ids": tuple[str, ...]}
+_ADD = f"""
+INSERT INTO customer_merges ({column_list(_COLUMNS)}) VALUES ({parameter_list(_COLUMNS)})
+"""
+_FIND = f"""
+SELECT {column_list(_COLUMNS)} FROM customer_merges
+WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
+"""
+_LIST_SINCE = f"""
+SELECT {column_list(_COLUMNS)} FROM customer_merges
+WHERE tenant_id = :tenant_id AND target_id = :target_id AND merged_at > :kept_since
+ORDER BY source_id LIMIT :limit
+"""
+_DELETE = "DELETE FROM customer_merges WHERE tenant_id = :tenant_id AND source_id = :source_id"
+_LIST_TICKETS = """
+SELECT id FROM tickets WHERE tenant_id = :tenant_id AND customer_id = :customer_id
+ORDER BY id LIMIT :limit
+"""
+_MOVE_TICKET = """
+UPDATE tickets SET customer_id = :to_id
+WHERE tenant_id = :tenant_id AND id = :id AND customer_id = :customer_id
+"""
+
+
+async def add(tx: Tx, merge: StoredMerge) -> None:
+    values = {name: getattr(merge, name) for name in _COLUMNS}
+    values |= {name: msgspec.json.encode(values[name]).decode() for name in _JSON}
+    await tx.execute_one(_ADD, values)
+
+
+async def find(tx: Tx, tenant_id: str, source_id: str) -> StoredMerge | None:
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "source_id": source_id})
+    return None if row is None else _merge_of(row)
+
+
+async def list_since(
+    tx: Tx, tenant_id: str, target_id: str, since: int, limit: int
+) -> list[StoredMerge]:
+    """The customers that were merged into this one after a time."""
+    params = {"tenant_id": tenant_id, "target_id": target_id, "kept_since": since, "limit": limit}
+    return [_merge_of(row) for row in await tx.fetch_all(_LIST_SINCE, params)]
+
+
+async def delete(tx: Tx, tenant_id: str, source_id: str) -> None:
+    await tx.execute_one(_DELETE, {"tenant_id": tenant_id, "source_id": source_id})
+
+
+async def list_ticket_ids(tx: Tx, tenant_id: str, customer_id: str, limit: int) -> tuple[str, ...]:
+    params = {"tenant_id": tenant_id, "customer_id": customer_id, "limit": limit}
+    return tuple(row["id"] for row in await tx.fetch_all(_LIST_TICKETS, params))
+
+
+async def move_tickets(
+    tx: Tx, tenant_id: str, ticket_ids: Sequence[str], *, from_id: str, to_id: str
+) -> None:
+    """Give tickets to another customer; those that are no longer this one's stay."""
+    one = {"tenant_id": tenant_id, "customer_id": from_id, "to_id": to_id}
+    await tx.execute_many(_MOVE_TICKET, [{**one, "id": each} for each in ticket_ids])
+
+
+def _merge_of(row: Row) -> StoredMerge:
+    values = {name: row[name] for name in _COLUMNS}
+    values |= {name: msgspec.json.decode(row[name], type=kind) for name, kind in _JSON.items()}
+    return StoredMerge(**values)
