@@ -38,6 +38,8 @@ python3 -Im venv "$release"
     --quiet --no-deps --only-binary :all: --require-hashes -r "$lock"
 site=$("$release/bin/python" -Ic 'import sysconfig; print(sysconfig.get_path("purelib"))')
 cp -R src/sealdesk* "$site"
+# A container is built without the repository, and names the commit.
+printf '%s\n' "${COMMIT:-$(git rev-parse HEAD 2>/dev/null || echo unknown)}" >"$site/sealdesk/commit"
 # The documentation that the service serves at /docs.
 "$release/bin/python" -B -m docs_builder "$site/sealdesk/web/documentation.msgpack"
 # pip is not needed any more.

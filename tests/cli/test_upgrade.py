@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from sealdesk.cli.upgrade import target as targets
 from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.settings import Settings
 from tests.cli.backups import empty_target, terminal_of
+from tests.cli.terminal import serving
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Begin
 from tests.support.newer_version import newer_sealdesk
@@ -40,8 +42,15 @@ pytestmark = pytest.mark.timeout(240)
 class Newer:
     """The commands of a newer version with the settings of a service."""
 
-    def __init__(self, service: Service, directory: Path, changes: Sequence[str] = CHANGES) -> None:
-        python_path = newer_sealdesk(directory, *changes)["PYTHONPATH"]
+    def __init__(
+        self,
+        service: Service,
+        directory: Path,
+        changes: Sequence[str] = CHANGES,
+        oldest_reader: str = "",
+    ) -> None:
+        newer = newer_sealdesk(directory, *changes, oldest_reader=oldest_reader)
+        python_path = newer["PYTHONPATH"]
         self.env = {**terminal_of(service).env, "PYTHONPATH": python_path}
 
     def start(self, *args: str, **options: Any) -> subprocess.Popen[str]:
@@ -119,6 +128,7 @@ def test_the_old_version_serves_on_while_the_database_is_upgraded(
     assert schema_of(service) == "9999"
     assert f"schema {NOW}; {len(CHANGES)} migrations lead to 9999" in done.stdout
     assert "The way back is the backup" in done.stdout
+    assert "is newer than this Sealdesk knows" in terminal_of(service).refused("tenants", "list")
     assert "Restart" in done.stdout
     stored = {row[0] for row in service.rows("SELECT id FROM tickets LIMIT 100000")}
     assert {*load.ids} <= stored
@@ -168,7 +178,7 @@ def test_an_upgrade_started_twice_is_refused(service: Service, newer: Newer) -> 
 
 def test_a_current_database_needs_no_upgrade(service: Service) -> None:
     out = terminal_of(service).out("upgrade", "--yes")
-    assert out == f"The database has schema {NOW}, which is that of this version.\n"
+    assert "Nothing is to be migrated" in out
     assert not (service.settings.data_dir / "backups").exists()
 
 
@@ -251,3 +261,17 @@ def _refusal_as(uid: int, settings: Settings) -> str:
         refusal = told.read()
     os.waitpid(child, 0)
     return refusal
+
+
+def test_a_version_that_the_new_schema_allows_starts_again(
+    service: Service, tmp_path: Path
+) -> None:
+    newer = Newer(service, tmp_path, [CHANGES[0]], oldest_reader=NOW)
+    key = service.tenant().key()
+    terminal = terminal_of(service).with_env(SEALDESK_PER_PROCESS_LIMITS="accept")
+    done = newer.run("upgrade", "--yes", "--no-backup")
+    assert f"versions that know schema {NOW} start on the new schema too" in done.stdout
+    with serving(terminal) as again:
+        assert httpx.get(f"{again.url}/readyz").status_code == 200
+        key.ticket()
+    assert schema_of(service) == "9999"

@@ -19,10 +19,11 @@ def upgrade():
 COLOUR = 'op.add_column("tenants", sa.Column("colour", sa.Text))'
 
 
-def newer_sealdesk(directory: Path, *changes: str) -> dict[str, str]:
+def newer_sealdesk(directory: Path, *changes: str, oldest_reader: str = "") -> dict[str, str]:
     """The environment of a version that makes each of these changes in a migration of its own.
 
-    They have the schemas …, 9998, 9999. Without any, it gives tenants a colour.
+    They have the schemas …, 9998, 9999. Without any, it gives tenants a colour. oldest_reader: the
+    oldest schema whose version can use the last of them.
     """
     package = directory / "newer" / "sealdesk"
     shutil.copytree(Path(sealdesk.__file__).parent, package)
@@ -31,4 +32,6 @@ def newer_sealdesk(directory: Path, *changes: str) -> dict[str, str]:
         step = package / "db" / "migrations" / "versions" / f"{number}_next.py"
         step.write_text(_STEP.format(schema=number, last=last, change=change))
         last = str(number)
+    if oldest_reader:
+        step.write_text(f'{step.read_text()}\noldest_reader = "{oldest_reader}"\n')
     return {**os.environ, "PYTHONPATH": str(package.parent)}

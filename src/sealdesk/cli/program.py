@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 
 import typer
 
-from sealdesk import __version__
+from sealdesk import build
 from sealdesk.cli import webhooks, without_server
 from sealdesk.cli.integration import customers, replies, signed_requests, tickets
 from sealdesk.cli.integration.connecting import CREDENTIALS
@@ -78,7 +78,7 @@ def options(
     version: bool = typer.Option(False, "--version", help="Print the version and exit."),
 ) -> None:
     if version:
-        print(__version__)
+        print(build.describe())
         raise typer.Exit
 
 

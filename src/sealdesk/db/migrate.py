@@ -26,6 +26,8 @@ from sqlalchemy import Connection, create_engine, event, inspect, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
+from sealdesk.clock import Clock
+from sealdesk.db import oldest_reader
 from sealdesk.db.postgres import migration_lock, preflight, roles
 from sealdesk.db.schema_version import (
     KNOWN_VERSIONS,
@@ -46,6 +48,10 @@ _RETRYABLE = (asyncpg.LockNotAvailableError.sqlstate, asyncpg.DeadlockDetectedEr
 _MAX_ATTEMPTS = 20
 _LONGEST_REST_S = 3.0
 # A trigger does not notice that a migration has rebuilt a table.
+_NOTE_OLDEST_READER = text(
+    "INSERT INTO installation_notes (name, note, noted_at) VALUES (:name, :note, :now_us)"
+    " ON CONFLICT (name) DO UPDATE SET note = excluded.note, noted_at = excluded.noted_at"
+)
 _STAMPS = ("key_stamp", "ticket_stamps")
 
 T = TypeVar("T")
@@ -164,6 +170,9 @@ def _upgrade(connection: Connection, schema: str) -> None:
     config.set_main_option("script_location", "sealdesk:db/migrations")
     config.attributes["connection"] = connection
     command.upgrade(config, schema)
+    if inspect(connection).has_table("installation_notes"):
+        values = {"name": oldest_reader.NOTE, "note": f"{oldest_reader.of(schema)} of {schema}"}
+        connection.execute(_NOTE_OLDEST_READER, {**values, "now_us": Clock().now_us()})
 
 
 def main(request: dict[str, Any]) -> None:

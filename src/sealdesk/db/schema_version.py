@@ -17,12 +17,13 @@ from sealdesk.db import data_owner
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ConfigurationError
 
-_MIGRATIONS = Path(__file__).with_name("migrations") / "versions"
+MIGRATIONS = Path(__file__).with_name("migrations") / "versions"
 # Every version that this code can migrate from; the last is current.
-KNOWN_VERSIONS = tuple(sorted(each.name[:4] for each in _MIGRATIONS.glob("[0-9]*.py")))
+KNOWN_VERSIONS = tuple(sorted(each.name[:4] for each in MIGRATIONS.glob("[0-9]*.py")))
 # The last commit with the migrations of development, from "0001" on (decision 0083).
 DEVELOPMENT_COMMIT = "cb386095"
 Report = Callable[[str], object]
+READ_OLDEST_READER = "SELECT note FROM installation_notes WHERE name = 'oldest_reader' LIMIT 1"
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 
 
@@ -33,9 +34,11 @@ class Unusable(ConfigurationError):
 def ensure_current(path: Path, report: Report = str) -> bool:
     """Migrate the database at `path` to the current schema; False when it was current.
 
-    report: called with the schema after each migration. Raises Unusable.
+    A newer one that this version can read is left as it is. report: called with the schema after
+    each migration. Raises Unusable.
     """
-    if schema_version(path) == KNOWN_VERSIONS[-1]:
+    version = schema_version(path)
+    if version is not None and version >= KNOWN_VERSIONS[-1]:
         return False
     _run_migration({"path": str(path)}, report)
     return True
@@ -94,6 +97,9 @@ def schema_version(path: Path) -> str | None:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         try:
             version = _read_file_version(connection)
+            is_readable = version is not None and is_known(
+                version, lambda: _read_oldest(connection)
+            )
         finally:
             connection.close()
     except sqlite3.Error as error:
@@ -103,9 +109,22 @@ def schema_version(path: Path) -> str | None:
             f"{path} cannot be read as a Sealdesk database ({error});"
             " restore it from a backup or name another with SEALDESK_DATA_DIR"
         ) from error
-    if version is not None and version not in KNOWN_VERSIONS:
+    if version is not None and not is_readable:
         raise Unusable(f"{path} {describe_unknown(version)}; nothing was changed")
     return version
+
+
+def is_known(version: str, read_oldest: Callable[[], str | None]) -> bool:
+    """Whether this version can use a database of this schema.
+
+    read_oldest: reads the note of the migration, such as "0056 of 0058", if the schema is newer.
+    """
+    if version in KNOWN_VERSIONS:
+        return True
+    if version < KNOWN_VERSIONS[0]:
+        return False
+    oldest, _, of = (read_oldest() or "").partition(" of ")
+    return of == version and oldest <= KNOWN_VERSIONS[-1]
 
 
 def describe_unknown(version: str, command: str = "migrate") -> str:
@@ -125,6 +144,11 @@ async def read_version(tx: Tx) -> str | None:
     """The schema version of the open database; also the cheapest query that proves it readable."""
     row = await tx.fetch_one(_READ_VERSION, {})
     return None if row is None else str(row["version_num"])
+
+
+def _read_oldest(connection: sqlite3.Connection) -> str | None:
+    row = connection.execute(READ_OLDEST_READER).fetchone()
+    return None if row is None else str(row[0])
 
 
 def _read_file_version(connection: sqlite3.Connection) -> str | None:

@@ -9,12 +9,14 @@ from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
     HistogramMetricFamily,
+    InfoMetricFamily,
     Metric,
 )
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
+from sealdesk import __version__, build
 from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.rate_limits.protocol import Limiter
 from sealdesk.telemetry.counters import BOUNDS_S, ResponseCounter
@@ -84,6 +86,11 @@ class Metrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """The metric families that Prometheus' library renders."""
+        yield InfoMetricFamily(
+            "sealdesk_build",
+            "The version of this process.",
+            {"version": __version__, "commit": build.commit()},
+        )
         responses = CounterMetricFamily(
             "sealdesk_requests", "Responses sent.", labels=["route", "status"]
         )

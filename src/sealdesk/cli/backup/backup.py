@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from sealdesk import __version__, clock
+from sealdesk import __version__, build, clock
 from sealdesk.api_keys import rules
 from sealdesk.cli.attachments import explained
 from sealdesk.cli.backup import noting, rotation
@@ -213,6 +213,7 @@ def _manifest(settings: Settings, created_at: str, dump: Dump, contents: Content
     return Manifest(
         format=1,
         sealdesk=__version__,
+        commit=build.commit(),
         created_at=created_at,
         dump=dump,
         master_keys=contents.master_keys,

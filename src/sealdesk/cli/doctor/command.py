@@ -220,7 +220,10 @@ def _check_database(settings: Settings, fix: bool, deep: bool) -> Iterator[Findi
         yield Finding("bad", "database", f"{path} does not exist; `sealdesk migrate` creates it")
         return
     if schema != schema_version.KNOWN_VERSIONS[-1]:
-        advice = f"the next start of the server migrates it to {schema_version.KNOWN_VERSIONS[-1]}"
+        known = schema_version.KNOWN_VERSIONS[-1]
+        advice = f"the next start of the server migrates it to {known}"
+        if schema > known:
+            advice = f"a newer version made it, and this one, which knows {known}, can use it"
         yield Finding("note", "database", f"{path} has schema {schema}; {advice}")
         return
     yield from sqlite_storage.check(path)

@@ -15,7 +15,7 @@ from sealdesk.cli.progress import show_progress
 from sealdesk.cli.upgrade import target as targets
 from sealdesk.cli.upgrade.target import Target
 from sealdesk.clock import Clock
-from sealdesk.db import schema_version
+from sealdesk.db import oldest_reader, schema_version
 from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env, make_private_dir
@@ -61,7 +61,9 @@ def upgrade(
     with targets.alone(settings) as target:
         pending = schema_version.pending_after(target.schema)
         if not pending:
-            print(f"The database has schema {target.schema}, which is that of this version.")
+            known = KNOWN_VERSIONS[-1]
+            print(f"The database has schema {target.schema}, and this version knows {known}.")
+            print("Nothing is to be migrated.")
             return
         into = None if no_backup else backup_into or settings.data_dir / "backups"
         _check(settings, target, into)
@@ -96,8 +98,13 @@ def _print_way_back(target: Target, into: Path | None) -> None:
     count = len(schema_version.pending_after(target.schema))
     print(f"The database has schema {target.schema}; {count} migrations lead to", end=" ")
     print(f"{KNOWN_VERSIONS[-1]}.")
-    print("What runs now goes on with its old version until you restart it. After that only this")
-    print(f"version starts: one that knows schema {target.schema} at most refuses the new schema.")
+    print("What runs now goes on with its old version until you restart it.")
+    oldest = oldest_reader.of_this_version()
+    if oldest <= target.schema:
+        print(f"The way back: versions that know schema {oldest} start on the new schema too, so")
+        print("set the old version up again and restart. Nothing is lost.")
+        return
+    print(f"A version that knows schema {target.schema} at most will not start on the new schema.")
     if into is None:
         print("There is NO way back without a backup.")
     else:

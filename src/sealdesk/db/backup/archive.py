@@ -66,6 +66,7 @@ class Manifest(msgspec.Struct, frozen=True):
     attachments: int = 0
     attachment_bytes: int = 0
     are_attachments_copied: bool = True
+    commit: str = "unknown"
 
 
 class LackingFile(msgspec.Struct, frozen=True):

@@ -8,7 +8,13 @@ from asyncpg import Connection, Record
 from sealdesk.db import schema
 from sealdesk.db.postgres import errors
 from sealdesk.db.postgres.database import connect
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable, describe_unknown
+from sealdesk.db.schema_version import (
+    KNOWN_VERSIONS,
+    READ_OLDEST_READER,
+    Unusable,
+    describe_unknown,
+    is_known,
+)
 
 OLDEST_VERSION = 15
 _SERVER = """
@@ -53,6 +59,7 @@ ORDER BY 1 LIMIT 1000
 UNFINISHED_RESTORE = "unfinished_restore"
 UNFINISHED_MOVE = "unfinished sealdesk move of "
 _COMMENT = "SELECT obj_description(to_regclass('alembic_version'), 'pg_class')"
+_OURS = {*schema.TABLES, schema.KEY_STAMP, schema.VERSION_TABLE}
 _MIGRATE = "run `sealdesk migrate` with SEALDESK_OWNER_DATABASE_URL"
 
 
@@ -152,6 +159,11 @@ async def find_faults(
     if version is None:
         return [f"has no schema that is known; {_MIGRATE}"]
     faults = [] if may_be_old and version in KNOWN_VERSIONS else _schema_faults(version)
+    if faults and version > KNOWN_VERSIONS[-1]:
+        oldest = await connection.fetchval(READ_OLDEST_READER)
+        faults = [] if is_known(version, lambda: oldest) else faults
+        # Of what a newer version has added, this one knows no rules.
+        found = {name: row for name, row in found.items() if name in _OURS}
     if server["synchronous_commit"] in ("off", "local"):
         faults.append(
             f"has synchronous_commit = {server['synchronous_commit']}, with which acknowledged"
@@ -160,7 +172,7 @@ async def find_faults(
     (powers,) = await connection.fetch(_ROLE_ATTRIBUTES)
     is_owner = any(row["is_owned"] for row in found.values())
     faults += _role_faults(server["role"], powers["super"], powers["bypass"], is_owner)
-    seen = {row["name"] for row in await connection.fetch(_VISIBLE_ACROSS_TENANTS)}
+    seen = {row["name"] for row in await connection.fetch(_VISIBLE_ACROSS_TENANTS)} & {*found}
     if is_worker:
         seen -= {table.name for table in schema.TABLES.values() if table.worker}
     if seen and not faults:
