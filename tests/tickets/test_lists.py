@@ -28,10 +28,12 @@ FILTERS = (
     "updated_after",
     "updated_before",
     "waiting",
+    "due_before",
     "number",
     "customer_email",
 )
-ORDERS = tuple(product(("created_at", "updated_at", "priority", "waiting_since"), ("desc", "asc")))
+SORTED_BY = ("created_at", "updated_at", "priority", "waiting_since", "due_at")
+ORDERS = tuple(product(SORTED_BY, ("desc", "asc")))
 COUNT = 60
 # Whole seconds, so that times in queries are short to read; several tickets share each.
 START_US = 1_780_000_000_000_000
@@ -46,6 +48,9 @@ class Shelf:
     def __init__(self, tenant: Tenant) -> None:
         draw = random.Random(7)
         agents = [tenant.user("agent") for _ in range(2)]
+        policy = {"name": "High", "priorities": ["high", "urgent"], "counts": "calendar"}
+        promised = tenant.admin().post("/api/v1/sla-policies", {**policy, "resolution_minutes": 1})
+        assert promised.is_success
         create_tickets(tenant, [self._made(draw, n, agents) for n in range(COUNT)])
         self.key = tenant.key()
         self.rows: list[Row] = self.key.walk(TICKETS, per_page=100)
@@ -70,10 +75,12 @@ class Shelf:
         found = [row for row in self.rows if all(_fits(row, *item) for item in query.items())]
         if sort_by == "waiting_since":
             found = [row for row in found if row["waiting_since"] is not None]
+        if sort_by == "due_at":
+            found = [row for row in found if row["due"] is not None]
         return sorted(
             found,
             key=lambda row: (
-                RANKS[row["priority"]] if sort_by == "priority" else row[sort_by],
+                _sorted_by(row, sort_by),
                 row["id"],
             ),
             reverse=query.get("sort") != "asc",
@@ -96,9 +103,16 @@ class Shelf:
             "updated_after": clock.iso(START_US + draw.randrange(5, 20) * STEP_US),
             "updated_before": clock.iso(START_US + draw.randrange(8, 40) * STEP_US),
             "waiting": draw.choice(["true", "false"]),
+            "due_before": clock.iso(START_US + (60 + draw.randrange(3, 14)) * STEP_US),
             "number": str(row["number"]),
             "customer_email": row["customer"]["email"].upper(),
         }
+
+
+def _sorted_by(row: Row, name: str) -> Any:
+    if name == "due_at":
+        return row["due"]["resolution"]
+    return RANKS[row["priority"]] if name == "priority" else row[name]
 
 
 def _fits(row: Row, name: str, value: str) -> bool:
@@ -116,6 +130,7 @@ def _fits(row: Row, name: str, value: str) -> bool:
         "number": lambda: str(row["number"]) == value,
         "customer_email": lambda: row["customer"]["email"] == value.lower(),
         "waiting": lambda: (row["waiting_since"] is not None) == (value == "true"),
+        "due_before": lambda: row["due"] is not None and row["due"]["resolution"] < value,
         "sort_by": lambda: True,
         "sort": lambda: True,
     }
@@ -154,7 +169,10 @@ def test_each_filter_works_alone_in_each_order(
     value = shelf.values(random.Random(f"{name}{sort_by}{sort}"))[name]
     query = {name: value, "sort_by": sort_by, "sort": sort}
     expected = shelf.expected(query)
-    is_contradiction = sort_by == "waiting_since" and value == "false"
+    # Those of whom nobody waits are resolved, so nothing is due.
+    is_contradiction = sort_by in ("waiting_since", "due_at") and value == "false"
+    if name == "number" and sort_by == "due_at":  # nothing need be due on the one ticket
+        is_contradiction = not expected
     assert is_contradiction == (not expected) and len(expected) < COUNT
     assert shelf.key.walk(target(query), per_page=7) == expected
 

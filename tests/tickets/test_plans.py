@@ -144,15 +144,15 @@ def test_a_tag_reads_the_index_of_tags(
 
 @NEWEST_FIRST
 @FURTHER
-@for_each("sort_by", ["priority", "waiting_since"])
+@for_each("sort_by", ["priority", "waiting_since", "due_at"])
 def test_each_order_reads_its_own_index(
     template: Path, sort_by: Any, newest_first: bool, further: bool
 ) -> None:
     filters = new_filter(sort_by=sort_by, newest_first=newest_first)
     sign = "<" if newest_first else ">"
-    # Every order by waiting_since has a bound: those who wait.
-    has_bound = sort_by == "waiting_since" and (newest_first or not further)
-    place = " AND waiting_since>?" * has_bound
+    # The order by a column that may be null has a bound: the rows with a value.
+    has_bound = sort_by != "priority" and (newest_first or not further)
+    place = f" AND {sort_by}>?" * has_bound
     place += f" AND ({sort_by},id){sign}(?,?)" if further else ""
     assert searches(template, filters, further=further) == [
         f"SEARCH t USING INDEX tickets_{sort_by} (tenant_id=?{place})"
@@ -226,6 +226,25 @@ def test_only_the_filters_planned_above_count_as_served(
 def test_who_waits_is_served_in_the_order_of_waiting_only(sort_by: Any, is_waiting: bool) -> None:
     filters = new_filter(is_waiting=is_waiting, sort_by=sort_by)
     assert filters.is_served() == (is_waiting and sort_by == "waiting_since")
+
+
+@for_each("sort_by", ["created_at", "updated_at", "priority"])
+def test_if_few_are_due_soon_their_index_serves_every_order(template: Path, sort_by: Any) -> None:
+    filters = new_filter(
+        due_before=9, status=("open",), priority=("low",), sort_by=sort_by, index="due_at"
+    )
+    page = PageRequest(25, None)
+    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", filters, page))
+    assert "SEARCH t USING INDEX tickets_due_at (tenant_id=? AND due_at<?)" in steps
+
+
+@FURTHER
+def test_what_is_due_next_is_read_from_its_index(template: Path, further: bool) -> None:
+    filters = new_filter(due_before=9, sort_by="due_at", newest_first=False)
+    place = " AND (due_at,id)>(?,?)" if further else " AND due_at>?"
+    assert searches(template, filters, further=further) == [
+        f"SEARCH t USING INDEX tickets_due_at (tenant_id=?{place} AND due_at<?)"
+    ]
 
 
 @for_each("sort_by", ["created_at", "updated_at", "priority"])

@@ -2051,10 +2051,15 @@ export interface operations {
                  */
                 updated_before?: string;
                 /**
-                 * @description What to order by; equal ones by id. `waiting_since` lists only those who wait.
+                 * @description Tickets with something due by an SLA policy before this time, or late.
                  *
                  */
-                sort_by?: "created_at" | "updated_at" | "priority" | "waiting_since";
+                due_before?: string;
+                /**
+                 * @description What to order by; equal ones by id. `waiting_since` lists only those who wait, `due_at` only those with something due by an SLA policy.
+                 *
+                 */
+                sort_by?: "created_at" | "updated_at" | "priority" | "waiting_since" | "due_at";
                 /**
                  * @description Descending or ascending.
                  *

@@ -52,6 +52,7 @@ class TicketFilters(TypedDict, total=False):
     created_before: str
     updated_after: str
     updated_before: str
+    due_before: str
     sort_by: str
     sort: Literal["asc", "desc"]
     cursor: str

@@ -58,6 +58,15 @@ class AttachmentRef(msgspec.Struct, frozen=True):
     is_image: bool = False
 
 
+class Due(msgspec.Struct, frozen=True):
+    """By when an SLA policy promises what; None for what is not due."""
+
+    policy_id: str
+    first_response: str | None = None
+    next_response: str | None = None
+    resolution: str | None = None
+
+
 class Ticket(Result, frozen=True, kw_only=True):
     """A ticket. Times are texts such as 2026-03-02T09:15:41.556301Z."""
 
@@ -85,6 +94,7 @@ class Ticket(Result, frozen=True, kw_only=True):
     closed_at: str | None = None
     last_customer_reply_at: str | None = None
     waiting_since: str | None = None
+    due: Due | None = None
     version: int = 0
     customer: CustomerRef | None = None
     description_html: str | None = None

@@ -89,17 +89,22 @@ FILTERS = (
     query.instant("created_before", "Tickets created before this time."),
     query.instant("updated_after", "Tickets changed at this time or later."),
     query.instant("updated_before", "Tickets changed before this time, and not since."),
+    query.instant(
+        "due_before",
+        "Tickets with something due by an SLA policy before this time, or late.",
+    ),
     query.one_of(
         "sort_by",
-        ("created_at", "updated_at", "priority", "waiting_since"),
-        "What to order by; equal ones by id. `waiting_since` lists only those who wait.",
+        ("created_at", "updated_at", "priority", "waiting_since", "due_at"),
+        "What to order by; equal ones by id. `waiting_since` lists only those who wait, `due_at`"
+        " only those with something due by an SLA policy.",
         default="created_at",
     ),
     query.one_of("sort", ("desc", "asc"), "Descending or ascending.", default="desc"),
 )
 _PLAIN = """
     status priority number customer_id team_id follower_id external_id created_after created_before
-    updated_after updated_before sort_by
+    updated_after updated_before due_before sort_by
 """.split()
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sealdesk import clock
 from tests.support.client import Key, Person
-from tests.support.pages import logged_in
+from tests.support.pages import logged_in, ticket_ids
 from tests.support.service import Service, Tenant, wait_until
 
 POLICIES = "/api/v1/sla-policies"
@@ -127,6 +127,30 @@ def test_lists_and_tickets_say_what_is_due_and_what_is_late(
     reply(desk.key(), ticket)
     for path in ("/tickets", at):
         assert "late by" not in visitor.get(path).text
+
+
+def test_tickets_are_listed_by_what_is_due_next_and_within_hours(
+    own_service: Service, desk: Tenant
+) -> None:
+    plain = logged_in(desk).get("/tickets?status=all")
+    assert "Due at any time" not in plain.text
+    admin = desk.admin()
+    made(admin, name="High", priorities=["high"], resolution_minutes=180)
+    made(admin, name="Low", priorities=["low"], resolution_minutes=600)
+    key = desk.key()
+    low, _, high = (opened(key, priority=each) for each in ("low", "medium", "high"))
+    by_due = [high["id"], low["id"]]
+    listed = key.get(f"{TICKETS}?sort_by=due_at&sort=asc").json()["data"]
+    assert [each["id"] for each in listed] == by_due
+    own_service.clock.advance(2.5 * 3600)
+    visitor = logged_in(desk)
+    assert "Due next first" in visitor.get("/tickets").text
+    cases = {"sort=due": by_due, "due=late": [], "due=1": by_due[:1], "due=24&sort=due": by_due}
+    for query, wanted in cases.items():
+        assert ticket_ids(visitor.get(f"/tickets?{query}")) == wanted, query
+    own_service.clock.advance(3600)
+    visitor = logged_in(desk)
+    assert ticket_ids(visitor.get("/tickets?due=late")) == by_due[:1]
 
 
 def test_the_first_policy_that_matches_is_used(tenant: Tenant) -> None:

@@ -69,7 +69,7 @@ async def _load(request: Request) -> _List:
 
     async def work(tx: Tx) -> _List:
         query, _ = await load_query(tx, caller, form)
-        filters = query.filter(caller.actor.id)
+        filters = query.filter(caller.actor.id, request.now_us)
         if query.customer and not ids.is_canonical(query.customer):
             found = await customers.find_by_email(tx, caller.tenant_id, query.customer)
             filters = msgspec.structs.replace(filters, customer_id=found.id if found else _NOBODY)

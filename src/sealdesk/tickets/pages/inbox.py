@@ -21,6 +21,7 @@ from sealdesk.tickets.live import store as live
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.pages.custom_values import field_choices
 from sealdesk.tickets.pages.inbox_rows import listed_tickets
+from sealdesk.tickets.promises import store as promises
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.snoozing import store as snoozed
 from sealdesk.tickets.store import assignees, destinations, lists, reads, teams
@@ -74,6 +75,7 @@ class _Inbox(NamedTuple):
     customer: Customer | None
     reads: Reads
     teams: Sequence[TeamOption]
+    has_policies: bool
     found: Results | None = None
 
 
@@ -81,7 +83,7 @@ class _Inbox(NamedTuple):
 async def inbox(request: Request) -> Response:
     """The tickets that match a query, by their last change by default."""
     query, view, beside, fields = await _load_views(request)
-    filters = query.filter(request.caller.actor.id)
+    filters = query.filter(request.caller.actor.id, request.now_us)
     # Before the tickets: the page is told of everything behind it.
     position = await request.fetch(live.last_position)
     result, is_too_slow = await _load(request, query, filters)
@@ -105,6 +107,7 @@ async def inbox(request: Request) -> Response:
         max_count=lists.MAX_COUNT,
         statuses=STATUSES,
         priorities=PRIORITIES,
+        has_policies=result.has_policies,
         snoozes=snoozing.choices(request.now_us),
         people=sorted(result.people, key=lambda u: (not u.is_active, u.name.casefold())),
         has_more_people=view_model.has_more_assignees(result.people),
@@ -226,6 +229,7 @@ async def _complete(
         customer,
         read,
         await teams.list_teams(tx, tenant_id),
+        await promises.has_policies(tx, tenant_id),
     )
 
 
@@ -290,7 +294,10 @@ async def changed_tickets(request: Request) -> Response:
 
 
 async def _list_changed(request: Request, query: InboxQuery, since: Position) -> list[str]:
-    tenant_id, filters = request.caller.tenant_id, query.filter(request.caller.actor.id)
+    tenant_id, filters = (
+        request.caller.tenant_id,
+        query.filter(request.caller.actor.id, request.now_us),
+    )
 
     async def work(tx: Tx) -> list[str]:
         customer = await _find_customer(tx, tenant_id, query.customer)

@@ -8,7 +8,7 @@ import msgspec
 from sealdesk import clock
 from sealdesk.db.engine import Row
 from sealdesk.tickets import rules
-from sealdesk.tickets.promises.clocks import TARGETS, Due, Target
+from sealdesk.tickets.promises.clocks import Due, Target
 from sealdesk.tickets.store import lists
 from sealdesk.tickets.store.reads import Reads
 from sealdesk.tickets.views.inbox_query import InboxRow
@@ -52,11 +52,11 @@ def listed_tickets(rows: Sequence[Row], reads: Reads, now_us: int) -> list[Liste
 
 def show_due(due: Due | None, now_us: int) -> ShownDue | None:
     """What is due first of what is promised."""
-    times = [(getattr(due, target), target) for target in TARGETS] if due else []
-    at, target = min(((at, target) for at, target in times if at), default=("", TARGETS[0]))
-    due_us = clock.parse_instant(at)
-    if due_us is None:
+    first = due.first() if due else None
+    if first is None:
         return None
+    at, target = first
+    due_us = clock.parse_instant(at) or 0
     return ShownDue(target, at, duration_text(abs(due_us - now_us)), now_us >= due_us)
 
 

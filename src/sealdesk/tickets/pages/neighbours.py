@@ -60,12 +60,15 @@ async def find_place(request: Request, ticket: TicketResponse) -> Place | None:
 
 
 def _position_of(ticket: TicketResponse, query: InboxQuery) -> Position | None:
-    """None in the order by waiting, in which only tickets are that wait."""
+    """None in an order that does not have the ticket."""
     if query.sort == "newest":
         return [ticket.id]
     if query.sort == "priority":
         return [rules.rank_of(ticket.priority), ticket.id]
-    at = ticket.waiting_since if query.sort == "waiting" else ticket.updated_at
+    at: str | None = ticket.waiting_since if query.sort == "waiting" else ticket.updated_at
+    if query.sort == "due":
+        first = ticket.due.first() if ticket.due else None
+        at = first[0] if first else None
     at_us = None if at is None else clock.parse_instant(at)
     return None if at_us is None else [at_us, ticket.id]
 
@@ -107,7 +110,7 @@ async def _find(
     """The position of the neighbour. Nothing precedes or follows the results of a search."""
     if query.is_search() or (query.customer and not ids.is_canonical(query.customer)):
         return None
-    filters = query.filter(request.caller.actor.id)
+    filters = query.filter(request.caller.actor.id, request.now_us)
     if not is_next:
         filters = msgspec.structs.replace(filters, newest_first=not filters.newest_first)
     try:

@@ -44,6 +44,11 @@ class Due(msgspec.Struct, frozen=True):
     next_response: Iso | None
     resolution: Iso | None
 
+    def first(self) -> tuple[str, Target] | None:
+        """What is due first, and when."""
+        times = [(getattr(self, target), target) for target in TARGETS]
+        return min(((at, target) for at, target in times if at is not None), default=None)
+
 
 class Alert(NamedTuple):
     """An announcement that is due."""

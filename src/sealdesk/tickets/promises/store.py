@@ -24,6 +24,7 @@ _COLUMNS = (
 _LISTED = column_list(_COLUMNS)
 _HIGHEST_ID = "g"  # above every hexadecimal id
 _FIND = f"SELECT {_LISTED} FROM sla_policies WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_HAS = "SELECT id FROM sla_policies WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit"
 _LIST = f"""
 SELECT {_LISTED} FROM sla_policies WHERE tenant_id = :tenant_id ORDER BY position, id LIMIT :limit
 """
@@ -50,6 +51,10 @@ ON CONFLICT (tenant_id) DO UPDATE SET ticket_id = '', stepped_at = 0
 async def find(tx: Tx, tenant_id: str, policy_id: str) -> Policy | None:
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": policy_id})
     return None if row is None else _policy(row)
+
+
+async def has_policies(tx: Tx, tenant_id: str) -> bool:
+    return await tx.fetch_one(_HAS, {"tenant_id": tenant_id, "limit": 1}) is not None
 
 
 async def list_policies(tx: Tx, tenant_id: str) -> list[Policy]:

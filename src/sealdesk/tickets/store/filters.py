@@ -9,7 +9,9 @@ from sealdesk.tickets.types import Priority, Status
 # The tables and columns by the name of the filter.
 MEMBERSHIPS = {"tag": ("ticket_tags", "tag"), "follower_id": ("ticket_followers", "user_id")}
 
-SortBy = Literal["created_at", "updated_at", "priority", "waiting_since"]
+SortBy = Literal["created_at", "updated_at", "priority", "waiting_since", "due_at"]
+# These orders have only the tickets with a value.
+PARTIAL: tuple[SortBy, ...] = ("waiting_since", "due_at")
 
 # One index serves the tickets of an assignee in one status.
 STATUS_AND_ASSIGNEE = "status_and_assignee"
@@ -38,8 +40,9 @@ class Filter(msgspec.Struct, frozen=True):
     """Which tickets a list contains, and in which order. Times are microseconds.
 
     is_waiting: whether the customer waits for a reply. The order by `waiting_since` has only those
-    who wait. customer_ids: one of these customers. follower_id: of a user who follows them.
-    tag, more_tags: a ticket carries all of them. number: of one ticket.
+    who wait, that by `due_at` only those with something due. due_before: something is due by an SLA
+    policy before this time. customer_ids: one of these customers. follower_id: of a user who
+    follows them. tag, more_tags: a ticket carries all of them. number: of one ticket.
     index: the filter whose index must be used, None to let the planner choose.
     """
 
@@ -61,6 +64,7 @@ class Filter(msgspec.Struct, frozen=True):
     created_before: int | None = None
     updated_after: int | None = None
     updated_before: int | None = None
+    due_before: int | None = None
     sort_by: SortBy = "created_at"
     newest_first: bool = True
     index: str | None = None
@@ -75,6 +79,8 @@ class Filter(msgspec.Struct, frozen=True):
             return False
         is_by_waiting = self.sort_by == "waiting_since"
         if self.is_waiting is not None and not (is_by_waiting and self.is_waiting):
+            return False
+        if self.due_before is not None and self.sort_by != "due_at":
             return False
         one_value = (self.customer_id, self.assignee_id, self.team_id, self.tag, self.external_id)
         equalities = sum(map(bool, (self.status, self.priority, *one_value)))

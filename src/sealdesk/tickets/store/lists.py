@@ -36,6 +36,7 @@ _SORT_COLUMN = {
     "updated_at": ", t.updated_at AS updated_at",
     "priority": ", t.priority",
     "waiting_since": ", t.waiting_since",
+    "due_at": ", t.due_at",
 }
 _CHANGED = """
 SELECT t.id AS id, t.updated_at AS updated_at FROM tickets t WHERE t.tenant_id = :tenant_id"""
@@ -175,6 +176,9 @@ def _index_conditions(filters: Filter, params: dict[str, object]) -> dict[str, s
         conditions[UNASSIGNED] = "t.assignee_id IS NULL"
     if filters.is_waiting:
         conditions["waiting_since"] = "t.waiting_since > 0"
+    if filters.due_before is not None:
+        params["due_before"] = filters.due_before
+        conditions["due_at"] = "t.due_at < :due_before"
     if "status" in conditions and "assignee_id" in conditions:
         conditions[STATUS_AND_ASSIGNEE] = " AND ".join(
             conditions.pop(name) for name in COLUMNS_OF_INDEX[STATUS_AND_ASSIGNEE]

@@ -17,6 +17,7 @@ from sealdesk.tickets.store.filters import (
     COLUMNS_OF_INDEX,
     MEMBERSHIPS,
     NO_INDEX,
+    PARTIAL,
     SNOOZED,
     STATUS_AND_CHANGE,
     TEAM_AND_CHANGE,
@@ -98,8 +99,9 @@ def _index_by_change(filters: Filter) -> str:
 
 
 def _statuses(filters: Filter) -> tuple[Status, ...]:
-    """The statuses whose tickets are merged; nobody waits for a finished ticket."""
-    return filters.status or (UNFINISHED if filters.is_waiting else STATUSES)
+    """The statuses whose tickets are merged; nothing is due on a finished one."""
+    is_unfinished = filters.is_waiting or filters.due_before is not None
+    return filters.status or (UNFINISHED if is_unfinished else STATUSES)
 
 
 def _selection(filters: Filter, after: Position | None, params: dict[str, object]) -> str:
@@ -159,8 +161,8 @@ def _equalities(filters: Filter, params: dict[str, object]) -> list[str]:
         conditions.append(_OF_EVERY_STATUS)
     if filters.is_waiting is False:
         conditions.append("t.waiting_since IS NULL")
-    if filters.sort_by == "waiting_since":
-        conditions.append("t.waiting_since IS NOT NULL")
+    if filters.sort_by in PARTIAL:
+        conditions.append(f"t.{filters.sort_by} IS NOT NULL")
     conditions += snoozed_conditions(filters.is_snoozed)
     if filters.sort_by != "waiting_since" and filters.is_waiting:
         # Times are positive, and only a comparison makes SQLite search the index by it.
@@ -249,6 +251,9 @@ def _ranges(filters: Filter, after: Position | None, params: dict[str, object]) 
     if filters.updated_before is not None and redundant != ("updated_at", "before"):
         params["updated_before"] = filters.updated_before
         conditions.append(f"{_column(filters, 'updated_at')} < :updated_before")
+    if filters.due_before is not None and redundant != ("due_at", "before"):
+        params["due_before"] = filters.due_before
+        conditions.append(f"{_column(filters, 'due_at')} < :due_before")
     if after is not None:
         conditions.append(_after_position(filters, after, params))
     return conditions
@@ -270,6 +275,8 @@ def conditions(filters: Filter, params: dict[str, object]) -> str:
     index, order = SNOOZED if filters.is_snoozed else None, "created_at"
     chosen = msgspec.structs.replace(filters, index=index, sort_by=order, is_waiting=is_waiting)
     parts = [_IS_URGENT] if filters.priority == URGENT else []
+    if filters.sort_by == "due_at":
+        parts.append("t.due_at > 0")
     parts += [
         *_equalities(chosen, params),
         *_in_conditions(chosen, params),

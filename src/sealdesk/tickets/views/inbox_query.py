@@ -22,17 +22,28 @@ from sealdesk.web.pages import cursor_trail
 
 PATH = "/tickets"
 ANY, NOBODY, ME = "", "nobody", "me"
-Sort = Literal["changed", "newest", "priority", "waiting"]
+Sort = Literal["changed", "newest", "priority", "waiting", "due"]
 _ORDERS: Mapping[Sort, SortBy] = {
     "changed": "updated_at",
     "newest": "created_at",
     "priority": "priority",
     "waiting": "waiting_since",
+    "due": "due_at",
 }
+# Within how many hours something is due, by the value of the query; 0 for what is late.
+DUE_HOURS: Mapping[str, int] = {"late": 0, "1": 1, "4": 4, "24": 24}
+_HOUR_US = 3600 * 1_000_000
+_EVER_US = 2**60
 _FLAGS = ("waiting", "snoozed", "followed")
 _MAX_TEXT_LENGTH = 320  # of an e-mail address
 # Digits of the sort value in a position: none, microseconds, a rank.
-_MAX_DIGITS: Mapping[Sort, int] = {"changed": 18, "newest": 0, "priority": 1, "waiting": 18}
+_MAX_DIGITS: Mapping[Sort, int] = {
+    "changed": 18,
+    "newest": 0,
+    "priority": 1,
+    "waiting": 18,
+    "due": 18,
+}
 
 
 class InboxRow(msgspec.Struct, frozen=True):
@@ -61,10 +72,11 @@ class InboxQuery(msgspec.Struct, frozen=True):
     customer by.
     trail: the positions where the previous pages ended, so that "newer" goes back one page at a
     time. waiting: only tickets whose customer waits for a reply; the order "waiting" has no others.
-    snoozed: only tickets that are, which are in no other list; a search finds them too.
-    followed: only tickets that the reader follows. q: words to search for, in any status by
-    default. view: the id or key of the view that the query began with. field: the key and the
-    value of a custom field, with a colon between them.
+    due: one of DUE_HOURS: only tickets of which something is due so soon; the order "due" has no
+    others than those with something due. snoozed: only tickets that are, which are in no other
+    list; a search finds them too. followed: only tickets that the reader follows. q: words to
+    search for, in any status by default. view: the id or key of the view that the query began with.
+    field: the key and the value of a custom field, with a colon between them.
     """
 
     status: Status | None = "open"
@@ -75,6 +87,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
     tag: str = ""
     sort: Sort = "changed"
     waiting: bool = False
+    due: str = ""
     snoozed: bool = False
     followed: bool = False
     trail: tuple[str, ...] = ()
@@ -88,7 +101,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
 
     def is_narrowed(self) -> bool:
         """Whether it has filters besides the status."""
-        filters = (self.priority, self.assignee, self.team, self.customer, self.tag)
+        filters = (self.priority, self.assignee, self.team, self.customer, self.tag, self.due)
         flags = (self.waiting, self.snoozed, self.followed)
         return bool(any(filters) or any(flags) or self.is_search())
 
@@ -137,6 +150,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
             ("customer", self.customer),
             ("tag", self.tag),
             ("field", self.field),
+            ("due", self.due),
             *((name, "yes" if getattr(self, name) else "") for name in _FLAGS),
             ("sort", "" if self.sort == "changed" else self.sort),
             ("before", ",".join(self.trail)),
@@ -151,7 +165,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
         """Whether its filters alone tell the tickets: a search and an e-mail address do not."""
         return not self.is_search() and (not self.customer or ids.is_canonical(self.customer))
 
-    def filter(self, reader_id: str) -> Filter:
+    def filter(self, reader_id: str, now_us: int) -> Filter:
         """The filters of the list. An e-mail address in customer_id is to be replaced by the id."""
         is_nobody = self.assignee == NOBODY
         assignee = reader_id if self.assignee == ME else self.assignee
@@ -164,11 +178,17 @@ class InboxQuery(msgspec.Struct, frozen=True):
             is_unassigned=is_nobody,
             tag=identity(self.tag) or None,
             is_waiting=True if self.waiting else None,
+            due_before=self._due_before(now_us),
             is_snoozed=True if self.snoozed else None if self.q else False,
             follower_id=reader_id if self.followed else None,
             sort_by=_ORDERS[self.sort],
-            newest_first=self.sort != "waiting",
+            newest_first=self.sort not in ("waiting", "due"),
         )
+
+    def _due_before(self, now_us: int) -> int | None:
+        if self.due:
+            return now_us + DUE_HOURS[self.due] * _HOUR_US
+        return _EVER_US if self.sort == "due" else None
 
     def after(self) -> Position | None:
         """The position where the previous page ended."""
@@ -195,6 +215,7 @@ def read_inbox_query(form: Form) -> InboxQuery:
         tag=form.text("tag").strip()[:_MAX_TEXT_LENGTH],
         sort=cast(Sort, sort) if sort in _ORDERS else "changed",
         waiting=form.text("waiting") == "yes",
+        due=due if (due := form.text("due")) in DUE_HOURS else "",
         snoozed=form.text("snoozed") == "yes",
         followed=form.text("followed") == "yes",
         view=_view(form.text("view")),

@@ -33,7 +33,7 @@ async def read_filters(
     problems = [*words.problems]
     reader_id = request.caller.actor.id
     filters = msgspec.structs.replace(
-        query.filter(reader_id),
+        query.filter(reader_id, request.now_us),
         sort_by="created_at",
         newest_first=True,
         created_before=words.before,

@@ -51,7 +51,7 @@ async def load_sidebar(tx: Tx, caller: Caller, now_us: int) -> Sidebar:
     built_in = [_Entry(each.key, gettext(each.label), each.query, None) for each in rules.BUILT_IN]
     saved = [_entry(view) for view in await store.list_views(tx, caller.tenant_id, user_id)]
     entries = [*built_in, *saved]
-    numbers = await _count(tx, caller, entries)
+    numbers = await _count(tx, caller, entries, now_us)
     links = [(each, _link(each, numbers.get(each.key))) for each in entries]
     return Sidebar(
         [link for each, link in links if each.owner_id is None],
@@ -73,11 +73,15 @@ def _entry(view: View) -> _Entry:
     return _Entry(view.id, view.name, view.query, view.owner_id)
 
 
-async def _count(tx: Tx, caller: Caller, entries: Sequence[_Entry]) -> dict[str, Count]:
+async def _count(
+    tx: Tx, caller: Caller, entries: Sequence[_Entry], now_us: int
+) -> dict[str, Count]:
     """The counts by the key of the view; of a search there is none."""
     queries = {each.key: inbox_query.parse_stored(each.query) for each in entries}
     filters = {
-        key: query.filter(caller.actor.id) for key, query in queries.items() if query.is_countable()
+        key: query.filter(caller.actor.id, now_us)
+        for key, query in queries.items()
+        if query.is_countable()
     }
     found = await counts.count_lists(tx, caller.tenant_id, [*filters.values()])
     return dict(zip(filters, found, strict=False))
