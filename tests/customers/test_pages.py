@@ -214,6 +214,41 @@ def test_the_address_of_another_customer_is_refused_with_a_link_to_them(
     assert page.form(f"{at}/edit").value("email") == "OTHER@example.test"
 
 
+def test_further_addresses_and_numbers_are_edited_in_lines(
+    visitor: Visitor, key: Key, at: str
+) -> None:
+    form = visitor.get(f"{at}/edit").form(f"{at}/edit")
+    page = visitor.submit(
+        form, other_emails=" m@x.example \r\n\r\nn@x.example", other_phones="7\n8"
+    )
+    assert all(text in page.text for text in ("m@x.example", "n@x.example"))
+    now = _now(key, at)
+    assert now["other_emails"] == ["m@x.example", "n@x.example"]
+    assert now["other_phones"] == ["7", "8"]
+    form = visitor.get(f"{at}/edit").form(f"{at}/edit")
+    key.patch(f"/api/v1/external{at}", {"other_phones": ["9"]})
+    page = visitor.submit(form, other_emails="")
+    assert page.status == 412
+    assert "Further phone numbers: 9" in page.text and "addresses: " not in page.text
+    assert visitor.submit(page.form(f"{at}/edit")).status == 200
+    now = _now(key, at)
+    assert (now["other_emails"], now["other_phones"]) == ([], ["9"])
+
+
+def test_a_further_address_of_another_customer_is_refused_and_nothing_is_saved(
+    visitor: Visitor, key: Key, at: str
+) -> None:
+    other, before = key.customer("other@example.test"), _now(key, at)
+    form = visitor.get(f"{at}/edit").form(f"{at}/edit")
+    page = visitor.submit(form, name="N", other_emails="a@x.example\nother@example.test")
+    assert page.status == 409
+    assert f"{HOME}/{other['id']}" in page.links
+    page = visitor.submit(form, other_emails="no address")
+    assert page.status == 422
+    assert ("p", "id", "other_emails-fault") in page.attributes
+    assert _now(key, at) == before
+
+
 def test_saving_an_outdated_form_shows_the_changes_of_others(
     visitor: Visitor, key: Key, at: str
 ) -> None:

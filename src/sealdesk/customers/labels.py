@@ -8,5 +8,7 @@ FIELD_LABELS = {
     "email": gettext_noop("E-mail address"),
     "external_id": gettext_noop("External id"),
     "name": gettext_noop("Name"),
+    "other_emails": gettext_noop("Further e-mail addresses"),
+    "other_phones": gettext_noop("Further phone numbers"),
     "phone": gettext_noop("Phone"),
 }

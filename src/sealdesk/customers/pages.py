@@ -25,7 +25,8 @@ ROOM = Room("customers", errors, labels, NAV_ITEM, object_type="customer")
 _PER_PAGE = 50
 _MAX_QUERY_LENGTH = 320
 _FIELDS = ("email", "name", "phone", "company", "external_id")
-_HEADER = (*_FIELDS, "created_at", "updated_at", "metadata", "id")
+_LISTS = ("other_emails", "other_phones")  # one in each line
+_HEADER = (*_FIELDS, *_LISTS, "created_at", "updated_at", "metadata", "id")
 
 
 @page
@@ -84,7 +85,7 @@ async def edit_customer(request: Request, customer_id: str) -> Response:
 async def change_customer(request: Request, customer_id: str) -> Response:
     """Change a customer, unless somebody else has changed it since the form was opened."""
     form = forms.read(request)
-    typed = {name: form.text(name).strip() for name in _FIELDS}
+    typed = _typed(form)
     etag = form.text("etag")
     try:
         change = body.convert(_as_json(typed), CustomerChange)
@@ -126,16 +127,29 @@ def _row(customer: CustomerResponse) -> Sequence[str]:
     metadata = customer.metadata
     texts = [with_lf(getattr(customer, name)) for name in _FIELDS]
     encoded = msgspec.json.encode(metadata).decode() if metadata else ""
+    texts += [", ".join(map(with_lf, getattr(customer, name))) for name in _LISTS]
     return [*texts, customer.created_at, customer.updated_at, encoded, customer.id]
 
 
 def _values(customer: Customer) -> dict[str, str]:
-    return {name: getattr(customer, name) or "" for name in _FIELDS}
+    texts = {name: getattr(customer, name) or "" for name in _FIELDS}
+    return texts | {name: "\n".join(getattr(customer, name)) for name in _LISTS}
+
+
+def _typed(form: Form, before: str = "") -> dict[str, str]:
+    """The fields of the form, or what they were when it was opened."""
+    texts = {name: form.text(f"{before}{name}").strip() for name in (*_FIELDS, *_LISTS)}
+    return texts | {name: "\n".join(_split_lines(texts[name])) for name in _LISTS}
+
+
+def _split_lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _as_json(typed: dict[str, str]) -> dict[str, Any]:
     """The typed values as the API takes them: an empty field is null, but for the address."""
-    return {name: value or (None if name != "email" else "") for name, value in typed.items()}
+    texts = {name: typed[name] or (None if name != "email" else "") for name in _FIELDS}
+    return texts | {name: _split_lines(typed[name]) for name in _LISTS}
 
 
 async def _get(request: Request, customer_id: str) -> Customer:
@@ -158,7 +172,7 @@ async def _form(
         customer=rules.to_response(customer),
         etag=rules.etag(customer),
         typed=typed,
-        fields=_FIELDS,
+        was=_values(customer),
         faults=forms.messages(error)["faults"],
         existing_id=error.members.get("existing_id", "") if isinstance(error, Conflict) else "",
         is_stale=is_stale,
@@ -168,14 +182,11 @@ async def _form(
 
 def _merge(customer: Customer, typed: dict[str, str], sent: Form) -> dict[str, str]:
     """The typed values; a field that was left as it was gets its current value."""
-    current = _values(customer)
-    return {
-        name: value if value != sent.text(f"was_{name}") else current[name]
-        for name, value in typed.items()
-    }
+    current, was = _values(customer), _typed(sent, "was_")
+    return {name: value if value != was[name] else current[name] for name, value in typed.items()}
 
 
 def _changed_values(customer: Customer, sent: Form) -> dict[str, str]:
     """The values that others have changed since the form was opened."""
-    current = _values(customer)
-    return {name: value for name, value in current.items() if value != sent.text(f"was_{name}")}
+    was = _typed(sent, "was_")
+    return {name: value for name, value in _values(customer).items() if value != was[name]}
