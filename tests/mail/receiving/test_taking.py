@@ -95,6 +95,18 @@ def test_an_answer_to_the_reply_address_is_a_reply_of_the_customer(
     assert desk.ticket()["status"] == "open"
 
 
+def test_mail_of_a_merged_customer_is_of_the_one_who_stays(desk: Desk, ticket: Ticket) -> None:
+    home = desk.key.customer("ann@home.example", name="Ann at home")
+    path = f"/api/v1/external/customers/{ticket['customer']['id']}/merge"
+    assert desk.key.post(path, {"into": home["id"]}).status_code == 200
+    desk.get_mail(message("Another one."), to=desk.reply_address(ticket))
+    desk.get_mail(message("The cup is broken too.", subject="A cup"))
+    assert {each["customer"]["id"] for each in desk.tickets()} == {home["id"]}
+    assert len(desk.tickets()) == 2
+    (reply,) = desk.replies(ticket)
+    assert (reply["body"], reply["author"]["id"]) == ("Another one.", home["id"])
+
+
 @pytest.mark.parametrize("header", ["In_Reply_To", "References"])
 def test_an_answer_is_found_by_the_message_that_it_answers(
     desk: Desk, ticket: Ticket, header: str

@@ -73,6 +73,7 @@ class Desk:
         )  # fmt: skip
         self.id = self.customer["id"]
         self.theirs: list[str] = []
+        self.merging: list[tuple[str, str]] = []
         self.earlier_address()
         self._fill()
 
@@ -81,6 +82,7 @@ class Desk:
         first = self.conversation()
         self.other_customer()
         self.moved_texts()
+        self.merged_customers()
         self.repeated_requests()
         self.lookups()
         self.mail(first)
@@ -146,6 +148,26 @@ class Desk:
             attachment_ids=[self.key.attachment("kiln.txt", b"kiln")["id"]],
         )  # fmt: skip
         self.reply(self.other, "It is still cold", author="customer")
+
+    def merged_customers(self) -> None:
+        """Two who were the same person: one was merged into the other, who then into this one."""
+        into, mark = self.id, self.markers
+        for step in ("merged", "merged before"):
+            made = self.key.customer(
+                f"{mark[f'{step} email']}@shop.example", name=f"Z. {mark[f'{step} name']}",
+                other_emails=[f"{mark[f'{step} other email']}@shop.example"],
+                phone=f"+49 {mark[f'{step} phone']}", metadata={"at": mark[f"{step} metadata"]},
+            )  # fmt: skip
+            ticket = self.key.ticket(
+                subject=mark[f"{step} subject"], customer={"email": made["email"]}
+            )
+            self.reply(ticket, f"I am {mark[f'{step} reply']}", author="customer")
+            self.theirs.append(ticket["id"])
+            self.merging.append((made["id"], into))
+            into = made["id"]
+        for source_id, target_id in reversed(self.merging):
+            path = f"{CUSTOMERS}/{source_id}/merge"
+            assert self.key.post(path, {"into": target_id}).status_code == 200
 
     def moved_texts(self) -> None:
         """A ticket of the customer that is merged into one of another customer, and a split one."""
