@@ -19,7 +19,6 @@ from sealdesk.tickets.erasing import store as erasures
 from sealdesk.tickets.merging.errors import MERGE_FINAL, NOT_MERGED
 from sealdesk.tickets.merging.rules import UNDO_HOURS
 
-LOCK = "customer merges"
 _NOT_MERGED = NOT_MERGED.variant(
     "This customer is not merged into another one, so there is nothing to undo."
 )
@@ -33,7 +32,6 @@ async def merge(
     Raises NotFound, ValidationFailed, Conflict.
     """
     tenant_id = caller.tenant_id
-    await tx.lock(LOCK, tenant_id)
     source, target = await _get_both(tx, tenant_id, source_id, new.into)
     ticket_ids = await store.list_ticket_ids(tx, tenant_id, source.id, rules.MAX_TICKETS + 1)
     rules.check_count(len(ticket_ids))
@@ -61,7 +59,6 @@ async def undo(tx: Tx, caller: Caller, source_id: str, *, now_us: int) -> Custom
     Tickets that were opened after the merge stay. Raises NotFound, Conflict.
     """
     tenant_id = caller.tenant_id
-    await tx.lock(LOCK, tenant_id)
     merge = await _get_merge(tx, tenant_id, source_id)
     rules.check_not_final(merge, now_us)
     target = await customer_store.find(tx, tenant_id, merge.target_id)

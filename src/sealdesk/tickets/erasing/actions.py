@@ -25,7 +25,6 @@ async def begin(tx: Tx, caller: Caller, customer_id: str, *, now_us: int) -> Era
     existing = await store.find(tx, caller.tenant_id, customer_id)
     if existing is not None and (existing.finished_at is None or rules.is_anonymous(customer)):
         return existing
-    await tx.lock("customer merges", caller.tenant_id)
     erasure = await _new_erasure(tx, caller, customer, now_us)
     await customer_store.replace(tx, customer, rules.anonymous(customer, now_us))
     await store.add(tx, erasure)
