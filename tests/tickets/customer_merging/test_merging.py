@@ -265,3 +265,26 @@ def test_more_tickets_than_may_move_stay(key: Key, monkeypatch: pytest.MonkeyPat
     assert {owner(key, each) for each in tickets} == {source["id"]}
     monkeypatch.setattr(rules, "MAX_TICKETS", 2)
     assert merge(key, source, target).status_code == 200
+
+
+def test_a_merge_and_an_erasure_at_once_leave_nothing_of_the_person(tenant: Tenant) -> None:
+    key = tenant.key(permissions=["customers:read", "customers:write", "customers:erase"])
+    pairs = [(key.customer(f"a{n}@s.example"), key.customer(f"b{n}@s.example")) for n in range(6)]
+
+    def merge_or_erase(n: int) -> int:
+        source, target = pairs[n // 2]
+        if n % 2:
+            return merge(key, source, target).status_code
+        return key.post(f"{CUSTOMERS}/{target['id']}/erase", None).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(merge_or_erase, range(12)))
+    assert set(statuses[::2]) == {202}
+    for status, (source, target) in zip(statuses[1::2], pairs, strict=True):
+        assert read(key, target)["email"].endswith("@erased.invalid")
+        shown = read(key, source)
+        is_erased = shown["email"].endswith("@erased.invalid")
+        assert (status, is_erased, shown["merged_into_id"]) in (
+            (200, True, target["id"]),
+            (409, False, None),
+        )

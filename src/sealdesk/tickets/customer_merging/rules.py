@@ -14,7 +14,7 @@ from sealdesk.tickets.customer_merging.types import Gained, StoredMerge
 from sealdesk.tickets.merging.errors import MERGE_FINAL, MERGE_INTO_ITSELF
 from sealdesk.tickets.merging.rules import UNDO_HOURS, UNDO_US
 
-# Moving one takes about 20 µs, and other writes wait meanwhile.
+# Moving 2,000 takes 16 ms on SQLite, where other writes wait, 0.3 s on PostgreSQL (2026-11-27).
 MAX_TICKETS = 2000
 _FILLED = ("name", "phone", "company", "external_id")
 _ITSELF = MERGE_INTO_ITSELF.variant("These are the same customer. Name another one in `into`.")
