@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,7 +17,9 @@ import httpx
 import pytest
 
 from sealdesk.cli.upgrade import target as targets
+from sealdesk.db import migrate, schema_version
 from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.installation.watch import Watch
 from sealdesk.settings import Settings
 from tests.cli.backups import empty_target, terminal_of
 from tests.cli.terminal import serving
@@ -261,6 +264,33 @@ def _refusal_as(uid: int, settings: Settings) -> str:
         refusal = told.read()
     os.waitpid(child, 0)
     return refusal
+
+
+@SQLITE_ONLY
+@pytest.mark.parametrize("oldest", [KNOWN_VERSIONS[0], KNOWN_VERSIONS[-2]])
+def test_a_database_of_each_earlier_schema_is_upgraded(
+    service: Service, tmp_path: Path, oldest: str
+) -> None:
+    terminal = terminal_of(service)
+    path = tmp_path / "old" / "sealdesk.db"
+    path.parent.mkdir(mode=0o700)
+    with migrate.sqlite_transaction(path) as connection:
+        migrate._upgrade(connection, oldest)
+        connection.exec_driver_sql("INSERT INTO tenants VALUES ('t', 'Acme', 1)")
+    terminal = terminal.with_env(SEALDESK_DATA_DIR=str(path.parent))
+    out = terminal.out("upgrade", "--yes")
+    assert f"has schema {oldest}; {len(schema_version.pending_after(oldest))} migrations" in out
+    assert schema_version.schema_version(path) == NOW
+    assert "Acme" in terminal.out("tenants", "list")
+    (backup,) = (path.parent / "backups").iterdir()
+    assert terminal.json("backup", "--check", str(backup))["dump"]["schema"] == oldest
+
+
+@POSTGRESQL_ONLY
+def test_what_is_to_be_restarted_is_named(service: Service, newer: Newer) -> None:
+    service.in_serving(lambda state: Watch(state, "serve").look())
+    done = newer.run("upgrade", "--yes", "--no-backup")
+    assert f"sealdesk serve on {socket.gethostname()}, process {os.getpid()}" in done.stdout
 
 
 def test_a_version_that_the_new_schema_allows_starts_again(

@@ -31,7 +31,7 @@ PROGRAM = Path(sys.executable).with_name("sealdesk")
 COMPOSE = importlib.import_module("yaml").safe_load((DEPLOY / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 NODES = ("one", "two")
-OURS = (*NODES, "worker", "mail", "migrate", "backup")
+OURS = (*NODES, "worker", "mail", "upgrade", "migrate", "backup")
 READY = {"worker": '"working"', "mail": '"receiving"'}
 BACKUP = SERVICES["backup"]["command"]
 PORT = 8000  # of `sealdesk serve`, unless told another
@@ -61,9 +61,9 @@ def test_containers_are_read_only_and_have_time_to_drain(name: str) -> None:
     assert int(service["stop_grace_period"].removesuffix("s")) > draining.DRAIN_S + 1
 
 
-def test_only_the_migration_and_the_backup_have_the_password_of_the_owner() -> None:
+def test_only_migrations_and_the_backup_have_the_password_of_the_owner() -> None:
     holders = [name for name in OURS if "secrets/owner.env" in SERVICES[name]["env_file"]]
-    assert holders == ["migrate", "backup"]
+    assert holders == ["upgrade", "migrate", "backup"]
 
 
 def test_what_several_services_need_is_on_one_volume() -> None:

@@ -12,6 +12,7 @@ from sealdesk.cli.backup import rotation
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.doctor import command as doctor
 from sealdesk.cli.progress import show_progress
+from sealdesk.cli.upgrade import running
 from sealdesk.cli.upgrade import target as targets
 from sealdesk.cli.upgrade.target import Target
 from sealdesk.clock import Clock
@@ -74,7 +75,7 @@ def upgrade(
             print("Nothing was changed.")
             raise typer.Exit(1)
         _migrate(settings, pending)
-    _print_next_steps(target)
+    _print_next_steps(settings, target)
 
 
 def _check(settings: Settings, target: Target, into: Path | None) -> None:
@@ -150,10 +151,11 @@ def _migrate(settings: Settings, pending: tuple[str, ...]) -> None:
         )
 
 
-def _print_next_steps(target: Target) -> None:
-    print(f"The database has schema {KNOWN_VERSIONS[-1]}.")
-    if target.is_postgres:
-        print("Restart every `sealdesk serve`, one after the other, then `sealdesk worker` and")
-        print("`sealdesk mail`: they run on with the version that they were started with.")
-    else:
-        print("Restart `sealdesk serve`: it runs on with the version that it was started with.")
+def _print_next_steps(settings: Settings, target: Target) -> None:
+    print(
+        f"The database has schema {KNOWN_VERSIONS[-1]}. What runs goes on with the version that it"
+    )
+    print("was started with. Restart every `sealdesk serve`, one after the other", end="")
+    print(", then `sealdesk worker` and `sealdesk mail`." if target.is_postgres else ".")
+    for process in running.list_processes(settings) if target.is_postgres else ():
+        print(f"  sealdesk {process.kind} on {process.host}, process {process.pid}")
