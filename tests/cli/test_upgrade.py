@@ -1,5 +1,6 @@
 """`sealdesk upgrade`: one command brings an installation to a newer version while it serves."""
 
+import asyncio
 import os
 import random
 import shutil
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import httpx
 import pytest
 
@@ -36,6 +38,10 @@ CHANGES = [
     f'op.add_column("{table}", sa.Column("colour", sa.Text))'
     for table in ("tickets", "api_keys", "events", "tenants", "customers", "replies")
 ]
+WAITS_FOR_TABLE = """
+SELECT pid FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock' AND database =
+    (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1
+"""
 _MAIN = "import sys; from sealdesk.cli.program import main; sys.exit(main())"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 # Each upgrade is several processes, and a copy of the package that nothing has compiled yet.
@@ -291,6 +297,37 @@ def test_what_is_to_be_restarted_is_named(service: Service, newer: Newer) -> Non
     service.in_serving(lambda state: Watch(state, "serve").look())
     done = newer.run("upgrade", "--yes", "--no-backup")
     assert f"sealdesk serve on {socket.gethostname()}, process {os.getpid()}" in done.stdout
+
+
+@POSTGRESQL_ONLY
+def test_requests_are_served_while_a_migration_waits_for_a_table_in_use(
+    service: Service, newer: Newer
+) -> None:
+    key = service.tenant().key()
+    with newer.start("upgrade", "--yes", "--no-backup") as process:
+        with in_use(service, "tickets"):
+            for _ in range(3):
+                wait_until(lambda: service.rows(WAITS_FOR_TABLE) != [])
+                assert key.get(TICKETS).status_code == 200
+                assert key.post(TICKETS, NEW).status_code == 201
+            assert process.poll() is None
+            assert schema_of(service) == NOW
+        process.communicate()
+    assert process.returncode == 0
+    assert schema_of(service) == "9999"
+
+
+@contextmanager
+def in_use(service: Service, table: str) -> Iterator[None]:
+    """A transaction that reads a table, and goes on."""
+    with asyncio.Runner() as runner:
+        url = service.settings.owner_database_url
+        connection = runner.run(asyncpg.connect(url))
+        try:
+            runner.run(connection.execute(f"BEGIN; LOCK TABLE {table} IN ACCESS SHARE MODE"))
+            yield
+        finally:
+            runner.run(connection.close())
 
 
 def test_a_version_that_the_new_schema_allows_starts_again(
