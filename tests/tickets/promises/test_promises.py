@@ -123,10 +123,10 @@ def test_lists_and_tickets_say_what_is_due_and_what_is_late(
     own_service.clock.advance(5 * 3600)
     visitor = logged_in(desk)
     for path in ("/tickets", at, "/team-now"):
-        assert "First response late by 2 h" in visitor.get(path).text
+        assert "First response was due 2 h ago" in visitor.get(path).text
     reply(desk.key(), ticket)
     for path in ("/tickets", at):
-        assert "late by" not in visitor.get(path).text
+        assert "was due" not in visitor.get(path).text
 
 
 def test_tickets_are_listed_by_what_is_due_next_and_within_hours(

@@ -22,18 +22,18 @@ _decode = msgspec.json.Decoder(InboxRow).decode
 class ListedTicket(NamedTuple):
     """A row. waiting: how long the customer has waited, "" if nobody waits.
 
-    due: what is due first by an SLA policy, None if nothing is.
+    due: what is due first by an SLA policy: at most one.
     """
 
     ticket: InboxRow
     snippet: str
     waiting: str
     is_unread: bool
-    due: "ShownDue | None"
+    due: "Sequence[ShownDue]"
 
 
 class ShownDue(NamedTuple):
-    """What is due first. text: the time until then, or since then if it is late."""
+    """What is due. text: the time until then, or since then if it is late."""
 
     target: Target
     at: str
@@ -50,12 +50,12 @@ def listed_tickets(rows: Sequence[Row], reads: Reads, now_us: int) -> list[Liste
     return [_listed(row, reads, now_us) for row in rows]
 
 
-def show_due(due: Due | None, now_us: int) -> ShownDue | None:
-    """What is due first of what is promised."""
-    first = due.first() if due else None
-    if first is None:
-        return None
-    at, target = first
+def show_due(due: Due | None, now_us: int) -> list[ShownDue]:
+    """What is promised, in the order in which it is due."""
+    return [_shown(at, target, now_us) for at, target in due.times()] if due else []
+
+
+def _shown(at: str, target: Target, now_us: int) -> ShownDue:
     due_us = clock.parse_instant(at) or 0
     return ShownDue(target, at, duration_text(abs(due_us - now_us)), now_us >= due_us)
 
@@ -67,7 +67,7 @@ def _listed(row: Row, reads: Reads, now_us: int) -> ListedTicket:
         row["snippet"] or _first_snippet(row),
         "" if waiting_since is None else duration_text(now_us - waiting_since),
         reads.is_unread(row["id"], row["last_message_at"]),
-        show_due(ticket.due, now_us),
+        show_due(ticket.due, now_us)[:1],
     )
 
 

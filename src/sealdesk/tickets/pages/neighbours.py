@@ -67,8 +67,7 @@ def _position_of(ticket: TicketResponse, query: InboxQuery) -> Position | None:
         return [rules.rank_of(ticket.priority), ticket.id]
     at: str | None = ticket.waiting_since if query.sort == "waiting" else ticket.updated_at
     if query.sort == "due":
-        first = ticket.due.first() if ticket.due else None
-        at = first[0] if first else None
+        at = ticket.due.times()[0][0] if ticket.due else None
     at_us = None if at is None else clock.parse_instant(at)
     return None if at_us is None else [at_us, ticket.id]
 

@@ -44,10 +44,10 @@ class Due(msgspec.Struct, frozen=True):
     next_response: Iso | None
     resolution: Iso | None
 
-    def first(self) -> tuple[str, Target] | None:
-        """What is due first, and when."""
+    def times(self) -> list[tuple[str, Target]]:
+        """What is due when, the first of it first."""
         times = [(getattr(self, target), target) for target in TARGETS]
-        return min(((at, target) for at, target in times if at is not None), default=None)
+        return sorted((at, target) for at, target in times if at is not None)
 
 
 class Alert(NamedTuple):

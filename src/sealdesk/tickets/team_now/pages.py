@@ -52,7 +52,7 @@ async def show_team_now(request: Request) -> Response:
         "team_now/team_now.html",
         total=total,
         is_cut=total.open >= store.MAX_TICKETS,
-        waiting=[(each, show_due(each.due, request.now_us)) for each in read.waiting],
+        waiting=[(each, show_due(each.due, request.now_us)[:1]) for each in read.waiting],
         people=people,
         teams=_teams(read),
         names={each.id: each.name for each in read.people},

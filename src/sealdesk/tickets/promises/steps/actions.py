@@ -1,11 +1,8 @@
 """One step of a desk's due times: some announcements, or some tickets by changed policies."""
 
-from functools import partial
-
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.records import test_tenants
 from sealdesk.tickets.promises import clocks, keeping, rules
 from sealdesk.tickets.promises import store as policies
 from sealdesk.tickets.promises.steps import store
@@ -25,9 +22,7 @@ async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
     await tx.set_tenant(tenant_id)
     if not await tx.try_lock("sla", tenant_id):
         return 0
-    tenant_us = now_us + await test_tenants.find_offset_us(tx, tenant_id)
-    announced = await _announce(tx, tenant_id, tenant_us)
-    return announced or await _renew(tx, tenant_id, now_us, tenant_us)
+    return await _announce(tx, tenant_id, now_us) or await _renew(tx, tenant_id, now_us)
 
 
 async def _announce(tx: Tx, tenant_id: str, now_us: int) -> int:
@@ -41,16 +36,15 @@ async def _announce(tx: Tx, tenant_id: str, now_us: int) -> int:
     return len(ticket_ids)
 
 
-async def _renew(tx: Tx, tenant_id: str, now_us: int, tenant_us: int) -> int:
+async def _renew(tx: Tx, tenant_id: str, now_us: int) -> int:
     """Give the next tickets the due times of changed policies."""
     reached = await store.find_renewal(tx, tenant_id, now_us)
     if reached is None:
         return 0
     ticket_ids = await store.list_unrenewed(tx, tenant_id, reached, _STEP_TICKETS)
     promises = await policies.read(tx, tenant_id)
-    renew = partial(_renew_ticket, tx, promises, tenant_us)
     for stored in await ticket_store.list_by_ids(tx, tenant_id, ticket_ids):
-        await renew(stored)
+        await _renew_ticket(tx, promises, now_us, stored)
     if len(ticket_ids) < _STEP_TICKETS:
         await store.end_renewal(tx, tenant_id, reached)
     else:

@@ -1,0 +1,22 @@
+"""What is due by an SLA policy, in a browser."""
+
+from playwright.sync_api import expect
+
+from tests.browser.chromium import Window
+from tests.support.service import Tenant
+
+
+def test_due_times_are_counted_down_on_a_ticket_and_in_the_list(
+    window: Window, tenant: Tenant
+) -> None:
+    promised = {"first_response_minutes": 150, "resolution_minutes": 600, "counts": "calendar"}
+    made = tenant.admin().post("/api/v1/sla-policies", {"name": "All", **promised})
+    assert made.is_success
+    ticket, page = tenant.key().ticket(), window.page
+    page.goto("/tickets")
+    row = page.locator("[data-ticket]")
+    expect(row).to_contain_text("First response due in 2")
+    page.goto(f"/tickets/{ticket['id']}")
+    marks = page.locator("[data-marks]").first
+    expect(marks).to_contain_text("First response due in 2")
+    expect(marks).to_contain_text("Resolution due in 10")
