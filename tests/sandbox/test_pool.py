@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sealdesk.sandbox.pool import Crowded, Exceeded, Failed, Pool
+from sealdesk.sandbox.pool import Exceeded, Failed, Pool
+from sealdesk.sandbox.slots import Crowded
 
 pytestmark = pytest.mark.any_database
 
@@ -37,14 +38,14 @@ def _inheritable_file() -> Iterator[None]:
 
 
 async def _eval(pool: Pool, source: bytes, cpu_s: float = 5) -> bytes:
-    return await pool.run("builtins:eval", source, cpu_s=cpu_s)
+    return await pool.run("builtins:eval", source, cpu_s=cpu_s, payer="a tenant")
 
 
 def test_a_function_gets_bytes_and_gives_bytes() -> None:
     async def test(pool: Pool) -> None:
         large = os.urandom(3_000_000)
-        assert await pool.run("builtins:bytes", large, cpu_s=5) == large
-        assert await pool.run("binascii:hexlify", b"ab", cpu_s=5) == b"6162"
+        assert await pool.run("builtins:bytes", large, cpu_s=5, payer="a") == large
+        assert await pool.run("binascii:hexlify", b"ab", cpu_s=5, payer="a") == b"6162"
 
     _with_pool(test)
 

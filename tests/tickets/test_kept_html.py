@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from sealdesk.sandbox.pool import Crowded, Exceeded, Pool
+from sealdesk.sandbox.pool import Exceeded, Pool
+from sealdesk.sandbox.slots import Crowded
 from sealdesk.tickets.text import kept_html, markdown
 from sealdesk.tickets.text.arrangement import Look
 from sealdesk.tickets.text.kept_html import ShownText
@@ -25,11 +26,11 @@ class _CountingPool(Pool):
         self.call_count = 0
         self.error = error
 
-    async def run(self, function: str, data: bytes, *, cpu_s: float) -> bytes:
+    async def run(self, function: str, data: bytes, *, cpu_s: float, payer: str) -> bytes:
         self.call_count += 1
         if self.error is not None:
             raise self.error
-        return await super().run(function, data, cpu_s=cpu_s)
+        return await super().run(function, data, cpu_s=cpu_s, payer=payer)
 
 
 def _shown(pool: Pool, *looks: Look, text: str = LONG) -> list[ShownText]:

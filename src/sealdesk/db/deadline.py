@@ -14,7 +14,7 @@ class Deadline(msgspec.Struct):
 
     unindexed_reads: how many the request has made, which its tenant is charged for. connections:
     how many it holds now, which others may wait for. beside_ns: processor time of its work in
-    threads and child processes.
+    threads and child processes. payer: whom the request's work is charged to, "" outside a request.
     """
 
     total_s: float = REQUEST_S
@@ -22,6 +22,7 @@ class Deadline(msgspec.Struct):
     unindexed_reads: int = 0
     connections: int = 0
     beside_ns: int = 0
+    payer: str = ""
 
 
 # Each request, which runs in a task of its own, starts with a new one.

@@ -7,11 +7,12 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable
 
 from sealdesk.sandbox.protocol import REQUEST, RESPONSE, Kind
+from sealdesk.sandbox.slots import Slots
 
 # Beyond it nobody waits for the processor but for something else, on a machine ten times slower.
 _WALL_FACTOR = 30.0
 _PIECE_BYTES = 64 * 1024
-_MAX_PROCESSES = 2
+_MAX_PROCESSES = 2  # and one more for those who have none
 _MAX_WAITING = 64
 _IDLE_S = 30.0
 
@@ -24,12 +25,8 @@ class Failed(Exception):
     """The function raised an exception; the message is the name of its class."""
 
 
-class Crowded(Exception):
-    """So many calls wait that another one would not be answered in time."""
-
-
 class Pool:
-    """Runs functions in child processes, one call at a time in each."""
+    """Runs functions in child processes, one call at a time in each, with turns by payer."""
 
     def __init__(
         self,
@@ -38,10 +35,8 @@ class Pool:
         max_waiting: int = _MAX_WAITING,
         idle_s: float = _IDLE_S,
     ) -> None:
-        self._slots = asyncio.Semaphore(max_processes)
-        self._max_calls = max_processes + max_waiting
+        self._slots = Slots(max_processes, max_waiting)
         self._idle_s = idle_s
-        self._call_count = 0
         self._idle: list[_Child] = []
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -50,20 +45,18 @@ class Pool:
         """The number of processes that wait for work."""
         return len(self._idle)
 
-    async def run(self, function: str, data: bytes, *, cpu_s: float) -> bytes:
+    async def run(self, function: str, data: bytes, *, cpu_s: float, payer: str) -> bytes:
         """What a function returns for bytes.
 
         function: "module:name", a constant of the code; it takes bytes and returns bytes. cpu_s:
-        processor time that it may use. Raises Exceeded, Failed, Crowded.
+        processor time that it may use. payer: the tenant, or the network of a stranger. Raises
+        Exceeded, Failed, Crowded.
         """
-        if self._call_count >= self._max_calls:
-            raise Crowded
-        self._call_count += 1
+        await self._slots.enter(payer)
         try:
-            async with self._slots:
-                return await self._run(function, data, cpu_s)
+            return await self._run(function, data, cpu_s)
         finally:
-            self._call_count -= 1
+            self._slots.leave(payer)
 
     async def _run(self, function: str, data: bytes, cpu_s: float) -> bytes:
         child = self._idle.pop() if self._idle else await _Child.start()

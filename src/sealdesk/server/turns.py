@@ -53,12 +53,12 @@ class Turn:
         "used_ns",
     )
 
-    def __init__(self, turns: "Turns", payer: Payer, *, is_urgent: bool) -> None:
+    def __init__(self, turns: "Turns", payer: Payer, name: str, *, is_urgent: bool) -> None:
         self._turns = turns
         self._is_urgent = is_urgent
         self.payer = payer
         self.began_ns = self.used_ns = self.beside_ns = 0
-        self.deadline = Deadline()
+        self.deadline = Deadline(payer=name)
 
     @property
     def goes_first(self) -> bool:
@@ -78,6 +78,7 @@ class Turn:
     async def pay_as(self, name: str) -> None:
         """Charge what follows to another payer, once it is the payer's turn."""
         self._turns.move(self, name)
+        self.deadline.payer = name
         if self._turns.must_wait(self):
             await asyncio.sleep(0)  # `run` goes on in the turn of the payer
 
@@ -112,9 +113,10 @@ class Turns:
             if name in _CREDENTIALS:
                 kind = "known"
                 break
-        payer = self._payer(f"{kind} {network}")
+        name = f"{kind} {network}"
+        payer = self._payer(name)
         self._enter(payer)
-        return Turn(self, payer, is_urgent=scope["path"] in _URGENT)
+        return Turn(self, payer, name, is_urgent=scope["path"] in _URGENT)
 
     def end(self, turn: Turn) -> None:
         """The request of a turn is answered."""

@@ -11,9 +11,9 @@ _CPU_S = 5.0
 FUNCTION = f"{__name__}:parse_for_parent"
 
 
-async def parse_in_child(pool: Pool, raw: bytes) -> ParsedMessage:
-    """What a message says. Raises Exceeded, Crowded of the sandbox."""
-    answer = await pool.run(FUNCTION, raw, cpu_s=_CPU_S)
+async def parse_in_child(pool: Pool, raw: bytes, tenant_id: str) -> ParsedMessage:
+    """What a message to a tenant says. Raises Exceeded, Crowded of the sandbox."""
+    answer = await pool.run(FUNCTION, raw, cpu_s=_CPU_S, payer=tenant_id)
     return read_answer(answer, raw)
 
 

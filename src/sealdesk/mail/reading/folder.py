@@ -135,7 +135,8 @@ class FolderReader:
         if begin is None:
             return ""
         try:
-            return (await arrivals.parse_off_loop(self._state, begin)).text
+            tenant_id = self._mailbox.tenant_id
+            return (await arrivals.parse_off_loop(self._state, tenant_id, begin)).text
         except Exceeded:
             return ""
 

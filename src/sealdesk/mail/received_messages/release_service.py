@@ -132,7 +132,7 @@ async def preview(state: AppState, message: ReceivedMessage) -> Preview | None:
     """What a kept message says; None if it cannot be read. Raises ServiceUnavailable."""
     raw = await raw_messages.read_start(state, message, _PREVIEW_BYTES)
     try:
-        parsed = await arrivals.parse_off_loop(state, raw)
+        parsed = await arrivals.parse_off_loop(state, message.tenant_id, raw)
     except Exception:  # a mistake of ours: the page can still offer the message as a file
         log.exception("a message cannot be parsed", extra={"mailbox": message.mailbox_id})
         return None

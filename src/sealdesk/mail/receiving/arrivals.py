@@ -26,7 +26,8 @@ from sealdesk.mail.receiving.types import (
 )
 from sealdesk.mail.threads import rules as threads
 from sealdesk.mail.threads.redaction import redact, secrets_of
-from sealdesk.sandbox.pool import Crowded, Exceeded
+from sealdesk.sandbox.pool import Exceeded
+from sealdesk.sandbox.slots import Crowded
 from sealdesk.settings import Settings
 from sealdesk.state import AppState
 from sealdesk.tickets.attachments import rules as attachment_rules
@@ -52,7 +53,7 @@ async def receive(state: AppState, mailbox: Mailbox, arrival: Arrival) -> Receiv
     """Process a message durably; None if it is known. Raises ServiceUnavailable, WaitingFull."""
     await state.migration_pause.end()
     try:
-        message = await parse_off_loop(state, arrival.raw)
+        message = await parse_off_loop(state, mailbox.tenant_id, arrival.raw)
         if len(arrival.raw) > _STORED_AT_ONCE_BYTES:
             await _check_room(state, mailbox, arrival, message)
         incoming = await _store(state, mailbox, arrival, message)
@@ -84,7 +85,7 @@ async def _hold_mistaken(
 ) -> ReceivedMessage | None:
     """Store a message that could not be processed, if need be without what it says."""
     try:
-        message = await parse_off_loop(state, arrival.raw)
+        message = await parse_off_loop(state, mailbox.tenant_id, arrival.raw)
         return await _hold(state, mailbox, arrival, message, actions.NOT_PROCESSED)
     except Exception as error:
         if not is_mistake(error):
@@ -120,7 +121,7 @@ async def read_again(state: AppState, mailbox: Mailbox, message: ReceivedMessage
 
 async def prepare(state: AppState, mailbox: Mailbox, arrival: Arrival) -> Incoming:
     """Parse a message, and store its bytes and files. Raises ServiceUnavailable."""
-    message = await parse_off_loop(state, arrival.raw)
+    message = await parse_off_loop(state, mailbox.tenant_id, arrival.raw)
     return await _store(state, mailbox, arrival, message)
 
 
@@ -177,15 +178,15 @@ def _incoming(
     )
 
 
-async def parse_off_loop(state: AppState, raw: bytes) -> ParsedMessage:
-    """Parse a message, but for a small one in a child process.
+async def parse_off_loop(state: AppState, tenant_id: str, raw: bytes) -> ParsedMessage:
+    """Parse a message to a tenant, but for a small one in a child process.
 
     Raises Exceeded, and ServiceUnavailable if too many wait.
     """
     if len(raw) <= _PARSED_IN_LOOP_BYTES:
         return parse(raw)
     try:
-        return await parse_in_child(state.sandbox, raw)
+        return await parse_in_child(state.sandbox, raw, tenant_id)
     except Crowded as error:
         raise ServiceUnavailable(TOO_MANY_CHILDREN) from error
 

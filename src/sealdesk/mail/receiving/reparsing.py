@@ -53,7 +53,8 @@ async def _repair(state: AppState, message: ReceivedMessage) -> bool:
     if message.ticket_id is None or message.outcome not in ("ticket", "reply", "note"):
         return False
     raw = await raw_messages.read(state, message.tenant_id, message.raw_sha256)
-    parsed, now_us = await arrivals.parse_off_loop(state, raw), state.clock.now_us()
+    parsed = await arrivals.parse_off_loop(state, message.tenant_id, raw)
+    now_us = state.clock.now_us()
     if message.reason_code == "forwarded":
         if (forward := read_forward(parsed.subject, parsed.text)) is None:
             return False

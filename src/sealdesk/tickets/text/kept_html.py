@@ -12,8 +12,9 @@ from typing import NamedTuple
 import msgspec
 from markupsafe import Markup
 
-from sealdesk.db import threads
-from sealdesk.sandbox.pool import Crowded, Exceeded, Pool
+from sealdesk.db import deadline, threads
+from sealdesk.sandbox.pool import Exceeded, Pool
+from sealdesk.sandbox.slots import Crowded
 from sealdesk.tickets.text import markdown
 from sealdesk.tickets.text.arrangement import Look
 from sealdesk.tickets.text.links import plain_html
@@ -86,9 +87,9 @@ async def _render_beside(sandbox: Pool, job: Job, data: bytes) -> Rendered:
         return render(*job)
     if len(job.text) > _IN_CHILD_LENGTH or _thread.is_tired():
         try:
-            rendered, used_ns = _decode_answer(
-                await sandbox.run(markdown.FUNCTION, data, cpu_s=_CPU_S)
-            )
+            payer = deadline.current().payer
+            answer = await sandbox.run(markdown.FUNCTION, data, cpu_s=_CPU_S, payer=payer)
+            rendered, used_ns = _decode_answer(answer)
         except Exceeded:
             return Rendered(plain_html(job.text))
         except (Crowded, OSError):
