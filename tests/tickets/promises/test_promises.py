@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sealdesk import clock
+from sealdesk.tickets.hours.types import DAYS
 from tests.support.client import Key, Person
 from tests.support.pages import logged_in, ticket_ids
 from tests.support.service import Service, Tenant, wait_until
@@ -109,6 +110,21 @@ def test_a_breach_is_told_once(own_service: Service, desk: Tenant) -> None:
     assert read(key, ticket)["version"] == ticket["version"] + 1
 
 
+def test_the_assignee_is_notified_of_a_warning_and_a_breach(
+    own_service: Service, desk: Tenant
+) -> None:
+    made(desk.admin(), first_response_minutes=60, warning_minutes=15)
+    user_id = desk.admin().get("/api/v1/auth/me").json()["data"]["id"]
+    opened(desk.key(), assignee_id=user_id)
+    own_service.clock.advance(50 * 60)
+    visitor = logged_in(desk)
+    wait_until(lambda: "Something is due soon" in visitor.get("/notifications").text)
+    assert "Something is late" not in visitor.get("/notifications").text
+    own_service.clock.advance(11 * 60)
+    visitor = logged_in(desk)
+    wait_until(lambda: "Something is late" in visitor.get("/notifications").text)
+
+
 def test_lists_and_tickets_say_what_is_due_and_what_is_late(
     own_service: Service, desk: Tenant
 ) -> None:
@@ -193,6 +209,23 @@ def test_changed_policies_reach_the_tickets_that_are_open_without_an_event(
     assert admin.delete(path).status_code == 204
     wait_until_renewed(admin.service)
     assert read(key, ticket)["due"] is None
+    assert told(key) == []
+
+
+def test_changed_business_hours_reach_the_tickets_that_are_open(tenant: Tenant) -> None:
+    visitor, key, path = logged_in(tenant), tenant.key(), "/settings/business-hours"
+    always = dict.fromkeys(DAYS, "00:00-24:00") | {"time_zone": "UTC"}
+    visitor.submit(visitor.get(path).form(path), **always)
+    made(tenant.admin(), counts="business", first_response_minutes=60)
+    ticket = opened(key)
+    at = ticket["created_at"]
+    assert ticket["due"]["first_response"] == hours_after(at, 1)
+    today, tomorrow = at[:10], hours_after(at, 24)[:10]
+    visitor.submit(visitor.get(path).form(path), holidays=f"{today}\n{tomorrow}")
+    wait_until_renewed(tenant.service)
+    after = read(key, ticket)
+    assert after["due"]["first_response"] == f"{hours_after(at, 48)[:10]}T01:00:00.000000Z"
+    assert after["version"] == ticket["version"] + 1
     assert told(key) == []
 
 

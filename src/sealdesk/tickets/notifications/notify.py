@@ -31,12 +31,10 @@ async def assigned(tx: Tx, caller: Caller, ticket: Ticket, now_us: int) -> None:
     )
 
 
-async def woken(tx: Tx, ticket: Ticket, now_us: int) -> None:
-    """Tell the assignee that the snooze of a ticket has ended."""
+async def reminded(tx: Tx, ticket: Ticket, kind: Kind, now_us: int) -> None:
+    """Tell the assignee what time has brought: the end of a snooze, or a due time."""
     user_ids = [ticket.assignee_id] if ticket.assignee_id else []
-    await store.add(
-        tx, ticket.tenant_id, user_ids, "woken", ticket.id, actor_name="", now_us=now_us
-    )
+    await store.add(tx, ticket.tenant_id, user_ids, kind, ticket.id, actor_name="", now_us=now_us)
 
 
 async def replied(

@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from sealdesk.clock import Iso
 
-Kind = Literal["assigned", "replied", "mentioned", "noted", "status", "woken"]
+Kind = Literal["assigned", "replied", "mentioned", "noted", "status", "woken", "due_soon", "late"]
 
 
 class Notification(NamedTuple):

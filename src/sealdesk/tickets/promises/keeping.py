@@ -9,10 +9,17 @@ from sealdesk.clock import iso
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
 from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets.notifications import notify
+from sealdesk.tickets.notifications.types import Kind
 from sealdesk.tickets.promises import clocks, rules, store
-from sealdesk.tickets.promises.clocks import Alert
+from sealdesk.tickets.promises.clocks import Alert, AlertKind
 from sealdesk.tickets.promises.types import Promises
 from sealdesk.tickets.types import Ticket
+
+_NOTIFICATIONS: dict[AlertKind, Kind] = {
+    "ticket.sla_warning": "due_soon",
+    "ticket.sla_breached": "late",
+}
 
 
 async def begin(tx: Tx, ticket: Ticket, email: str, *, is_old: bool) -> Ticket:
@@ -58,12 +65,14 @@ async def _go_on(
 async def announce(
     tx: Tx, ticket: Ticket, reference: bytes, alerts: list[Alert], now_us: int
 ) -> None:
-    """Record warnings and breaches of a ticket as events."""
+    """Record warnings and breaches of a ticket as events, and notify its assignee."""
     if alerts:
         document = ticket_rules.with_customer(ticket_rules.ready_document(ticket), reference)
     for each in alerts:
         changes: dict[str, Any] = {each.target: (iso(each.due_us), None)}
         await events.record(tx, ticket.tenant_id, each.kind, document, changes, now_us)
+    for kind in dict.fromkeys(each.kind for each in alerts):
+        await notify.reminded(tx, ticket, _NOTIFICATIONS[kind], now_us)
 
 
 def email_of(reference: bytes) -> str:

@@ -65,5 +65,5 @@ async def wake(tx: Tx, due: DueTicket, real_us: int) -> int:
     view = actions.view_of(stored._replace(ticket=update.after), document)
     await history.add(tx, update.after, _NOBODY, update.changes, now_us)
     await events.record(tx, due.tenant_id, "ticket.updated", view.json, update.changes, now_us)
-    await notify.woken(tx, update.after, now_us)
+    await notify.reminded(tx, update.after, "woken", now_us)
     return 1
