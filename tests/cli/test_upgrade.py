@@ -1,20 +1,13 @@
 """`sealdesk upgrade`: one command brings an installation to a newer version while it serves."""
 
-import asyncio
 import os
-import random
 import shutil
-import signal
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import asyncpg
 import httpx
 import pytest
 
@@ -25,55 +18,25 @@ from sealdesk.installation.watch import Watch
 from sealdesk.settings import Settings
 from tests.cli.backups import empty_target, terminal_of
 from tests.cli.terminal import serving
-from tests.support.client import Key
+from tests.cli.upgrades import (
+    CHANGES,
+    MAIN,
+    NEW,
+    TICKETS,
+    WAITS_FOR_TABLE,
+    Load,
+    Newer,
+    background,
+    in_use,
+    kill_at_random,
+)
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Begin
-from tests.support.newer_version import newer_sealdesk
 from tests.support.service import Service, wait_until
 
-TICKETS = "/api/v1/external/tickets"
-NEW = {"subject": "S", "description": "D", "customer": {"email": "customer@example.test"}}
 NOW = KNOWN_VERSIONS[-1]
-# Of tables that each request reads and the worker changes.
-CHANGES = [
-    f'op.add_column("{table}", sa.Column("colour", sa.Text))'
-    for table in ("tickets", "api_keys", "events", "tenants", "customers", "replies")
-]
-WAITS_FOR_TABLE = """
-SELECT pid FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock' AND database =
-    (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1
-"""
-_MAIN = "import sys; from sealdesk.cli.program import main; sys.exit(main())"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 # Each upgrade is several processes, and a copy of the package that nothing has compiled yet.
 pytestmark = pytest.mark.timeout(240)
-
-
-class Newer:
-    """The commands of a newer version with the settings of a service."""
-
-    def __init__(
-        self,
-        service: Service,
-        directory: Path,
-        changes: Sequence[str] = CHANGES,
-        oldest_reader: str = "",
-    ) -> None:
-        newer = newer_sealdesk(directory, *changes, oldest_reader=oldest_reader)
-        python_path = newer["PYTHONPATH"]
-        self.env = {**terminal_of(service).env, "PYTHONPATH": python_path}
-
-    def start(self, *args: str, **options: Any) -> subprocess.Popen[str]:
-        pipe = subprocess.PIPE
-        command = [sys.executable, "-c", _MAIN, *args]
-        return subprocess.Popen(
-            command,
-            **{"env": self.env, "stdout": pipe, "stderr": pipe, "text": True, **options},
-        )
-
-    def run(self, *args: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        with self.start(*args, **options) as process:
-            out, err = process.communicate()
-        return subprocess.CompletedProcess(args, process.returncode, out, err)
 
 
 @pytest.fixture
@@ -93,35 +56,6 @@ def newer(service: Service, tmp_path: Path) -> Newer:
 def schema_of(service: Service) -> str:
     ((schema,),) = service.rows("SELECT version_num FROM alembic_version LIMIT 1")
     return str(schema)
-
-
-class Load:
-    """A client that opens and reads tickets. statuses: of all responses."""
-
-    def __init__(self, key: Key) -> None:
-        self.statuses: list[int] = []
-        self.ids: list[str] = []
-        self._key = key
-
-    def _run(self, is_over: threading.Event) -> None:
-        while not is_over.is_set():
-            opened = self._key.post(TICKETS, NEW)
-            self.statuses.append(opened.status_code)
-            if opened.status_code == 201:
-                self.ids.append(opened.json()["data"]["id"])
-            self.statuses.append(self._key.get(TICKETS).status_code)
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        is_over = threading.Event()
-        thread = threading.Thread(target=self._run, args=(is_over,))
-        thread.start()
-        try:
-            wait_until(lambda: len(self.ids) >= 5)
-            yield
-        finally:
-            is_over.set()
-            thread.join()
 
 
 def test_the_old_version_serves_on_while_the_database_is_upgraded(
@@ -146,17 +80,39 @@ def test_the_old_version_serves_on_while_the_database_is_upgraded(
         assert "A new epoch has begun" in terminal.out("restore", str(backup))
 
 
+@pytest.mark.prove
+@POSTGRESQL_ONLY
+def test_all_processes_of_the_old_version_run_on_while_upgrades_are_killed(
+    service: Service, newer: Newer
+) -> None:
+    key = service.tenant().key()
+    terminal = terminal_of(service).with_env(SEALDESK_PER_PROCESS_LIMITS="accept")
+    with (
+        serving(terminal) as second,
+        background(terminal, "worker", "mail") as others,
+        Load(key).running() as first_load,
+        Load(key, second.url).running() as second_load,
+    ):
+        for _ in range(5):
+            kill_at_random(newer)
+        assert newer.run("upgrade", "--yes", "--no-backup").returncode == 0
+        counts = len(first_load.ids), len(second_load.ids)
+        wait_until(lambda: len(first_load.ids) >= counts[0] + 5)
+        wait_until(lambda: len(second_load.ids) >= counts[1] + 5)
+        service.settle()
+        assert [process.poll() for process in others] == [None, None]
+    assert {*first_load.statuses, *second_load.statuses} == {200, 201}
+    stored = {row[0] for row in service.rows("SELECT id FROM tickets LIMIT 100000")}
+    assert {*first_load.ids, *second_load.ids} == stored
+    assert schema_of(service) == "9999"
+
+
 def test_a_killed_upgrade_is_continued_by_running_it_again(service: Service, newer: Newer) -> None:
     key = service.tenant().key()
     ids = {key.ticket()["id"] for _ in range(3)}
     seen = set()
     for _ in range(5):
-        process = newer.start("upgrade", "--yes", "--no-backup", start_new_session=True)
-        try:
-            process.communicate(timeout=random.uniform(0.5, 3))
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+        kill_at_random(newer)
         seen.add(schema_of(service))
         assert key.get(TICKETS).status_code == 200
     assert newer.run("upgrade", "--yes", "--no-backup").returncode == 0
@@ -227,7 +183,7 @@ def test_a_backup_without_room_is_refused_before_anything_changes(
     small = tmp_path / "small"
     small.mkdir()
     mount = f"mount -t tmpfs -o size=1m tmpfs '{small}' && exec \"$@\""
-    command = [sys.executable, "-c", _MAIN, "upgrade", "--yes", "--backup-into", str(small)]
+    command = [sys.executable, "-c", MAIN, "upgrade", "--yes", "--backup-into", str(small)]
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", mount, "sh", *command],
         env=newer.env,
@@ -315,19 +271,6 @@ def test_requests_are_served_while_a_migration_waits_for_a_table_in_use(
         process.communicate()
     assert process.returncode == 0
     assert schema_of(service) == "9999"
-
-
-@contextmanager
-def in_use(service: Service, table: str) -> Iterator[None]:
-    """A transaction that reads a table, and goes on."""
-    with asyncio.Runner() as runner:
-        url = service.settings.owner_database_url
-        connection = runner.run(asyncpg.connect(url))
-        try:
-            runner.run(connection.execute(f"BEGIN; LOCK TABLE {table} IN ACCESS SHARE MODE"))
-            yield
-        finally:
-            runner.run(connection.close())
 
 
 def test_a_version_that_the_new_schema_allows_starts_again(

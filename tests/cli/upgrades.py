@@ -1,0 +1,140 @@
+"""A newer version of Sealdesk beside one that serves, and clients meanwhile."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx
+
+from tests.cli.backups import terminal_of
+from tests.cli.terminal import PROGRAM, Terminal
+from tests.support.client import Key
+from tests.support.newer_version import newer_sealdesk
+from tests.support.service import Service, wait_until
+
+TICKETS = "/api/v1/external/tickets"
+NEW = {"subject": "S", "description": "D", "customer": {"email": "customer@example.test"}}
+# Of tables that each request reads and the worker changes.
+CHANGES = [
+    f'op.add_column("{table}", sa.Column("colour", sa.Text))'
+    for table in ("tickets", "api_keys", "events", "tenants", "customers", "replies")
+]
+WAITS_FOR_TABLE = """
+SELECT pid FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock' AND database =
+    (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1
+"""
+MAIN = "import sys; from sealdesk.cli.program import main; sys.exit(main())"
+
+
+class Newer:
+    """The commands of a newer version with the settings of a service."""
+
+    def __init__(
+        self,
+        service: Service,
+        directory: Path,
+        changes: Sequence[str] = CHANGES,
+        oldest_reader: str = "",
+    ) -> None:
+        newer = newer_sealdesk(directory, *changes, oldest_reader=oldest_reader)
+        python_path = newer["PYTHONPATH"]
+        self.env = {**terminal_of(service).env, "PYTHONPATH": python_path}
+
+    def start(self, *args: str, **options: Any) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-c", MAIN, *args]
+        return subprocess.Popen(
+            command,
+            **{"env": self.env, "stdout": pipe, "stderr": pipe, "text": True, **options},
+        )
+
+    def run(self, *args: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        with self.start(*args, **options) as process:
+            out, err = process.communicate()
+        return subprocess.CompletedProcess(args, process.returncode, out, err)
+
+
+class Load:
+    """A client that opens and reads tickets. statuses: of all responses. url: of another node."""
+
+    def __init__(self, key: Key, url: str = "") -> None:
+        self._url = url
+        self.statuses: list[int] = []
+        self.ids: list[str] = []
+        self._key = key
+
+    def _run(self, is_over: threading.Event) -> None:
+        while not is_over.is_set():
+            opened = self._send("POST", json.dumps(NEW).encode())
+            self.statuses.append(opened.status_code)
+            if opened.status_code == 201:
+                self.ids.append(opened.json()["data"]["id"])
+            self.statuses.append(self._send("GET", b"").status_code)
+
+    def _send(self, method: str, content: bytes) -> httpx.Response:
+        if not self._url:
+            return self._key.call(method, TICKETS, content=content)
+        headers = {"content-type": "application/json"} if content else {}
+        headers |= self._key.signature_headers(method, TICKETS, content)
+        url = f"{self._url}{TICKETS}"
+        return httpx.request(method, url, content=content, headers=headers, timeout=30)
+
+    @contextmanager
+    def running(self) -> Iterator["Load"]:
+        is_over = threading.Event()
+        thread = threading.Thread(target=self._run, args=(is_over,))
+        thread.start()
+        try:
+            wait_until(lambda: len(self.ids) >= 5)
+            yield self
+        finally:
+            is_over.set()
+            thread.join()
+
+
+@contextmanager
+def background(terminal: Terminal, *commands: str) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Processes of this version, which end with SIGTERM."""
+    quiet = subprocess.DEVNULL
+    running = [
+        subprocess.Popen([PROGRAM, command], env=terminal.env, stdout=quiet, stderr=quiet)
+        for command in commands
+    ]
+    try:
+        yield running
+    finally:
+        for process in running:
+            process.terminate()
+            process.wait()
+
+
+def kill_at_random(newer: Newer) -> None:
+    process = newer.start("upgrade", "--yes", "--no-backup", start_new_session=True)
+    try:
+        process.communicate(timeout=random.uniform(0.5, 3))
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+@contextmanager
+def in_use(service: Service, table: str) -> Iterator[None]:
+    """A transaction that reads a table, and goes on."""
+    with asyncio.Runner() as runner:
+        url = service.settings.owner_database_url
+        connection = runner.run(asyncpg.connect(url))
+        try:
+            runner.run(connection.execute(f"BEGIN; LOCK TABLE {table} IN ACCESS SHARE MODE"))
+            yield
+        finally:
+            runner.run(connection.close())
