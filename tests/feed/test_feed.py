@@ -38,6 +38,8 @@ def everything(key: Key, admin: Person) -> None:
     key.patch(customer, {"name": "Maria"})
     without_tickets = key.customer("bo@example.test")["id"]
     key.delete(f"/api/v1/external/customers/{without_tickets}")
+    merge = {"into": key.customer(f"{ticket['id']}@example.test")["id"]}
+    key.post(f"{customer}/merge", merge)
     other = admin.post("/api/v1/api-keys", {"name": "Other"}).json()["data"]["id"]
     admin.delete(f"/api/v1/api-keys/{other}")
 
@@ -192,6 +194,7 @@ def test_a_type_needs_what_listing_its_objects_needs() -> None:
         "customer.created": ("customers:read",),
         "customer.updated": ("customers:read",),
         "customer.deleted": ("customers:read",),
+        "customer.merged": ("customers:read",),
         "customer.erased": ("customers:read",),
     }
 

@@ -77,6 +77,9 @@ def _of_customers_and_tickets(key: Key) -> None:
     key.patch(f"{CUSTOMERS}/{customer['id']}", {"name": "Maria Santos-Lima"})
     other = key.customer("lima@example.com", name="L", company="S", external_id="L")
     assert key.delete(f"{CUSTOMERS}/{other['id']}").status_code == 204
+    merged = key.customer("m.santos@work.example", name="M. Santos")
+    merge = key.post(f"{CUSTOMERS}/{merged['id']}/merge", {"into": customer["id"]})
+    assert merge.status_code == 200, merge.text
 
 
 def _of_erasure(key: Key, service: Service, feed: Feed) -> None:

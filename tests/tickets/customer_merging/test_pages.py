@@ -87,3 +87,13 @@ def test_nobody_is_found_for_a_customer_who_is_alone(
 ) -> None:
     page = visitor.get(at(source, "/merge?q=maria@work.example"))
     assert "No other customer found." in page.text
+
+
+def test_pages_about_a_merged_customer_name_the_one_who_stays(
+    key: Key, visitor: Visitor, source: dict[str, Any], target: dict[str, Any]
+) -> None:
+    form = visitor.get(at(source, "/edit")).form(at(source, "/edit"))
+    key.post(f"{CUSTOMERS}/{source['id']}/merge", {"into": target["id"]})
+    for page in (visitor.get(at(source, "/edit")), visitor.submit(form, name="N")):
+        assert page.status == 409
+        assert f"is merged into {target['id']}" in page.text

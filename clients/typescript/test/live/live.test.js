@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { CustomerEmailTaken, Desk, InvalidSignature, Signer, VersionMismatch } from "../../dist/index.js";
+import { CustomerEmailTaken, CustomerMerged, Desk, InvalidSignature, Signer, VersionMismatch } from "../../dist/index.js";
 
 const desk = Desk.fromEnvironment();
 const vectors = JSON.parse(readFileSync(process.env.SIGNATURE_VECTORS, "utf8"));
@@ -158,4 +158,21 @@ test("webhooks are managed", async () => {
   assert.equal((await desk.webhooks.update(id, { is_active: false })).is_active, false);
   await desk.webhooks.delete(id);
   assert.equal(await desk.webhooks.list().first(), undefined);
+});
+
+test("a customer is merged into another, and the merge undone", async () => {
+  const at = `${Date.now()}@merge.example`;
+  const [one, other] = [
+    await desk.customers.create({ email: `one${at}`, other_phones: ["7"] }),
+    await desk.customers.create({ email: `other${at}` }),
+  ];
+  const merged = await desk.customers.merge(one.id, other.id);
+  assert.deepEqual([merged.id, merged.other_emails, merged.other_phones], [other.id, [one.email], ["7"]]);
+  assert.equal((await desk.customers.get(one.id)).merged_into_id, other.id);
+  await assert.rejects(desk.customers.update(one.id, { name: "N" }), (error) => {
+    assert.ok(error instanceof CustomerMerged);
+    assert.equal(error.problem.merged_into_id, other.id);
+    return true;
+  });
+  assert.equal((await desk.customers.undoMerge(one.id)).merged_into_id, null);
 });
