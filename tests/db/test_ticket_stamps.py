@@ -90,7 +90,8 @@ def test_every_filter_of_the_api_is_among_those_that_are_tried() -> None:
 def test_a_change_of_each_column_that_lists_read_replaces_the_stamp_of_its_tenant_only(
     file: sqlite3.Connection,
 ) -> None:
-    read = columns_read(file)
+    # An address changes only with the row of its customer.
+    read = {each for each in columns_read(file) if each[0] != "customer_addresses"}
     assert {table for table, _ in read} == TABLES
     for table, column in sorted(read - {(table, "tenant_id") for table in TABLES}):
         before = stamps(file)
