@@ -113,6 +113,7 @@ _ATTRIBUTIONS = (
     f"{_SENDER}, 24 Kas 2026 Sal,\n09:14 tarihinde şunu yazdı:",
     f"Quoting {_SENDER}:",
     f"Zitat von {_SENDER}:",
+    f"{_SENDER} writes:",
 )
 # The names of From, Sent, To and Subject in Outlook.
 _OUTLOOK_FIELDS = (
@@ -157,10 +158,17 @@ def test_a_copied_header_begins_the_rest_in_every_language() -> None:
     assert kept == []
 
 
+def test_a_copied_header_may_begin_with_its_time() -> None:
+    for time in ("Gesendet: Dienstag, 24. November 2026 um 09:14 Uhr", "Date: 24.11.2026 09:14"):
+        header = f"{time}\nVon: {_SENDER}\nAn: ann@customer.example\nBetreff: Re: Number"
+        assert fold(f"My answer is 42.\n\n{header}\n\nDear")[0] == "My answer is 42."
+
+
 def test_words_of_the_author_that_look_like_a_header_are_shown() -> None:
     texts = (
         "Hello,\n\nName: Ann\nEmail: ann@x.example\nPhone: 01.23 45 2026\nProblem: broken",
         "Hello\nDelivery: today\nTime: 09:14\nDate: 24.11.2026\nbye",
+        "Date: 24.11.2026 09:14\nTo: Vienna\nFrom: Rome\nA ticket, please.",
         "On Monday I wrote:\nthe lamp is broken.\nFrom: the shop in town\nPlease help.",
     )
     assert [text for text in texts if fold(text) != (text, "")] == []

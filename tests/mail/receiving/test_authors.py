@@ -40,6 +40,9 @@ def test_what_a_list_has_replaced_is_the_author() -> None:
     assert _author("help@shop.example", via, is_of_list=True, original_from=DORA) == DORA.address
     assert _author("list@other.example", via, is_of_list=True, reply_to=DORA) == DORA.address
     assert _author("list@other.example", "Flight via Rome", reply_to=DORA) == "list@other.example"
+    assert (
+        _author("list@other.example", "Dora", is_of_list=True, original_from=DORA) == DORA.address
+    )
 
 
 def test_reply_to_is_the_author_of_what_a_form_sends() -> None:

@@ -48,8 +48,8 @@ def _is_in_place_of_another(
     message: ParsedMessage, sender: Address, own_addresses: Collection[str]
 ) -> bool:
     """Whether From names a list, a form or nobody, instead of the author."""
-    is_list = message.is_of_list and _VIA.fullmatch(sender.name) is not None
-    return is_list or _is_of_nobody(sender.address, own_addresses)
+    is_rewritten = bool(message.original_from) or _VIA.fullmatch(sender.name) is not None
+    return (message.is_of_list and is_rewritten) or _is_of_nobody(sender.address, own_addresses)
 
 
 def _is_of_nobody(address: str, own_addresses: Collection[str]) -> bool:

@@ -22,6 +22,7 @@ def _phrases(text: str) -> frozenset[str]:
 
 _BEGINNINGS = ("on ", "am ", "le ", "el ", "il ", "op ", "den ", "em ")
 _QUOTING = ("quoting ", "zitat von ", "citando ", "citat från ", "citerar ")  # Horde's
+_WRITES = " writes:"  # Emacs, without a time
 _VERBS = _phrases("""
     wrote, schrieb, a écrit, escribió, ha scritto, schreef, skrev, escreveu, napisał, pisze, napsal,
     napísal, написал, пишет, пише, написав, kirjoitti, írta, yazdı, έγραψε, כתב, كتب, 写道, 寫道,
@@ -216,8 +217,12 @@ def _is_header(lines: list[str], at: int) -> bool:
     if any(each in before for each in _FORWARDED):
         return False
     (name, sender), *others = _fields(lines, at) or [("", "")]
-    if name in _FROM and sum(other in _OTHER_FIELDS for other, _ in others) >= _MIN_FIELDS:
+    known = sum(other in _OTHER_FIELDS for other, _ in others)
+    if name in _FROM and known >= _MIN_FIELDS:
         return True
+    # GMX and Lotus begin with the time.
+    if name in _OTHER_FIELDS and known and _YEAR.search(sender) and _TIME.search(sender):
+        return any(other in _FROM and _ADDRESS.search(value) for other, value in others)
     addresses = [value for value in (sender, *(value for _, value in others)) if "@" in value]
     return (
         len(others) >= _MIN_FIELDS
@@ -260,7 +265,7 @@ def _names_sender_and_time(joined: str) -> bool:
 
 
 def _is_above_quote(joined: str) -> bool:
-    if joined.startswith(_QUOTING):
+    if joined.startswith(_QUOTING) or joined.endswith(_WRITES):
         return _ADDRESS.search(joined) is not None
     if _TIME.search(joined) or _YEAR.search(joined):
         return _has_verb(joined) or _ADDRESS.search(joined) is not None
