@@ -1,11 +1,13 @@
 """Migrations create the schema that the code expects."""
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
+import msgspec
 from alembic.autogenerate import compare_metadata
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
@@ -15,6 +17,7 @@ from sqlalchemy import create_engine, text
 from sealdesk.db import migrations, schema, schema_version
 from sealdesk.db.migrate import sqlite_transaction
 from sealdesk.db.schema.metadata import METADATA
+from sealdesk.tickets.promises.types import Policy
 
 _ADD_TENANT = text("INSERT INTO tenants (id, name, created_at) VALUES (:id, 'Acme', 1)")
 _ADD_DELETED_MAILBOX = text("""
@@ -130,6 +133,34 @@ def test_tags_and_names_from_before_0049_are_found_by_their_identity(
         names = migrated.execute(text("SELECT name_identity FROM views ORDER BY id")).scalars()
         assert tags == ["caf\u00e9", "vip"]
         assert [*names] == ["new  one", "new one", "old"]
+
+
+def test_an_aim_for_replies_from_before_0056_is_a_policy(template: Path, tmp_path: Path) -> None:
+    path = tmp_path / "sealdesk.db"
+    shutil.copy(template, path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for tenant, settings in {
+            "a": '{"reply_minutes": 90}',
+            "b": '{"reply_minutes": null}',
+        }.items():
+            _add_row(connection, "tenants", id=tenant)
+            _add_row(connection, "business_hours", tenant_id=tenant, settings=settings)
+        for what in ("TABLE sla_policies", "TABLE sla_renewals", "INDEX tickets_due_at"):
+            connection.execute(f"DROP {what}")
+        connection.execute("DROP INDEX tickets_alert_at")
+        for name in ("clocks", "due_at", "alert_at"):
+            connection.execute(f"ALTER TABLE tickets DROP COLUMN {name}")
+    with sqlite_transaction(path) as migrated:
+        with Operations.context(MigrationContext.configure(migrated)):
+            import_module("sealdesk.db.migrations.versions.0056_sla_policies").upgrade()
+        (row,) = migrated.execute(text("SELECT * FROM sla_policies")).mappings()
+        renewed = migrated.execute(text("SELECT tenant_id FROM sla_renewals")).scalars()
+        assert [*renewed] == ["a"]
+    fields = json.loads(row["settings"]) | {name: row[name] for name in row if name != "tenant_id"}
+    del fields["settings"]
+    policy = msgspec.convert(fields, Policy)
+    assert (policy.first_response_minutes, policy.next_response_minutes) == (90, 90)
+    assert (policy.position, policy.counts) == (1, "business")
 
 
 def _add_row(connection: sqlite3.Connection, table: str, **values: str) -> None:

@@ -3,14 +3,17 @@
 import asyncio
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 
 from sealdesk.db.engine import SerializationConflict, Tx
 from sealdesk.state import AppState
 from sealdesk.tickets.promises.steps import actions as steps
+from sealdesk.tickets.promises.steps import store as steps_store
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.worker import stepper
+from tests.support.plans import plan
 from tests.support.service import Service, Tenant, wait_until
 from tests.tickets.promises.test_promises import TICKETS, made, opened, read, reply, told
 
@@ -121,3 +124,10 @@ def test_a_change_that_has_read_a_ticket_before_an_announcement_runs_again(
     except SerializationConflict:  # of SQLite, where nobody else can have written
         runs.append(0)
     assert len(runs) == 2
+
+
+def test_what_is_to_be_announced_is_found_by_indexes_of_due_times(template: Path) -> None:
+    steps = plan(template, lambda tx: steps_store.list_alerted(tx, "tenant", 5, 50))
+    assert "SEARCH tickets USING INDEX tickets_due_at (tenant_id=? AND due_at>?)" in steps
+    steps = plan(template, lambda tx: steps_store.list_due_tenants(tx, 5, 50))
+    assert "SEARCH tickets USING COVERING INDEX tickets_alert_at (alert_at<?)" in steps

@@ -19,8 +19,9 @@ SELECT tenant_id FROM (
     SELECT tenant_id FROM sla_renewals WHERE stepped_at <= :now
 ) d ORDER BY tenant_id LIMIT :limit
 """
+# By what is due: SQLite would not search the index of alert_at, but read all tickets of the tenant.
 _ALERTED = """
-SELECT id FROM tickets WHERE tenant_id = :tenant_id AND alert_at <= :now
+SELECT id FROM tickets WHERE tenant_id = :tenant_id AND due_at > 0 AND alert_at <= :now
 ORDER BY alert_at, id LIMIT :limit
 """
 _STORE_ALERTED = """
@@ -28,9 +29,7 @@ UPDATE tickets SET clocks = :clocks, alert_at = :alert_at
 WHERE tenant_id = :tenant_id AND id = :id AND version = :version AND alert_at = :alert_before
 """
 _POSTPONE_ALERT = """
-UPDATE tickets SET alert_at = :later WHERE tenant_id = :tenant_id AND id = (
-    SELECT t.id FROM tickets t WHERE t.tenant_id = :tenant_id AND t.alert_at <= :now
-    ORDER BY t.alert_at, t.id LIMIT 1)
+UPDATE tickets SET alert_at = :later WHERE tenant_id = :tenant_id AND id = :id
 """
 _RENEWAL = """
 SELECT tenant_id, ticket_id FROM sla_renewals
@@ -130,7 +129,8 @@ async def end_renewal(tx: Tx, tenant_id: str, before: str) -> None:
 
 async def postpone(tx: Tx, tenant_id: str, now_us: int) -> None:
     """Put what would be next behind the rest."""
-    later = now_us + _POSTPONED_US
-    params = {"tenant_id": tenant_id, "now": now_us, "later": later}
-    if not await tx.execute(_POSTPONE_ALERT, params):
-        await tx.execute(_POSTPONE_RENEWAL, {"tenant_id": tenant_id, "later": later})
+    params: dict[str, object] = {"tenant_id": tenant_id, "later": now_us + _POSTPONED_US}
+    for ticket_id in await list_alerted(tx, tenant_id, now_us, 1):
+        await tx.execute(_POSTPONE_ALERT, {**params, "id": ticket_id})
+        return
+    await tx.execute(_POSTPONE_RENEWAL, params)
