@@ -1,6 +1,7 @@
 """`sealdesk upgrade`: one command brings an installation to a newer version while it serves."""
 
 import os
+import pty
 import shutil
 import socket
 import subprocess
@@ -13,9 +14,8 @@ import pytest
 
 from sealdesk.cli.upgrade import target as targets
 from sealdesk.db import migrate, schema_version
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.db.schema_version import KNOWN_VERSIONS
 from sealdesk.installation.watch import Watch
-from sealdesk.settings import Settings
 from tests.cli.backups import empty_target, terminal_of
 from tests.cli.terminal import serving
 from tests.cli.upgrades import (
@@ -29,6 +29,7 @@ from tests.cli.upgrades import (
     background,
     in_use,
     kill_at_random,
+    refusal_as,
 )
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Begin
 from tests.support.service import Service, wait_until
@@ -156,6 +157,22 @@ def test_without_a_terminal_nothing_is_asked_and_nothing_changed(
     assert schema_of(service) == NOW
 
 
+def test_who_declines_the_backup_and_the_migration_changes_nothing(
+    service: Service, newer: Newer
+) -> None:
+    ours, theirs = pty.openpty()
+    os.write(ours, b"n\nn\n")
+    done = newer.run("upgrade", stdin=theirs)
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 1
+    assert "Make a backup into" in done.stdout
+    assert "cannot be taken back" in done.stdout
+    assert done.stdout.endswith("Nothing was changed.\n")
+    assert schema_of(service) == NOW
+    assert not (service.settings.data_dir / "backups").exists()
+
+
 def test_what_the_check_finds_is_to_be_repaired_first(service: Service, newer: Newer) -> None:
     newer.env["SEALDESK_MASTER_KEY"] = "short"
     done = newer.run("upgrade", "--yes", "--no-backup")
@@ -205,27 +222,8 @@ def test_the_data_directory_of_another_user_is_refused(service: Service, tmp_pat
         if path.stat().st_mode & 0o777 == 0o700:
             path.chmod(0o711)  # until pytest makes it private again
     before = {path.name for path in service.settings.data_dir.iterdir()}
-    assert "run this as root, who owns" in _refusal_as(65534, service.settings)
+    assert "run this as root, who owns" in refusal_as(65534, service.settings)
     assert {path.name for path in service.settings.data_dir.iterdir()} == before
-
-
-def _refusal_as(uid: int, settings: Settings) -> str:
-    """Why a process of another user may not upgrade."""
-    reading, writing = os.pipe()
-    if (child := os.fork()) == 0:
-        try:
-            os.setuid(uid)
-            with targets.alone(settings):
-                os.write(writing, b"it may")
-        except Unusable as error:
-            os.write(writing, str(error).encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as told:
-        refusal = told.read()
-    os.waitpid(child, 0)
-    return refusal
 
 
 @SQLITE_ONLY

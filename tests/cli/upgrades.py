@@ -16,6 +16,9 @@ from typing import Any
 import asyncpg
 import httpx
 
+from sealdesk.cli.upgrade import target as targets
+from sealdesk.db.schema_version import Unusable
+from sealdesk.settings import Settings
 from tests.cli.backups import terminal_of
 from tests.cli.terminal import PROGRAM, Terminal
 from tests.support.client import Key
@@ -138,3 +141,22 @@ def in_use(service: Service, table: str) -> Iterator[None]:
             yield
         finally:
             runner.run(connection.close())
+
+
+def refusal_as(uid: int, settings: Settings) -> str:
+    """Why a process of another user may not upgrade."""
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            os.setuid(uid)
+            with targets.alone(settings):
+                os.write(writing, b"it may")
+        except Unusable as error:
+            os.write(writing, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        refusal = told.read()
+    os.waitpid(child, 0)
+    return refusal

@@ -69,8 +69,11 @@ def upgrade(
         into = None if no_backup else backup_into or settings.data_dir / "backups"
         _check(settings, target, into)
         _print_way_back(target, into)
-        if into is not None and (yes or _confirm(f"Make a backup into {into}?")):
-            _back_up(settings, into, passphrase, is_default=backup_into is None)
+        if into is not None:
+            if yes or _confirm(f"Make a backup into {into}?"):
+                _back_up(settings, into, passphrase, is_default=backup_into is None)
+            else:
+                print("Without this backup, what the migrations change cannot be taken back.")
         if not (yes or _confirm("Migrate now?")):
             print("Nothing was changed.")
             raise typer.Exit(1)
@@ -83,7 +86,8 @@ def _check(settings: Settings, target: Target, into: Path | None) -> None:
         raise ConfigurationError(f"{into} is not a directory; create it for the backups")
     in_the_way = []
     for finding in doctor.find_before_upgrade():
-        if finding.state != "good":
+        # That the schema is older is no news here.
+        if finding.state == "bad" or (finding.state == "note" and finding.about != "database"):
             print(f"{finding.about}: {finding.text}")
         if finding.state == "bad" and finding.about in _IN_THE_WAY:
             in_the_way.append(finding.about)
