@@ -48,10 +48,11 @@ async def wait_for_events(tx: Tx, erasure: Erasure) -> Done:
 
 async def erase_events(tx: Tx, erasure: Erasure) -> Done:
     rows = await store.list_rows(tx, erasure, store.EVENTS, STEP_ROWS)
+    customer_ids = await _list_ids(tx, erasure)
     objects = [msgspec.json.decode(row["object"]) for row in rows]
     changed: list[Params] = []
     for row, value in zip(rows, objects, strict=True):
-        eraser = await _eraser(tx, erasure, value)
+        eraser = await _eraser(tx, erasure, value, customer_ids)
         erased = eraser.erase(value)
         if eraser.count:
             kept = rules.kept_changes(msgspec.json.decode(row["changes"]))
@@ -64,10 +65,11 @@ async def erase_events(tx: Tx, erasure: Erasure) -> Done:
 async def erase_attempts(tx: Tx, erasure: Erasure) -> Done:
     """What receivers have answered to events about the customer: it may repeat them."""
     rows = await store.list_rows(tx, erasure, store.DELIVERIES, STEP_ROWS)
+    customer_ids = await _list_ids(tx, erasure)
     changed: list[Params] = []
     for row in rows:
         value = msgspec.json.decode(row["object"])
-        eraser = await _eraser(tx, erasure, value)
+        eraser = await _eraser(tx, erasure, value, customer_ids)
         eraser.erase(value)
         if eraser.count:
             changed.append({"id": row["id"]})
@@ -78,11 +80,12 @@ async def erase_attempts(tx: Tx, erasure: Erasure) -> Done:
 async def erase_responses(tx: Tx, erasure: Erasure) -> Done:
     """Stored responses to requests with an Idempotency-Key, which still answer repetitions."""
     rows = await store.list_rows(tx, erasure, store.RESPONSES, STEP_ROWS)
+    customer_ids = await _list_ids(tx, erasure)
     named = [row for row in rows if rules.names_person(row["scope"], erasure.texts)]
     changed: list[Params] = []
     for row in rows:
         value = _decode(row["body"])
-        eraser = await _eraser(tx, erasure, value)
+        eraser = await _eraser(tx, erasure, value, customer_ids)
         erased = eraser.erase(value)
         if eraser.count and row not in named:
             key = {"key_id": row["key_id"], "scope": row["scope"]}
@@ -142,11 +145,11 @@ async def erase_notifications(tx: Tx, erasure: Erasure) -> Done:
     return _done(store.NOTIFICATIONS, rows)
 
 
-async def _eraser(tx: Tx, erasure: Erasure, value: Any) -> JsonEraser:
+async def _eraser(tx: Tx, erasure: Erasure, value: Any, customer_ids: set[str]) -> JsonEraser:
     mentioned: Mentioned = rules.find_mentioned(value)
     named = await store.find_named(tx, erasure, mentioned.attachment_ids)
     return JsonEraser(
-        await _list_ids(tx, erasure),
+        customer_ids,
         await store.find_tickets(tx, erasure, mentioned.ticket_ids),
         mentioned.attachment_ids - named,
     )
