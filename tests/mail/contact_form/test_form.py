@@ -95,6 +95,18 @@ def test_addresses_that_get_no_message_are_not_told_from_others(
     assert submissions(desk) == rules.MAX_OF_ADDRESS + 1
 
 
+def test_forms_of_several_desks_fill_no_inbox(
+    desk: FormDesk, service_tenant: Callable[[], FormDesk]
+) -> None:
+    desks = [desk, *(service_tenant() for _ in range(rules.MAX_OF_ADDRESS))]
+    for each in desks:
+        page = Stranger(each).write(ANN)
+        assert page.status == 200 and SENT in page.text
+    assert [messages(each) for each in desks] == [1] * rules.MAX_OF_ADDRESS + [0]
+    Stranger(desks[-1]).write("bo@customer.example")
+    assert messages(desks[-1]) == 1
+
+
 def test_what_nobody_confirms_is_deleted_after_a_day(desk: FormDesk) -> None:
     ann = Stranger(desk)
     ann.write()

@@ -200,7 +200,7 @@ table(
     *texts("address", "address_identity", "language", "request"),
     time_("created_at"),
     of_tenant(),
-    index("form_submissions_address", "tenant_id", "address_identity", "created_at"),
+    index("form_submissions_address", "address_identity", "created_at", "tenant_id", "id"),
     index("form_submissions_created_at", "created_at", "tenant_id", "id"),
     runtime="DELETE",
     worker="SELECT DELETE",

@@ -8,7 +8,7 @@ from sealdesk.errors import Fault, gettext_noop
 HOUR_US = 3600 * 1_000_000
 WAITS_US = 24 * HOUR_US  # until a submission that nobody confirms is deleted
 MAX_WAITING = 1000  # submissions of a tenant
-MAX_OF_ADDRESS = 3  # e-mails that one address gets within an hour
+MAX_OF_ADDRESS = 3  # e-mails that one address gets within an hour, from all desks
 FASTEST_US = 2_000_000  # a person needs longer to fill in the form
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 _MIN_NAME = 3

@@ -32,8 +32,8 @@ SELECT count(*) AS number FROM (
     SELECT 1 FROM form_submissions s WHERE s.tenant_id = :tenant_id LIMIT :limit) AS found
 """
 _COUNT_OF_ADDRESS = """
-SELECT count(*) AS number FROM (SELECT 1 FROM form_submissions s WHERE s.tenant_id = :tenant_id
-    AND s.address_identity = :address_identity AND s.created_at > :stored_since
+SELECT count(*) AS number FROM (SELECT 1 FROM form_submissions s
+    WHERE s.address_identity = :address_identity AND s.created_at > :stored_since
     LIMIT :limit) AS found
 """
 # A message that nobody has confirmed is deleted with its submission.
@@ -90,16 +90,9 @@ async def count(tx: Tx, tenant_id: str, limit: int) -> int:
     return int(row["number"]) if row else 0
 
 
-async def count_of_address(
-    tx: Tx, tenant_id: str, address_identity: str, since_us: int, limit: int
-) -> int:
-    """How many submissions with an address wait since then, at most the limit."""
-    params = {
-        "tenant_id": tenant_id,
-        "address_identity": address_identity,
-        "stored_since": since_us,
-        "limit": limit,
-    }
+async def count_of_address(tx: Tx, address_identity: str, since_us: int, limit: int) -> int:
+    """How many submissions to all tenants with an address wait since then, at most the limit."""
+    params = {"address_identity": address_identity, "stored_since": since_us, "limit": limit}
     row = await tx.fetch_one(_COUNT_OF_ADDRESS, params)
     return int(row["number"]) if row else 0
 
