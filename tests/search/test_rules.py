@@ -74,11 +74,21 @@ def test_places_in_a_vector_stay_within_its_bounds() -> None:
     assert max(places) < 16_384
 
 
-@for_each("typed", ["0301234567", "030 1234567", "030/123-4567", "1234567", "+49 (30) 1234567"])
+@for_each(
+    "typed",
+    ["0301234567", "030 1234567", "030/123-4567", "1234567", "+49 (30) 1234567", "+49(0)301234567"],
+)
 def test_a_phone_number_is_found_as_people_dial_it(typed: str) -> None:
     ends = rules.phone_words("+49 (30) 123-4567").split()
     (term,) = rules.parse_prefixes(f"Maria {typed}")[1:]
     assert any(end.startswith(term.words[0]) for end in ends)
+
+
+def test_a_zero_that_is_dialled_within_the_country_alone_hides_no_number() -> None:
+    ends = rules.phone_words("+46 (0)8-123 45").split()
+    for typed in ("+46812345", "0046 8 123 45", "08-123 45", "+46 (0)8 123 45"):
+        (term,) = rules.parse_prefixes(typed)
+        assert any(end.startswith(term.words[0]) for end in ends), typed
 
 
 def test_a_phone_number_has_few_words_and_each_is_long_enough_to_tell() -> None:

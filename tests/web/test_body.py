@@ -344,7 +344,10 @@ def test_a_key_is_refused_with_a_field_that_does_not_exist(tenant: Tenant) -> No
 
 def test_a_note_by_another_name_is_not_sent_to_the_customer(key: Key) -> None:
     at = f"{TICKETS}/{key.ticket()['id']}/replies"
-    for name in ("public", "private", "internal", "is_public", "isInternal", "type", "visibility"):
+    for name in (
+        "public", "private", "internal", "is_public", "isInternal", "Is-Internal", "type",
+        "visibility", "note", "is_note", "internal_note", "privateNote", "message_type",
+    ):  # fmt: skip
         refused = key.post(at, {"body": "Only for us.", name: True})
         assert refused.status_code == 422
         assert "`is_internal`" in refused.json()["errors"][0]["message"]

@@ -106,7 +106,16 @@ def test_if_match_with_another_tag_is_412_and_changes_nothing(key: Key, header: 
 
 
 @pytest.mark.parametrize(
-    "header", ['W/"1.1"', '"7.7", W/"1.1"', '"1.1-gzip"', '"1.1-br"', 'W/"1.1-deflate"']
+    "header",
+    [
+        'W/"1.1"',
+        '"7.7", W/"1.1"',
+        '"1.1-gzip"',
+        '"1.1-br"',
+        '"1.1--gzip"',
+        '"1.1;gzip"',
+        'W/"1.1-deflate"',
+    ],
 )
 def test_a_weak_tag_in_if_match_is_compared_weakly_which_the_response_says(
     key: Key, header: str

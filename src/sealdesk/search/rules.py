@@ -38,6 +38,7 @@ TOKEN = re.compile(rf"[{_EMOJI}]|[^\W_]+")
 _WORD = re.compile(rf"(?=\w)[{_SPACELESS}]|[{_EMOJI}]|[^\W_{_SPACELESS}]+")
 # What people put between the digits of a phone number.
 _PHONE = re.compile(r"(?<!\S)\+?\(?[0-9](?:[ ()./-]{0,2}[0-9]){5,19}(?!\S)", re.ASCII)
+_TRUNK = "(0)"  # of numbers with their country: it is dialled within the country alone
 _MIN_SUFFIX = 5  # digits of a phone number by which it is found
 _PART = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))')
 
@@ -192,13 +193,15 @@ def parse_prefixes(query: str) -> list[Term]:
 def phone_words(phone: str) -> str:
     """The ends of the digits of a phone number, by which people dial it."""
     digits = _digits_of(phone)
-    ends = (digits[at:] for at in range(max(1, len(digits) - _MIN_SUFFIX + 1)))
-    return " ".join([*ends][:_MAX_PREFIXES])
+    ends = [digits[at:] for at in range(max(1, len(digits) - _MIN_SUFFIX + 1))]
+    if _TRUNK in phone:
+        ends.insert(0, _digits_of(phone.replace(_TRUNK, "", 1)))
+    return " ".join(ends[:_MAX_PREFIXES])
 
 
 def _dialled(phone: str) -> str:
-    """The digits of a phone number without the zeros of a trunk or of a country in front."""
-    return _digits_of(phone).lstrip("0")
+    """The digits of a phone number behind the zeros of a trunk or of a country."""
+    return _digits_of(phone.rpartition(_TRUNK)[2]).lstrip("0")
 
 
 def _digits_of(phone: str) -> str:

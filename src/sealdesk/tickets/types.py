@@ -146,9 +146,11 @@ class ReplyBody(msgspec.Struct, frozen=True):
 
     IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "ticket_id", "created_at", "attachments"})
     # A note that other help desks' names were meant to keep internal is not sent to the customer.
+    # Without "is", in small letters.
     MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(
         """
-        public private internal is_public is_private isInternal isPublic note type visibility
+        public private internal hidden visible visibility type note privatenote internalnote
+        internalcomment publicreply publiccomment notetype replytype commenttype messagetype
     """.split(),
         "is_internal",
     )

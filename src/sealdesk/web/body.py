@@ -76,8 +76,8 @@ def _read_document(request: Request, document: dict[str, Any], struct: type[S]) 
     unknown = _unknown_fields(document, struct, "")
     if not unknown:
         return convert(document, struct)
-    mistaken: dict[str, str] = getattr(struct, "MISTAKEN", {})
-    if _is_strict(request) or getattr(struct, "IS_CLOSED", False) or document.keys() & mistaken:
+    is_mistaken = any(_meant(name, struct) for name in document.keys() - _known_names(struct))
+    if _is_strict(request) or getattr(struct, "IS_CLOSED", False) or is_mistaken:
         faults = (_unknown_field(pointer, struct) for pointer in unknown)
         raise _invalid(chain(faults, find_faults(document, struct)))
     request.response_headers.append((b"x-warnings", _warnings(unknown)))
@@ -163,13 +163,20 @@ def _invalid(faults: Iterable[Fault]) -> ValidationFailed:
 
 def _unknown_field(pointer: str, struct: type[msgspec.Struct]) -> Fault:
     name = pointer.rpartition("/")[2]
-    mistaken: dict[str, str] = getattr(struct, "MISTAKEN", {})
     known = [field.name for field in fields_of(struct)]
-    near = [mistaken[name]] if name in mistaken else difflib.get_close_matches(name[:64], known, 1)
+    meant = _meant(name, struct)
+    near = [meant] if meant else difflib.get_close_matches(name[:64], known, 1)
     if not near:
         return Fault(pointer, "unknown_field", "There is no such field; check its spelling.")
     text = "There is no such field. Did you mean `%(right)s`?"
     return Fault(pointer, "unknown_field", text, {"right": near[0]})
+
+
+def _meant(name: str, struct: type[msgspec.Struct]) -> str | None:
+    """The field for which the struct's MISTAKEN has a name, written in any way: `isInternal`."""
+    mistaken: dict[str, str] = getattr(struct, "MISTAKEN", {})
+    letters = "".join(filter(str.isalpha, name[:64])).lower()
+    return mistaken.get(letters) or mistaken.get(letters.removeprefix("is"))
 
 
 @cache

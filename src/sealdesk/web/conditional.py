@@ -9,7 +9,7 @@ from sealdesk.web.request import Request, Response
 _ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 _TAG_LIST = re.compile(rf"\*|{_ENTITY_TAG}\s*(?:,\s*{_ENTITY_TAG}\s*)*")
 _WEAK = b"if-match: a weak ETag was compared as if it were strong"
-_SUFFIX = re.compile(r'-(?:gzip|br|deflate|zstd)"$')
+_SUFFIX = re.compile(r'(?:--?|;)(?:gzip|br|deflate|zstd)"$')
 _TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
 
@@ -29,7 +29,7 @@ def if_match(request: Request) -> tuple[str, ...] | None:
 def _as_we_send_it(tag: str) -> str:
     """The entity tag that a proxy has changed when it compressed the response.
 
-    nginx and others put W/ before it, Apache's mod_deflate and mod_brotli a suffix into it.
+    nginx and others put W/ before it, Apache's mod_deflate, mod_brotli and Jetty a suffix into it.
     """
     return _SUFFIX.sub('"', tag.removeprefix("W/"))
 
