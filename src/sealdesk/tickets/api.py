@@ -62,7 +62,7 @@ _REPLY_FILTERS = (
     is_list=True,
     params=(*_LIST_PARAMS, *PAGING),
     headers=("if-none-match",),
-    response_headers=("etag",),
+    some_headers=("etag",),  # not with _READS_MORE, and not on PostgreSQL
     fails=(QUERY_TOO_SLOW,),
 )
 async def list_tickets(request: Request) -> Response:

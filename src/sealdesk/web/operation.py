@@ -78,6 +78,7 @@ class Documentation(_Titled, frozen=True, kw_only=True):
     meta: an example of the `meta` of a list. may_create: it may also respond with 201.
     fails: problem types besides those of the guard and those that follow from the other fields.
     headers, response_headers: names in `openapi.headers`, besides those that the guard implies.
+    some_headers: names of those that only some successful responses have.
     """
 
     tag: str
@@ -91,6 +92,7 @@ class Documentation(_Titled, frozen=True, kw_only=True):
     fails: tuple[ProblemType, ...] = ()
     headers: tuple[str, ...] = ()
     response_headers: tuple[str, ...] = ()
+    some_headers: tuple[str, ...] = ()
     example: Any = None
     produces: str = "application/json"
     receives: str = ""

@@ -246,7 +246,9 @@ def _success(route: Route, successors: dict[str, Any]) -> dict[str, Any]:
 def _success_headers(route: Route) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The headers of every successful response, and those of some."""
     operation = route.operation
-    optional = () if operation.takes is None else ("x-warnings",)
+    optional = operation.some_headers
+    if operation.takes is not None:
+        optional = (*optional, "x-warnings")
     if "idempotency-key" in operation.headers:
         optional = (*optional, "idempotent-replayed")
     return (*OF_ALL, *operation.response_headers, *_rate_limit(route)), optional
