@@ -35,6 +35,7 @@ FILTERS = {
     "created_before": 2,
     "updated_after": 1,
     "updated_before": 2,
+    "due_before": 3,
     "sort_by": "updated_at",
     "newest_first": False,
 }
@@ -75,6 +76,7 @@ def columns_read(connection: sqlite3.Connection) -> set[tuple[str, str]]:
 
     tx, page = SqliteTx(connection), PageRequest(25, None)
     filters = [Filter(), *(Filter(**{name: value}) for name, value in FILTERS.items())]  # type: ignore[arg-type]
+    filters.append(Filter(sort_by="due_at"))
     connection.set_authorizer(note)
     for each in filters:
         drive(lists.list_tickets(tx, "t1", each, page))
