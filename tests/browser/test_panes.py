@@ -130,6 +130,36 @@ def test_a_ticket_opened_by_its_address_leads_through_the_list_beside_it(
     expect(beside.get_by_role("link", name="Order 0")).to_be_visible()
 
 
+def test_the_next_ticket_is_fetched_before_it_is_asked_for_and_stays_unread_until_then(
+    wide: Window, tenant: Tenant, orders: list[str]
+) -> None:
+    page, key = wide.page, tenant.key()
+    # A closed ticket is renewed when it is shown, and has nothing unsaved after that.
+    for status in ("resolved", "closed"):
+        key.patch(f"/api/v1/external/tickets/{orders[1]}", {"status": status})
+    page.goto(f"{INBOX}?status=all&sort=newest")
+    with page.expect_response("**/tickets/next?**") as early:
+        page.get_by_role("link", name="Order 2").click()
+    assert early.value.request.headers["purpose"] == "prefetch"
+    other = page.context.new_page()
+    other.goto(f"{INBOX}?status=all")
+    unread = other.locator("[data-ticket].unread")
+    expect(unread).to_have_count(2)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    with page.expect_response(f"**{INBOX}/{orders[1]}"):  # what renews it marks it as read
+        page.keyboard.press("j")
+        page.get_by_role("heading", name="Order 1").wait_for()
+    assert not any("/next?" in url and orders[0] in url for url in asked)
+    other.reload()
+    expect(unread).to_have_count(1)
+    other.close()
+    page.keyboard.press("j")
+    page.get_by_role("heading", name="Order 0").wait_for()
+    page.keyboard.press("k")
+    page.get_by_role("heading", name="Order 1").wait_for()
+
+
 def test_a_narrow_window_has_one_pane(wide: Window, orders: list[str]) -> None:
     page = wide.page
     page.goto(INBOX)

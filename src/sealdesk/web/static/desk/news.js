@@ -92,7 +92,7 @@ onPart((part, signal) => {
   document.addEventListener("desk:presence", ({ detail }) => {
     if (detail.ticketId === topic) look();
   }, { signal });
-  document.addEventListener("desk:missed", renew, { signal });
+  for (const event of ["desk:missed", "desk:early"]) document.addEventListener(event, renew, { signal });
   update();
   reply?.form.addEventListener("input", update);
   const timer = setInterval(update, 20500);

@@ -12,27 +12,67 @@ addEventListener("click", ({ target }) => {
 });
 
 const isTicket = (address) => /\/tickets\/([0-9a-f-]{36}|next|previous)$/.test(address.pathname);
+const SWAP_WITHIN_MS = 15000;
+const main = document.getElementById("content");
+// The next ticket is fetched before it is asked for, which marks nothing as read. What is shown of
+// it is renewed at once, so it may be some seconds old.
+const PREFETCHED_FOR_MS = 60000;
+let prefetched = null; // { address, at, page } of a promise of the response.
+const fetchTicket = async (address, headers = {}) => {
+  const signal = AbortSignal.timeout(SWAP_WITHIN_MS);
+  const response = await fetch(address, { headers: { accept: "text/html", ...headers }, signal });
+  return { url: response.url, status: response.status, page: parsePage(await response.text()) };
+};
+const prefetchNext = () => {
+  const link = document.querySelector("[data-steps]:not([hidden]) [data-key=j]");
+  if (!link || document.hidden) return (prefetched = null);
+  const found = fetchTicket(link.href, { purpose: "prefetch" }).catch(() => null);
+  prefetched = { address: link.href, at: performance.now(), found };
+};
+// What was fetched before, unless it is old or failed.
+const takePrefetched = async (address) => {
+  const mine = prefetched;
+  prefetched = null;
+  if (mine?.address !== address || performance.now() - mine.at > PREFETCHED_FOR_MS) return null;
+  const found = await mine.found;
+  return found?.page.querySelector("main [data-visited]") ? found : null;
+};
+document.addEventListener("desk:ticket", async ({ detail }) => {
+  const mine = prefetched;
+  const found = await mine?.found;
+  const shown = document.querySelector("[data-visited]")?.dataset.visited;
+  const isAbout = (address) => address?.includes(detail.ticketId);
+  if (mine === prefetched && (isAbout(found?.url) || isAbout(shown))) prefetchNext();
+});
+// What a response says about why its ticket was not opened.
+const refusalOf = ({ status }) => {
+  const { dataset } = document.body;
+  const known = { 200: dataset.ended, 401: dataset.ended, 403: dataset.forbidden, 404: dataset.gone };
+  return known[status] ?? dataset.unopened;
+};
 let besideEnding = null;
-// Shows the main content of a page in the second pane; null when it has to be opened by itself.
+// Shows the main content of a page in the second pane; what it says if it is none of ours.
 const loadBeside = async (address) => {
   beside.ariaBusy = "true";
   try {
-    const response = await fetch(address, { headers: { accept: "text/html" } });
-    const page = parsePage(await response.text());
-    const content = page.querySelector("main");
-    if (!response.ok || !content?.querySelector("[data-visited], #list")) return null;
+    const early = await takePrefetched(address);
+    const response = early ?? await fetchTicket(address);
+    const content = response.page.querySelector("main");
+    if (!content?.querySelector("[data-visited], #list")) return { refusal: refusalOf(response) };
     besideEnding?.abort();
     beside.replaceChildren(...content.childNodes);
     beside.scrollTo(0, 0);
     besideEnding = startPart(beside);
-    return { address: response.url, title: page.title };
+    if (early) document.dispatchEvent(new CustomEvent("desk:early"));
+    requestAnimationFrame(() => setTimeout(prefetchNext));
+    return { address: response.url, title: response.page.title };
   } catch {
-    return null;
+    return { refusal: document.body.dataset.unopened };
   } finally { beside.ariaBusy = null; }
 };
 const openBeside = async (address, isNew) => {
   const shown = await loadBeside(address);
-  if (!shown) return location.assign(address);
+  if (shown.refusal) return say(shown.refusal);
   if (isNew) history.pushState(null, "", shown.address);
   document.title = shown.title;
   const id = new URL(shown.address).pathname.split("/").pop();
@@ -74,7 +114,6 @@ if (beside?.dataset.beside === "ticket") {
 }
 
 // The next and the previous ticket take the place of the one that is shown.
-const main = document.getElementById("content");
 let mainEnding = null; // Null while the first ticket is shown.
 const showInMain = (page, address, isNew) => {
   (mainEnding ?? pageEnding).abort();
@@ -87,7 +126,6 @@ const showInMain = (page, address, isNew) => {
   if (rows().length) markRow(rows().find((row) => checkbox(row).value === id));
   leave(main);
 };
-const SWAP_WITHIN_MS = 15000;
 const READ_MS = 1000;
 let swapCount = 0;
 const swapMain = async (address, isNew) => {
@@ -95,14 +133,17 @@ const swapMain = async (address, isNew) => {
   let isShown = false;
   holdKeys();
   try {
-    const signal = AbortSignal.timeout(SWAP_WITHIN_MS);
-    const response = await fetch(address, { headers: { accept: "text/html" }, signal });
-    const page = parsePage(await response.text());
+    const early = await takePrefetched(address);
+    const response = early ?? await fetchTicket(address);
     if (mine !== swapCount) return; // Another one was asked for meanwhile.
+    const { page, url } = response;
     isShown = Boolean(page.querySelector("main [data-visited]"));
-    if (isShown) showInMain(page, response.url, isNew);
-    else if (page.querySelector("#list")) location.assign(response.url); // The end of the view.
-    else say(response.ok ? document.body.dataset.ended : document.body.dataset.unopened);
+    if (isShown) {
+      showInMain(page, url, isNew);
+      if (early) document.dispatchEvent(new CustomEvent("desk:early"));
+      requestAnimationFrame(() => setTimeout(prefetchNext));
+    } else if (page.querySelector("#list")) location.assign(url); // The end of the view.
+    else say(refusalOf(response));
   } catch {
     if (mine === swapCount) say(document.body.dataset.unopened);
   } finally {
@@ -152,3 +193,6 @@ const aimSteps = (part) => {
   }
 };
 onPart(aimSteps);
+onPart((part) => {
+  if (part === document) setTimeout(prefetchNext);
+});
