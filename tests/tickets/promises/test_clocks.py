@@ -2,7 +2,7 @@
 
 from datetime import date
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -105,7 +105,7 @@ class PlainDesk:
 def random_policies(random: Random) -> list[Policy]:
     """One for each priority that promises the same targets, so that clocks go on."""
     targets = random.sample(TARGETS, random.randint(1, 3))
-    counts = random.choice(["business", "calendar"])
+    counts: Literal["business", "calendar"] = random.choice(["business", "calendar"])
     pauses = tuple(random.sample(PAUSING, random.randint(0, 2)))
     return [
         Policy(

@@ -182,7 +182,7 @@ def test_the_first_policy_that_matches_is_used(tenant: Tenant) -> None:
     )
     assert [each["name"] for each in order] == ["VIP", "Big", "Standard"]
     customer = {"email": "Ann@BIG.test"}
-    cases = [
+    cases: list[tuple[dict[str, Any], Any]] = [
         ({"tags": ["vip", "other"], "customer": customer, "priority": "high"}, vip),
         ({"customer": customer, "priority": "high"}, big),
         ({"customer": customer}, standard),
