@@ -44,6 +44,8 @@ NEEDS: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/v1/external/customers/{id}"): {"customers:read"},
     ("PATCH", "/api/v1/external/customers/{id}"): {"customers:write"},
     ("DELETE", "/api/v1/external/customers/{id}"): {"customers:write"},
+    ("POST", "/api/v1/external/customers/{id}/merge"): {"customers:write"},
+    ("DELETE", "/api/v1/external/customers/{id}/merge"): {"customers:write"},
     ("POST", "/api/v1/external/customers/{id}/erase"): {"customers:erase"},
     ("GET", "/api/v1/external/customers/{id}/erasure"): {"customers:erase"},
     ("GET", "/api/v1/external/agents"): {"tickets:read"},

@@ -179,7 +179,7 @@ def _contact_form(tenant: Tenant, mailbox: str) -> tuple[str, str]:
 
     async def work(tx: Tx) -> None:
         form = await contact_form.save_form(tx, caller, wanted, now_us=now_us)
-        request = FormRequest(SUM, SUM, "form@customer.example")
+        request = FormRequest(SUM, SUM, f"form@{name}.example")  # each address gets few e-mails
         await contact_form.submit(tx, form, request, language="en", now_us=now_us)
 
     tenant.service.write(work)
