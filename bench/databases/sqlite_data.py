@@ -44,6 +44,7 @@ _WRITTEN_BY_RUNS = (
     "DELETE FROM ticket_tags WHERE tenant_id = ? AND ticket_id >= ?",
     "DELETE FROM ticket_changes WHERE tenant_id = ? AND id >= ?",
     "DELETE FROM tickets WHERE tenant_id = ? AND id >= ?",
+    "DELETE FROM customer_addresses WHERE tenant_id = ? AND customer_id >= ?",
     "DELETE FROM customers WHERE tenant_id = ? AND id >= ?",
     "DELETE FROM events WHERE tenant_id = ? AND id >= ?",
     "DELETE FROM attempts WHERE tenant_id = ? AND delivery_id >= ?",

@@ -26,7 +26,7 @@ Settings = Mapping[str, str | int | bool]
 _STOP = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 _SETTINGS: Settings = {
     "listen_addresses": HOST,
-    "max_connections": 300,
+    "max_connections": 800,  # of the services that the workers of a run keep, 20 each
     "shared_buffers": "64MB",
     "synchronous_commit": True,
     "jit": False,
