@@ -79,7 +79,7 @@ def test_an_unsafe_role_fails_and_ends_the_checks(shell: Terminal, env: Env) -> 
 
 
 def test_too_many_connections_fail(shell: Terminal) -> None:
-    many = shell.with_env(SEALDESK_EXPECTED_PROCESSES="60")
+    many = shell.with_env(SEALDESK_EXPECTED_PROCESSES="200")
     state, text = _run_doctor(many)["connected"]
     assert (state, "raise max_connections" in text) == ("bad", True)
 
