@@ -47,11 +47,11 @@ _SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '1s'"
 _RETRYABLE = (asyncpg.LockNotAvailableError.sqlstate, asyncpg.DeadlockDetectedError.sqlstate)
 _MAX_ATTEMPTS = 20
 _LONGEST_REST_S = 3.0
-# A trigger does not notice that a migration has rebuilt a table.
 _NOTE_OLDEST_READER = text(
     "INSERT INTO installation_notes (name, note, noted_at) VALUES (:name, :note, :now_us)"
     " ON CONFLICT (name) DO UPDATE SET note = excluded.note, noted_at = excluded.noted_at"
 )
+# A trigger does not notice that a migration has rebuilt a table.
 _STAMPS = ("key_stamp", "ticket_stamps")
 
 T = TypeVar("T")

@@ -13,6 +13,7 @@ from sealdesk.tickets.errors import FIELD_CHANGED, INVALID_TRANSITION, TICKET_CL
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.types import (
     CUSTOM,
+    ENDED,
     MAX_TAGS,
     PRIORITIES,
     YES,
@@ -44,7 +45,6 @@ _REOPENED_BY_CUSTOMER: tuple[Status, ...] = ("pending", "on_hold", "resolved")
 _MAX_SNIPPET = 160
 # Of white space that is left out, and cut off, without reading all of a long text.
 _MAX_SNIPPET_SOURCE = 4 * _MAX_SNIPPET
-_ENDED: tuple[Status, ...] = ("resolved", "closed")
 # 1990-01-01: older times are mistakes, such as seconds in place of milliseconds.
 MIN_IMPORTED_US = 631_152_000 * 1_000_000
 _TOO_OLD = gettext_noop("This is before 1990.")
@@ -108,7 +108,7 @@ def new_ticket(
     fields["tags"] = distinct(new.tags)
     fields["custom_fields"] = new.custom_fields or {}
     if new.snoozed_until is not None:
-        wanted, is_ended = new.snoozed_until, new.status in _ENDED
+        wanted, is_ended = new.snoozed_until, new.status in ENDED
         fields["snoozed_until"] = snoozing.to_stored(wanted, None, now_us, is_ended=is_ended)
     return Ticket(
         **fields,
@@ -140,7 +140,7 @@ def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> TicketUpd
     if "custom_fields" in fields:
         fields["custom_fields"] = merge_patch.merge(ticket.custom_fields, fields["custom_fields"])
     if "snoozed_until" in fields:
-        wanted, is_ended = fields["snoozed_until"], fields.get("status", ticket.status) in _ENDED
+        wanted, is_ended = fields["snoozed_until"], fields.get("status", ticket.status) in ENDED
         until = snoozing.to_stored(wanted, ticket.snoozed_until, now_us, is_ended=is_ended)
         fields["snoozed_until"] = until
     if "status" in fields:
@@ -287,7 +287,7 @@ def _of_old_reply(times: dict[str, Any], status: str) -> dict[str, Any]:
     """Of the fields that a reply sets, those of an old one: nobody waits for an ended ticket."""
     names = ("last_customer_reply_at", "first_response_at", "waiting_since")
     fields = {name: times[name] for name in names if name in times}
-    return fields | {"waiting_since": None} if status in ("resolved", "closed") else fields
+    return fields | {"waiting_since": None} if status in ENDED else fields
 
 
 def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any]:
@@ -308,7 +308,7 @@ def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any
         fields |= {"resolved_at": now_us, "waiting_since": None, "snoozed_until": None}
     elif status == "closed":
         fields |= {"closed_at": now_us, "waiting_since": None, "snoozed_until": None}
-    elif ticket.status in _ENDED:
+    elif ticket.status in ENDED:
         fields |= {"resolved_at": None, "closed_at": None}
         fields["waiting_since"] = _unanswered_since(ticket)
     return fields

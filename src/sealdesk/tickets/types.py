@@ -31,6 +31,7 @@ Delivery = Literal["queued", "sent", "bounced", "failed"]
 FromMail = Literal["note", "history"]
 
 STATUSES: tuple[Status, ...] = ("open", "pending", "on_hold", "resolved", "closed")
+ENDED: tuple[Status, ...] = ("resolved", "closed")
 PRIORITIES: tuple[Priority, ...] = ("low", "medium", "high", "urgent")
 
 CUSTOM = "custom-"  # before the key of a custom field: its name in forms and in the history

@@ -212,6 +212,25 @@ def test_changed_policies_reach_the_tickets_that_are_open_without_an_event(
     assert told(key) == []
 
 
+def test_a_ticket_of_a_merged_customer_gets_what_is_promised_to_the_other_one(
+    tenant: Tenant,
+) -> None:
+    admin, key = tenant.admin(), tenant.key()
+    made(admin, customers=["vip@acme.test"], first_response_minutes=60)
+    ann, vip = key.customer("ann@acme.test"), key.customer("vip@acme.test")
+    ticket, ended = (opened(key, customer={"email": "ann@acme.test"}) for _ in range(2))
+    key.patch(f"{TICKETS}/{ended['id']}", {"status": "resolved"})
+    service = tenant.service
+    wait_until(lambda: not service.rows("SELECT tenant_id FROM sla_renewals LIMIT 1"))
+    assert ticket["due"] is None
+    at = f"/api/v1/external/customers/{ann['id']}/merge"
+    assert key.post(at, {"into": vip["id"]}).status_code == 200
+    assert read(key, ticket)["due"]["first_response"] == hours_after(ticket["created_at"], 1)
+    assert read(key, ended)["due"] is None
+    assert key.delete(at).status_code == 200
+    assert read(key, ticket)["due"] is None
+
+
 def test_changed_business_hours_reach_the_tickets_that_are_open(tenant: Tenant) -> None:
     visitor, key, path = logged_in(tenant), tenant.key(), "/settings/business-hours"
     always = dict.fromkeys(DAYS, "00:00-24:00") | {"time_zone": "UTC"}

@@ -323,8 +323,7 @@ def _wanted(typed: dict[str, str], mailbox: Mailbox | None) -> dict[str, Any]:
     wanted |= {name: typed[name] or None for name in _OPTIONAL}
     wanted["aliases"] = typed["aliases"].split()
     for name in _NUMBERS:
-        text = typed[name]
-        wanted[name] = int(text) if text.isascii() and text.isdigit() else text or None
+        wanted[name] = forms.number(typed[name])
     wanted["per_minute"] = wanted["per_minute"] or rules.DEFAULT_PER_MINUTE
     for name in _PASSWORDS:
         has_log_in = typed[name.replace("password", "username")] != ""

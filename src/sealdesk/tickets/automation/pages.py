@@ -139,7 +139,7 @@ async def add_ready_made(request: Request) -> Response:
 async def try_rule(request: Request, rule_id: str) -> Response:
     """What a rule would have done: some thousand events at a time, in turns with others."""
     rule = await _get_rule(request, rule_id)
-    after = _number(forms.read_query(request).text("after"))
+    after = forms.number(forms.read_query(request).text("after"))
     reached, outcomes = after if isinstance(after, int) else 0, list[Outcome]()
     for _ in range(_PARTS):
         trial = await request.read(partial(_run_part, rule, reached, request.now_us))
@@ -214,24 +214,18 @@ async def _read_fields(request: Request) -> dict[str, Any]:
 
 def _read_actions(form: Form) -> dict[str, Any]:
     chosen = {name: form.text(name) or None for name in ("status", "priority", "team_id")}
-    tags = {name: _split(form.text(name)) or None for name in ("add_tags", "remove_tags")}
+    tags = {name: forms.split_list(form.text(name)) or None for name in ("add_tags", "remove_tags")}
     return {**chosen, **tags, "note": form.text("note").strip() or None}
-
-
-def _split(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
 
 
 def _wanted(typed: dict[str, Any]) -> dict[str, Any]:
     """The same as the body of an API request."""
-    numbers = {"hours": _number(typed["hours"]) or 0, "position": _number(typed["position"])}
+    numbers = {
+        "hours": forms.number(typed["hours"]) or 0,
+        "position": forms.number(typed["position"]),
+    }
     given = {name: value for name, value in numbers.items() if value is not None}
     return {**{name: typed[name] for name in typed if name not in numbers}, **given}
-
-
-def _number(text: str) -> int | str | None:
-    """What is no number is refused by the check of the field."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text or None
 
 
 async def _list_names(tx: Tx, tenant_id: str) -> tuple[dict[str, str], dict[str, str]]:

@@ -1,5 +1,7 @@
 """Merging customers, and undoing it; each is one transaction's worth of work."""
 
+from collections.abc import Sequence
+
 from sealdesk.caller import Caller
 from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
@@ -18,7 +20,12 @@ from sealdesk.tickets.erasing import rules as erasing
 from sealdesk.tickets.erasing import store as erasures
 from sealdesk.tickets.merging.errors import MERGE_FINAL, NOT_MERGED
 from sealdesk.tickets.merging.rules import UNDO_HOURS
+from sealdesk.tickets.promises import keeping
+from sealdesk.tickets.promises import store as policies
+from sealdesk.tickets.store import tickets
+from sealdesk.tickets.types import ENDED
 
+_RENEWED_AT_ONCE = 50
 _NOT_MERGED = NOT_MERGED.variant(
     "This customer is not merged into another one, so there is nothing to undo."
 )
@@ -41,6 +48,7 @@ async def merge(
     await store.move_tickets(tx, tenant_id, ticket_ids, from_id=source.id, to_id=target.id)
     await customer_store.remove(tx, source)
     await customer_store.replace(tx, target, after)
+    await _renew_promises(tx, caller, ticket_ids, now_us)
     await store.add(
         tx,
         StoredMerge(tenant_id, source.id, target.id, ended, gained, ticket_ids, now_us),
@@ -71,12 +79,27 @@ async def undo(tx: Tx, caller: Caller, source_id: str, *, now_us: int) -> Custom
     await customer_store.restore(tx, source)
     await store.move_tickets(tx, tenant_id, merge.ticket_ids, from_id=target.id, to_id=source.id)
     await customer_store.replace(tx, target, after)
+    await _renew_promises(tx, caller, merge.ticket_ids, now_us)
     await store.delete(tx, tenant_id, source.id)
     changes: Changes = {"merged_into_id": (target.id, None)}
     await _record(tx, "customer.updated", source, changes, now_us)
     await _record(tx, "customer.updated", after, customer_rules.differences(target, after), now_us)
     await audit.record(tx, caller, "customer.unmerged", source.id, {"from": target.id}, now_us)
     return source
+
+
+async def _renew_promises(tx: Tx, caller: Caller, ticket_ids: Sequence[str], now_us: int) -> None:
+    """Give tickets that have moved what is promised to their customer now."""
+    if not caller.has_policies:
+        return
+    promises = await policies.read(tx, caller.tenant_id)
+    if not promises.policies:
+        return
+    for at in range(0, len(ticket_ids), _RENEWED_AT_ONCE):
+        part = ticket_ids[at : at + _RENEWED_AT_ONCE]
+        for stored in await tickets.list_by_ids(tx, caller.tenant_id, part):
+            if stored.ticket.status not in ENDED:
+                await keeping.renew(tx, stored, promises, now_us)
 
 
 async def _get_both(

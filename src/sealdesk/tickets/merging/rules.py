@@ -11,7 +11,7 @@ from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.errors import TICKET_CLOSED
 from sealdesk.tickets.merging.errors import MERGE_INTO_ITSELF, NOT_MERGED, TOO_MANY_REPLIES
 from sealdesk.tickets.merging.types import Conversation, StoredMerge
-from sealdesk.tickets.types import Author, Reply, Status, Ticket, TicketUpdate
+from sealdesk.tickets.types import ENDED, Author, Reply, Status, Ticket, TicketUpdate
 
 # Moving one takes about 20 µs, and other writes wait meanwhile.
 MAX_REPLIES = 1000
@@ -110,5 +110,5 @@ def _turn(ticket: Ticket, status: Status, conversation: Conversation) -> Fields:
     return {
         "last_reply_by": replies[0][0] if replies else None,
         "last_customer_reply_at": next((at for by, at in replies if by == "customer"), None),
-        "waiting_since": None if status in ("resolved", "closed") else since,
+        "waiting_since": None if status in ENDED else since,
     }

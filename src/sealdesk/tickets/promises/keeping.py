@@ -14,6 +14,7 @@ from sealdesk.tickets.notifications.types import Kind
 from sealdesk.tickets.promises import clocks, rules, store
 from sealdesk.tickets.promises.clocks import Alert, AlertKind
 from sealdesk.tickets.promises.types import Promises
+from sealdesk.tickets.store.tickets import TicketAndCustomer
 from sealdesk.tickets.types import Ticket
 
 _NOTIFICATIONS: dict[AlertKind, Kind] = {
@@ -60,6 +61,24 @@ async def _go_on(
         await announce(tx, before, reference, alerts, now_us)
         after = msgspec.structs.replace(after, clocks=told)
     return rules.clocks_at(after, email_of(reference), promises, at)
+
+
+async def renew(tx: Tx, stored: TicketAndCustomer, promises: Promises, now_us: int) -> None:
+    """Give a ticket what is promised now: its policy or its customer is another one.
+
+    What was over before is announced; what is over already by the new promise is not.
+    """
+    ticket = before = stored.ticket
+    if before.clocks is not None:
+        told, alerts = clocks.told(before.clocks, now_us)
+        await announce(tx, before, stored.reference, alerts, now_us)
+        ticket = msgspec.structs.replace(ticket, clocks=told)
+    renewed = rules.clocks_at(ticket, email_of(stored.reference), promises, now_us)
+    silent = None if renewed is None else rules.silenced(renewed, now_us)
+    after = rules.with_clocks(before, silent)
+    if after is not before:
+        after = msgspec.structs.replace(after, version=before.version + 1)
+        await store.store_renewed(tx, before, after)
 
 
 async def announce(

@@ -17,7 +17,7 @@ from sealdesk.tickets.types import PRIORITIES
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.i18n import gettext_noop, translate
+from sealdesk.web.pages.i18n import gettext_noop
 from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
@@ -126,21 +126,12 @@ def _read_fields(request: Request) -> dict[str, Any]:
 
 def _wanted(typed: dict[str, Any]) -> dict[str, Any]:
     """The same as the body of an API request."""
-    wanted = {**typed, **{name: _split(typed[name]) for name in _TEXTS}}
+    wanted = {**typed, **{name: forms.split_list(typed[name]) for name in _TEXTS}}
     wanted |= {name: list(typed[name]) for name in _CHOICES}
-    wanted |= {name: _number(typed[name]) for name in _MINUTES}
+    wanted |= {name: forms.number(typed[name]) for name in _MINUTES}
     wanted["warning_minutes"] = wanted["warning_minutes"] or 0
-    position = _number(wanted.pop("position"))
+    position = forms.number(wanted.pop("position"))
     return wanted if position is None else {**wanted, "position": position}
-
-
-def _split(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
-
-
-def _number(text: str) -> int | str | None:
-    """What is no number is refused by the check of the field."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text or None
 
 
 async def _form(
@@ -150,9 +141,6 @@ async def _form(
     policy: Policy | None = None,
 ) -> Response:
     """The form with what was typed and a message beside each invalid field."""
-    shown = forms.messages(error)
-    if isinstance(error, ValidationFailed):  # of a list, beside its field
-        shown["faults"] |= {each.pointer.split("/")[1]: translate(each) for each in error.faults}
     return await render.page(
         request,
         "promises/policy.html",
@@ -162,5 +150,5 @@ async def _form(
         priorities=PRIORITIES,
         statuses=PAUSING,
         team_names=await _team_names(request),
-        **shown,
+        **forms.messages(error),
     )

@@ -10,7 +10,7 @@ from sealdesk.tickets.hours import rules as hours_rules
 from sealdesk.tickets.hours.types import Hours
 from sealdesk.tickets.promises.clocks import BREACHED, TARGETS, WARNED, Clock, Clocks, Target
 from sealdesk.tickets.promises.types import Policy, Promises
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.types import ENDED, Ticket
 
 MINUTE_US = hours_rules.MINUTE_US
 CONDITIONS = ("priorities", "team_ids", "tags", "customers")
@@ -19,7 +19,6 @@ CHANGED = (
     *(f"{target}_minutes" for target in TARGETS),
     *("counts", "pauses_on", "warning_minutes"),
 )
-_ENDED = ("resolved", "closed")
 _NO_TARGET = gettext_noop("Promise at least one of the three.")
 _NO_HOURS = gettext_noop("The desk has no business hours yet. Set them first, or count all hours.")
 _NEVER = gettext_noop("By the business hours and holidays, this would not be due in three months.")
@@ -118,7 +117,7 @@ def _clock(
         running = _run(clock, clock.since_us, policy, hours)
         is_promised_anew = running.due_us != clock.due_us and (running.due_us or at + 1) > at
         clock = msgspec.structs.replace(running, told=0) if is_promised_anew else running
-    if ticket.status in _ENDED:
+    if ticket.status in ENDED:
         return _stop(clock, hours, at)
     if ticket.status in policy.pauses_on:
         # What is late is not paused, and goes on being late.
@@ -133,7 +132,7 @@ def _start(target: Target, before: Clock | None, ticket: Ticket) -> int | None:
         return ticket.created_at
     if target == "first_response":
         return ticket.created_at if ticket.first_response_at is None else None
-    if before is not None and ticket.status in _ENDED and ticket.last_reply_by == "customer":
+    if before is not None and ticket.status in ENDED and ticket.last_reply_by == "customer":
         return ticket.last_customer_reply_at  # who waits again if the ticket is reopened
     return None if ticket.first_response_at is None else ticket.waiting_since
 

@@ -8,8 +8,11 @@ import msgspec
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
+from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.hours import store as hours
 from sealdesk.tickets.promises.types import MAX_POLICIES, Policy, Promises
+from sealdesk.tickets.store.tickets import encode_clocks
+from sealdesk.tickets.types import Ticket
 
 _COLUMNS = (
     "tenant_id",
@@ -45,6 +48,12 @@ _DELETE = "DELETE FROM sla_policies WHERE tenant_id = :tenant_id AND id = :id"
 _RENEW = """
 INSERT INTO sla_renewals (tenant_id, ticket_id, stepped_at) VALUES (:tenant_id, '', 0)
 ON CONFLICT (tenant_id) DO UPDATE SET ticket_id = '', stepped_at = 0
+"""
+_STORE_RENEWED = """
+UPDATE tickets SET clocks = :clocks, due_at = :due_at, alert_at = :alert_at, document = :document,
+    version = :version
+WHERE tenant_id = :tenant_id AND id = :id AND version = :before
+    AND coalesce(alert_at, 0) = :alert_before
 """
 
 
@@ -96,6 +105,24 @@ async def place(tx: Tx, tenant_id: str, policies: Sequence[Policy]) -> None:
 
 async def delete(tx: Tx, tenant_id: str, policy_id: str) -> None:
     await tx.execute_one(_DELETE, {"tenant_id": tenant_id, "id": policy_id})
+
+
+async def store_renewed(tx: Tx, before: Ticket, after: Ticket) -> None:
+    """Store a ticket with other due times, which are a new version of it."""
+    await tx.execute_one(
+        _STORE_RENEWED,
+        {
+            "tenant_id": before.tenant_id,
+            "id": before.id,
+            "before": before.version,
+            "alert_before": before.alert_at or 0,
+            "clocks": encode_clocks(after.clocks),
+            "due_at": after.due_at,
+            "alert_at": after.alert_at,
+            "version": after.version,
+            "document": ticket_rules.ready_document(after),
+        },
+    )
 
 
 async def renew(tx: Tx, tenant_id: str) -> None:

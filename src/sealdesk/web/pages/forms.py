@@ -11,6 +11,7 @@ from sealdesk.web.form import Form, parse_form
 from sealdesk.web.pages.i18n import translate
 from sealdesk.web.request import Request
 
+_MAX_DIGITS = 9
 TOKEN = "form_token"  # noqa: S105 - the name of a field
 _TOKEN_HEADER = b"x-form-token"
 MEDIA_TYPE = b"application/x-www-form-urlencoded"
@@ -86,6 +87,17 @@ def faults_by_field(refusal: ValidationFailed) -> dict[str, str]:
         field = fault.pointer.split("/")[1] if fault.pointer else ""
         faults.setdefault(field, translate(fault))
     return faults
+
+
+def split_list(text: str) -> list[str]:
+    """The items of a field that has several, with commas between them."""
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def number(text: str) -> int | str | None:
+    """The number of a field, None for an empty one; the check of the field refuses other text."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+    return int(text) if is_number else text or None
 
 
 def _host(origin: bytes) -> bytes:

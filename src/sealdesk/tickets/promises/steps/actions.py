@@ -1,14 +1,10 @@
 """One step of a desk's due times: some announcements, or some tickets by changed policies."""
 
-import msgspec
-
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.promises import clocks, keeping, rules
 from sealdesk.tickets.promises import store as policies
 from sealdesk.tickets.promises.steps import store
-from sealdesk.tickets.promises.types import Promises
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.tickets import TicketAndCustomer
 
 _STEP_TICKETS = 50
 
@@ -44,24 +40,9 @@ async def _renew(tx: Tx, tenant_id: str, now_us: int) -> int:
     ticket_ids = await store.list_unrenewed(tx, tenant_id, reached, _STEP_TICKETS)
     promises = await policies.read(tx, tenant_id)
     for stored in await ticket_store.list_by_ids(tx, tenant_id, ticket_ids):
-        await _renew_ticket(tx, promises, now_us, stored)
+        await keeping.renew(tx, stored, promises, now_us)
     if len(ticket_ids) < _STEP_TICKETS:
         await store.end_renewal(tx, tenant_id, reached)
     else:
         await store.store_step(tx, tenant_id, reached, ticket_ids[-1], now_us)
     return 1
-
-
-async def _renew_ticket(tx: Tx, promises: Promises, now_us: int, stored: TicketAndCustomer) -> None:
-    """What is over already by the changed policies is not announced."""
-    ticket = before = stored.ticket
-    if before.clocks is not None:
-        told, alerts = clocks.told(before.clocks, now_us)
-        await keeping.announce(tx, before, stored.reference, alerts, now_us)
-        ticket = msgspec.structs.replace(ticket, clocks=told)
-    renewed = rules.clocks_at(ticket, keeping.email_of(stored.reference), promises, now_us)
-    silent = None if renewed is None else rules.silenced(renewed, now_us)
-    after = rules.with_clocks(before, silent)
-    if after is not before:
-        after = msgspec.structs.replace(after, version=before.version + 1)
-        await store.store_renewed(tx, before, after)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import rules
 from sealdesk.tickets.store.tickets import encode_clocks
 from sealdesk.tickets.types import Ticket
 
@@ -38,12 +37,6 @@ WHERE tenant_id = :tenant_id AND stepped_at <= :now LIMIT :limit
 _UNRENEWED = """
 SELECT t.id FROM tickets t WHERE t.tenant_id = :tenant_id AND t.status = :status AND t.id > :after
 ORDER BY t.id LIMIT :limit
-"""
-_STORE_RENEWED = """
-UPDATE tickets SET clocks = :clocks, due_at = :due_at, alert_at = :alert_at, document = :document,
-    version = :version
-WHERE tenant_id = :tenant_id AND id = :id AND version = :before
-    AND coalesce(alert_at, 0) = :alert_before
 """
 _STORE_STEP = """
 UPDATE sla_renewals SET ticket_id = :reached, stepped_at = :now
@@ -97,24 +90,6 @@ async def list_unrenewed(tx: Tx, tenant_id: str, after: str, limit: int) -> list
         rows = await tx.fetch_all(_UNRENEWED, {**params, "status": status})
         found += [row["id"] for row in rows]
     return sorted(found)[:limit]
-
-
-async def store_renewed(tx: Tx, before: Ticket, after: Ticket) -> None:
-    """Store a ticket with other due times, which are a new version of it."""
-    await tx.execute_one(
-        _STORE_RENEWED,
-        {
-            "tenant_id": before.tenant_id,
-            "id": before.id,
-            "before": before.version,
-            "alert_before": before.alert_at or 0,
-            "clocks": encode_clocks(after.clocks),
-            "due_at": after.due_at,
-            "alert_at": after.alert_at,
-            "version": after.version,
-            "document": rules.ready_document(after),
-        },
-    )
 
 
 async def store_step(tx: Tx, tenant_id: str, before: str, reached: str, now_us: int) -> None:

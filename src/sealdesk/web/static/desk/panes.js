@@ -17,7 +17,7 @@ const main = document.getElementById("content");
 // The next ticket is fetched before it is asked for, which marks nothing as read. What is shown of
 // it is renewed at once, so it may be some seconds old.
 const PREFETCHED_FOR_MS = 60000;
-let prefetched = null; // { address, at, page } of a promise of the response.
+let prefetched = null; // found: a promise of the response, or of null if there is none.
 const fetchTicket = async (address, headers = {}) => {
   const signal = AbortSignal.timeout(SWAP_WITHIN_MS);
   const response = await fetch(address, { headers: { accept: "text/html", ...headers }, signal });
