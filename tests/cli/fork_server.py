@@ -1,8 +1,9 @@
 """The `sealdesk` program, imported once: it forks for each message and runs one command.
 
 Importing a command takes ten times as long as running it. A message has four files: the command
-(JSON), and its standard input, output and error. The replies are the process id of the command and,
-at its end, the exit code.
+(JSON), and its standard input, output and error. The replies are "started PID", and at the end of a
+command "PID EXIT_CODE". Commands run beside each other; those that still run when the socket is
+closed are ended.
 """
 
 import gc
@@ -13,6 +14,8 @@ import socket
 import sys
 from contextlib import suppress
 from importlib import import_module
+from multiprocessing import connection
+from multiprocessing.context import ForkProcess
 
 # Modules that commands import when they need them; the first may be missing.
 _LATE = (
@@ -28,25 +31,44 @@ def main() -> None:
         with suppress(ModuleNotFoundError):
             import_module(name)
     gc.freeze()  # otherwise the collector of each fork would touch, and so copy, all objects
-    context = multiprocessing.get_context("fork")
+    running: dict[int, ForkProcess] = {}  # by sentinel
     with socket.socket(fileno=int(sys.argv[1])) as messages:
         while True:
-            message, files, _, _ = socket.recv_fds(messages, 1, 4)
-            if not message:
-                return
-            command = context.Process(target=_run, args=files)
-            command.start()
-            for file in files:
-                os.close(file)
-            messages.send(str(command.pid).encode())
-            command.join()
-            messages.send(str(command.exitcode).encode())
+            for ready in connection.wait([messages.fileno(), *running]):
+                if ready != messages.fileno():
+                    _report(messages, running.pop(ready))  # type: ignore[arg-type]
+                elif (command := _start(messages)) is None:
+                    for left in running.values():
+                        left.terminate()
+                    return
+                else:
+                    running[command.sentinel] = command
 
 
-def _run(what: int, *standard: int) -> None:
+def _start(messages: socket.socket) -> ForkProcess | None:
+    """Fork for the next message; None: there is none any more."""
+    message, files, _, _ = socket.recv_fds(messages, 1, 4)
+    if not message:
+        return None
+    command = multiprocessing.get_context("fork").Process(target=_run, args=(messages, *files))
+    command.start()
+    for file in files:
+        os.close(file)
+    messages.send(f"started {command.pid}".encode())
+    return command
+
+
+def _report(messages: socket.socket, command: ForkProcess) -> None:
+    command.join()
+    messages.send(f"{command.pid} {command.exitcode}".encode())
+
+
+def _run(messages: socket.socket, what: int, *standard: int) -> None:
     """Run the command in this fork as after a normal start."""
+    messages.close()
     for number, given in enumerate(standard):
         os.dup2(given, number)
+        os.close(given)
     with os.fdopen(what) as file:
         told = json.load(file)
     sys.argv = told["arguments"]

@@ -1,29 +1,21 @@
 """The `sealdesk` command as a shell runs it, and servers that it starts."""
 
-import atexit
 import json
 import os
-import signal
-import socket
 import subprocess
-import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import Any
 
 import httpx
 
-PROGRAM = Path(sys.executable).with_name("sealdesk")
-_FORK_SERVER_PROGRAM = Path(__file__).with_name("fork_server.py")
-# A command takes two seconds at most, but a machine may be busy or slow.
-_TIMEOUT_S = 300
+from tests.cli.commands import PIPE, PROGRAM, TIMEOUT_S, Command, can_fork, start_command
+
 PASSWORD = "correct horse battery staple"
-_AT_START = ("PYTHON", "LANG", "LC_", "TZ")
 # Where nothing responds. The default is port 8000, where something of this machine might.
 _NOWHERE = "http://127.0.0.1:1"
 
@@ -45,18 +37,31 @@ class Terminal:
 
     def run(self, *args: str, stdin: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
         """Run `sealdesk` with these arguments to its end."""
-        if not options and _at_start(self.env) == _at_start(os.environ):
-            return _fork_server().run(args, stdin, self.env)
+        if not options and can_fork(self.env):
+            return self._run_in_fork(*args, stdin=stdin)
         return subprocess.run(
             [PROGRAM, *args],
             input=stdin,
             env=self.env,
             capture_output=True,
             text=True,
-            timeout=_TIMEOUT_S,
+            timeout=TIMEOUT_S,
             check=False,
             **options,
         )
+
+    def _run_in_fork(self, *args: str, stdin: str) -> subprocess.CompletedProcess[str]:
+        with TemporaryFile("w+") as given, TemporaryFile("w+") as out, TemporaryFile("w+") as err:
+            given.write(stdin)
+            given.seek(0)
+            command = start_command(*args, env=self.env, stdin=given, stdout=out, stderr=err)
+            try:
+                exit_code = command.wait()
+            finally:
+                command.kill()
+            out.seek(0)
+            err.seek(0)
+            return subprocess.CompletedProcess([*args], exit_code, out.read(), err.read())
 
     def out(self, *args: str, stdin: str = "") -> str:
         """Run a command that must succeed; return its stdout."""
@@ -82,69 +87,10 @@ class Terminal:
         return str(made["tenant_id"])
 
 
-class ForkServer:
-    """Runs commands as forks of a process that has imported them; see `fork_server`."""
-
-    def __init__(self) -> None:
-        self._messages, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._messages.settimeout(_TIMEOUT_S)
-        self._one_at_a_time = threading.Lock()
-        with theirs:
-            self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-P",
-                    _FORK_SERVER_PROGRAM,
-                    str(theirs.fileno()),
-                ],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-            )
-        atexit.register(self._end)
-
-    def run(
-        self, args: tuple[str, ...], stdin: str, env: Mapping[str, str]
-    ) -> subprocess.CompletedProcess[str]:
-        """Run one command to its end."""
-        what = {"arguments": [str(PROGRAM), *args], "env": {**env}, "directory": str(Path.cwd())}
-        with ExitStack() as stack:
-            files = [stack.enter_context(TemporaryFile("w+")) for _ in range(4)]
-            told, given, out, err = files
-            for file, text in ((told, json.dumps(what)), (given, stdin)):
-                file.write(text)
-                file.seek(0)
-            exit_code = self._exit_code(files)
-            for file in (out, err):
-                file.seek(0)
-            return subprocess.CompletedProcess([*args], exit_code, out.read(), err.read())
-
-    def _exit_code(self, files: Sequence[IO[str]]) -> int:
-        with self._one_at_a_time:
-            socket.send_fds(self._messages, [b"!"], [file.fileno() for file in files])
-            child = int(self._messages.recv(32))
-            try:
-                return int(self._messages.recv(32))
-            except TimeoutError:
-                os.kill(child, signal.SIGKILL)
-                raise
-
-    def _end(self) -> None:
-        self._messages.close()
-        self._process.wait()
-
-
-_fork_server = cache(ForkServer)
-
-
-def _at_start(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that Python reads only at its start."""
-    return {name: value for name, value in env.items() if name.startswith(_AT_START)}
-
-
 class Served:
     """A running `sealdesk serve`: its URL and its log."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: Command | subprocess.Popen[str]) -> None:
         self.process = process
         self._lines: SimpleQueue[str] = SimpleQueue()
         self.log: list[dict[str, Any]] = []
@@ -160,7 +106,7 @@ class Served:
         """Wait for the next log line with this event."""
         while True:
             try:
-                line = self._lines.get(timeout=_TIMEOUT_S)
+                line = self._lines.get(timeout=TIMEOUT_S)
             except Empty:
                 raise AssertionError(f"{event!r} was not logged; the log is {self.log}") from None
             self.log.append(json.loads(line))
@@ -171,22 +117,25 @@ class Served:
 @contextmanager
 def serving(terminal: Terminal, *args: str, port: int = 0, **options: Any) -> Iterator[Served]:
     """Run a server on a free port and stop it with SIGTERM. options: of the process."""
-    process = subprocess.Popen(
-        [PROGRAM, "serve", "--port", str(port), *args],
-        env=terminal.env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **options,
-    )
+    words = ("serve", "--port", str(port), *args)
+    process = _started(words, terminal.env, options)
     try:
         yield Served(process)
     finally:
         process.terminate()
-        process.wait(_TIMEOUT_S)
+        process.wait(TIMEOUT_S)
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             stream.close()
+
+
+def _started(
+    words: tuple[str, ...], env: dict[str, str], options: dict[str, Any]
+) -> Command | subprocess.Popen[str]:
+    if not options and can_fork(env):
+        return start_command(*words, env=env, stdout=PIPE, stderr=PIPE)
+    pipes: dict[str, Any] = {"stdout": PIPE, "stderr": PIPE, "text": True}
+    return subprocess.Popen([PROGRAM, *words], env=env, **pipes, **options)
 
 
 def log_in(url: str, email: str, password: str = PASSWORD) -> int:

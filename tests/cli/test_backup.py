@@ -18,7 +18,8 @@ from sealdesk.clock import Clock
 from sealdesk.db.backup import archive
 from sealdesk.db.schema_version import DEVELOPMENT_COMMIT
 from tests.cli.backups import empty_target, serving_restored, terminal_of
-from tests.cli.terminal import PROGRAM, serving
+from tests.cli.commands import PIPE, PROGRAM, start_command
+from tests.cli.terminal import serving
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_FIRST, SQLITE_ONLY, Begin
 from tests.support.pages import Visitor
@@ -281,6 +282,7 @@ def test_a_drill_begins_no_epoch(source: Service) -> None:
     assert source.rows("SELECT started_at FROM epochs LIMIT 1") == []
 
 
+@SQLITE_FIRST
 def test_a_drill_of_an_incomplete_backup_says_so(source: Service, tmp_path: Path) -> None:
     file = tmp_path / "backup"
     path_of(source, source.tenant().key().attachment(content=b"text")).unlink()
@@ -298,6 +300,7 @@ def path_of(service: Service, attachment: dict[str, str]) -> Path:
     return found
 
 
+@SQLITE_FIRST
 def test_only_what_a_row_needs_is_copied(source: Service, tmp_path: Path) -> None:
     shown = source.tenant().key().attachment(content=b"one")
     kept = path_of(source, shown)
@@ -306,6 +309,7 @@ def test_only_what_a_row_needs_is_copied(source: Service, tmp_path: Path) -> Non
     assert (written["attachments"], written["attachment_bytes"]) == (1, 3)
 
 
+@SQLITE_FIRST
 def test_attachments_are_left_only_in_a_bucket(source: Service, tmp_path: Path) -> None:
     result = terminal_of(source).run("backup", str(tmp_path / "backup"), "--leave-in-bucket")
     assert result.returncode == 1
@@ -313,6 +317,7 @@ def test_attachments_are_left_only_in_a_bucket(source: Service, tmp_path: Path) 
     assert not (tmp_path / "backup").exists()
 
 
+@SQLITE_FIRST
 def test_a_backup_holds_no_master_key(source: Service, tmp_path: Path) -> None:
     file = tmp_path / "backup"
     terminal_of(source).out("backup", str(file))
@@ -399,8 +404,7 @@ def test_a_killed_backup_leaves_no_file_and_the_next_cleans_up(
 ) -> None:
     directory = tmp_path / "backups"
     directory.mkdir()
-    command = [str(PROGRAM), "backup", str(directory / "one")]
-    with subprocess.Popen(command, env=terminal_of(source).env, stderr=subprocess.DEVNULL) as child:
+    with start_command("backup", str(directory / "one"), env=terminal_of(source).env) as child:
         wait_until(lambda: any(directory.iterdir()) or child.poll() is not None)
         child.send_signal(signal.SIGKILL)
     terminal_of(source).out("backup", str(directory / "two"))
@@ -427,9 +431,7 @@ def test_an_interrupted_restore_can_be_repeated(source: Service, tmp_path: Path)
     terminal_of(source).out("backup", str(file))
     with empty_target(source, tmp_path / "restored") as target:
         for _ in range(3):
-            with subprocess.Popen(
-                [PROGRAM, "restore", str(file)], env=target.env, stderr=subprocess.PIPE
-            ) as child:
+            with start_command("restore", str(file), env=target.env, stderr=PIPE) as child:
                 assert child.stderr is not None
                 child.stderr.readline()
                 child.send_signal(signal.SIGKILL)

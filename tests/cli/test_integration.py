@@ -3,14 +3,14 @@
 import json
 import os
 import pty
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.commands import start_command
 from tests.cli.fixtures import Home, on_a_file
-from tests.cli.terminal import PROGRAM, Terminal
+from tests.cli.terminal import Terminal
 from tests.support.databases import SQLITE_FIRST
 
 NEW = ("--subject", "Broken bowl", "--description", "It has a crack.")
@@ -37,13 +37,8 @@ def _in_terminal(terminal: Terminal, *args: str, columns: int = 80) -> str:
     """Run a command whose stdout and stderr are a terminal; return what it shows."""
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb") as screen:
-        process = subprocess.Popen(
-            [PROGRAM, *args],
-            env={**terminal.env, "COLUMNS": str(columns), "TERM": "xterm-256color"},
-            stdin=subprocess.DEVNULL,
-            stdout=theirs,
-            stderr=theirs,
-        )
+        env = {**terminal.env, "COLUMNS": str(columns), "TERM": "xterm-256color"}
+        process = start_command(*args, env=env, stdout=theirs, stderr=theirs)
         os.close(theirs)
         shown = b""
         try:

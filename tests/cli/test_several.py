@@ -1,13 +1,13 @@
 """Several `sealdesk serve` and `sealdesk worker` on one PostgreSQL database."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
 import pytest
 
-from tests.cli.terminal import PROGRAM, Terminal, serving
+from tests.cli.commands import PIPE, Command, start_command
+from tests.cli.terminal import Terminal, serving
 from tests.servers import run_redis_url
 from tests.support.databases import Template
 from tests.support.service import wait_until
@@ -59,11 +59,9 @@ def test_an_invalid_redis_url_prints_one_line(on_server: Terminal) -> None:
 
 
 @contextmanager
-def a_worker(terminal: Terminal) -> Iterator[subprocess.Popen[str]]:
+def a_worker(terminal: Terminal) -> Iterator[Command]:
     """A worker that runs until the end of the block."""
-    with subprocess.Popen(
-        [PROGRAM, "worker"], env=terminal.env, stderr=subprocess.DEVNULL, text=True
-    ) as process:
+    with start_command("worker", env=terminal.env) as process:
         try:
             yield process
         finally:
@@ -71,10 +69,7 @@ def a_worker(terminal: Terminal) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_worker_runs_until_sigterm(on_server: Terminal) -> None:
-    process = subprocess.Popen(
-        [PROGRAM, "worker"], env=on_server.env, stderr=subprocess.PIPE, text=True
-    )
-    with process:
+    with start_command("worker", env=on_server.env, stderr=PIPE) as process:
         assert process.stderr is not None
         assert '"event": "working"' in process.stderr.readline()
         process.terminate()

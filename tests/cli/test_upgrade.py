@@ -31,7 +31,8 @@ from tests.cli.upgrades import (
     kill_at_random,
     refusal_as,
 )
-from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Begin
+from tests.support.databases import POSTGRESQL_ONLY, SQLITE_FIRST, SQLITE_ONLY, Begin
+from tests.support.examples import examples
 from tests.support.service import Service, wait_until
 
 NOW = KNOWN_VERSIONS[-1]
@@ -112,7 +113,7 @@ def test_a_killed_upgrade_is_continued_by_running_it_again(service: Service, new
     key = service.tenant().key()
     ids = {key.ticket()["id"] for _ in range(3)}
     seen = set()
-    for _ in range(5):
+    for _ in range(examples(2)):
         kill_at_random(newer)
         seen.add(schema_of(service))
         assert key.get(TICKETS).status_code == 200
@@ -148,6 +149,7 @@ def test_a_current_database_needs_no_upgrade(service: Service) -> None:
     assert not (service.settings.data_dir / "backups").exists()
 
 
+@SQLITE_FIRST
 def test_without_a_terminal_nothing_is_asked_and_nothing_changed(
     service: Service, newer: Newer
 ) -> None:
@@ -157,6 +159,7 @@ def test_without_a_terminal_nothing_is_asked_and_nothing_changed(
     assert schema_of(service) == NOW
 
 
+@SQLITE_FIRST
 def test_who_declines_the_backup_and_the_migration_changes_nothing(
     service: Service, newer: Newer
 ) -> None:
@@ -173,6 +176,7 @@ def test_who_declines_the_backup_and_the_migration_changes_nothing(
     assert not (service.settings.data_dir / "backups").exists()
 
 
+@SQLITE_FIRST
 def test_what_the_check_finds_is_to_be_repaired_first(service: Service, newer: Newer) -> None:
     newer.env["SEALDESK_MASTER_KEY"] = "short"
     done = newer.run("upgrade", "--yes", "--no-backup")
@@ -271,6 +275,7 @@ def test_requests_are_served_while_a_migration_waits_for_a_table_in_use(
     assert schema_of(service) == "9999"
 
 
+@SQLITE_FIRST
 def test_a_version_that_the_new_schema_allows_starts_again(
     service: Service, tmp_path: Path
 ) -> None:

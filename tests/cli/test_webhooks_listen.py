@@ -5,7 +5,6 @@ import re
 import signal
 import socket
 import socketserver
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,8 +16,9 @@ import pytest
 from standardwebhooks import Webhook
 
 from sealdesk.crypto import webhook_signing
+from tests.cli.commands import Command, start_command
 from tests.cli.fixtures import on_a_file
-from tests.cli.terminal import PROGRAM, Terminal
+from tests.cli.terminal import Terminal
 from tests.servers import free_port
 from tests.support.client import Key
 from tests.support.databases import SQLITE_FIRST
@@ -35,12 +35,8 @@ class Listener:
     def __init__(self, terminal: Terminal, output: Path, *arguments: str) -> None:
         self._output = output
         with output.open("w") as file:
-            self.process = subprocess.Popen(
-                [PROGRAM, "webhooks", "listen", *arguments],
-                env=terminal.env,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
+            self.process = start_command(
+                "webhooks", "listen", *arguments, env=terminal.env, stdout=file, stderr=file
             )
 
     @property
@@ -90,7 +86,7 @@ def listen(tmp_path: Path, receiver: Receiver) -> Iterator[Any]:
         yield begin
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: Command) -> None:
     process.kill()
     process.wait(10)
 

@@ -14,7 +14,8 @@ import pytest
 from sealdesk.client.webhook_mistakes import MEANINGS
 from sealdesk.crypto import webhook_signing
 from sealdesk.crypto.webhook_signing import Mistake
-from tests.cli.terminal import PROGRAM, Terminal
+from tests.cli.commands import PROGRAM
+from tests.cli.terminal import Terminal
 
 SECRET = webhook_signing.mint_secret()
 BODY = b'{"id":"0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b","data":{"subject":"Gr\xc3\xbc\xc3\x9fe"}}'

@@ -20,7 +20,8 @@ from sealdesk.cli.upgrade import target as targets
 from sealdesk.db.schema_version import Unusable
 from sealdesk.settings import Settings
 from tests.cli.backups import terminal_of
-from tests.cli.terminal import PROGRAM, Terminal
+from tests.cli.commands import Command, start_command
+from tests.cli.terminal import Terminal
 from tests.support.client import Key
 from tests.support.newer_version import newer_sealdesk
 from tests.support.service import Service, wait_until
@@ -106,13 +107,9 @@ class Load:
 
 
 @contextmanager
-def background(terminal: Terminal, *commands: str) -> Iterator[list[subprocess.Popen[bytes]]]:
+def background(terminal: Terminal, *commands: str) -> Iterator[list[Command]]:
     """Processes of this version, which end with SIGTERM."""
-    quiet = subprocess.DEVNULL
-    running = [
-        subprocess.Popen([PROGRAM, command], env=terminal.env, stdout=quiet, stderr=quiet)
-        for command in commands
-    ]
+    running = [start_command(command, env=terminal.env) for command in commands]
     try:
         yield running
     finally:

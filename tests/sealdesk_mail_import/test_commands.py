@@ -1,12 +1,12 @@
 """`sealdesk mail import` in a terminal, and killed."""
 
-import subprocess
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from sealdesk_mail_import import running
-from tests.cli.terminal import PROGRAM, Terminal
+from tests.cli.commands import start_command
+from tests.cli.terminal import Terminal
 from tests.mail.receiving.killing import Place
 from tests.mail.receiving.test_killing import place
 from tests.mail.support import message
@@ -57,9 +57,7 @@ def test_an_import_that_is_killed_goes_on(place: Place, tmp_path: Path) -> None:
     with place.looked_at() as service:
         for _ in range(3):
             before = count(service, place)
-            process = subprocess.Popen(
-                [PROGRAM, *arguments], env=terminal.env, stderr=subprocess.DEVNULL
-            )
+            process = start_command(*arguments, env=terminal.env)
             wait_until(partial(_has_more, service, place, before))
             kills += process.poll() is None
             process.kill()

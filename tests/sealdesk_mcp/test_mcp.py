@@ -11,7 +11,8 @@ from mcp.client.stdio import stdio_client
 
 from sealdesk.client import AsyncDesk, RetryPolicy
 from sealdesk_mcp.server import make_server
-from tests.cli.terminal import PROGRAM, Terminal
+from tests.cli.commands import PROGRAM
+from tests.cli.terminal import Terminal
 from tests.support.client import Key
 from tests.support.databases import SQLITE_FIRST
 from tests.support.service import Tenant

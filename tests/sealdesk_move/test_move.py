@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from tests.cli.terminal import PROGRAM, Terminal, serving
+from tests.cli.commands import PIPE, PROGRAM, Command, start_command
+from tests.cli.terminal import Terminal, serving
 from tests.sealdesk_move.moving import MANY, add_many, dump
 from tests.servers import free_port, run_postgres
 from tests.support.databases import Template
@@ -146,22 +147,16 @@ def sql(urls: dict[str, str], statement: str) -> list[str]:
     return run_postgres().sql(statement, name)
 
 
-def start_move(terminal: Terminal, *args: str) -> subprocess.Popen[str]:
+def start_move(terminal: Terminal, *args: str) -> Command:
     """Start a move and wait until it copies."""
-    # Tests that run in the background ignore SIGINT, and their children inherit that.
-    process = subprocess.Popen(
-        ["env", "--default-signal=INT", PROGRAM, "move", *args],
-        env=terminal.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    process = start_command("move", *args, env=terminal.env, stderr=PIPE)
     assert process.stderr is not None
     first = process.stderr.readline()
     assert first.startswith("read: "), first
     return process
 
 
-def end_process(
-    process: subprocess.Popen[str], number: signal.Signals | None = None
-) -> tuple[int, str]:
+def end_process(process: Command, number: signal.Signals | None = None) -> tuple[int, str]:
     """Signal a process and wait for its end; return its exit code and remaining output."""
     if number is not None:
         process.send_signal(number)
@@ -186,7 +181,7 @@ def let_go(urls: dict[str, str]) -> None:
     sql(urls, "DROP FUNCTION hold() CASCADE")
 
 
-def move_a_part(source: Terminal, urls: dict[str, str], held: int = 0) -> subprocess.Popen[str]:
+def move_a_part(source: Terminal, urls: dict[str, str], held: int = 0) -> Command:
     """Start a move that copies some events more than those that the target has, and no others."""
     hold_after(urls, held + 1)
     process = start_move(source, "--to", urls["SEALDESK_OWNER_DATABASE_URL"])
@@ -198,7 +193,7 @@ def count_events(urls: dict[str, str]) -> int:
     return int(sql(urls, "SELECT count(*) FROM events")[0])
 
 
-def kill(process: subprocess.Popen[str], urls: dict[str, str]) -> None:
+def kill(process: Command, urls: dict[str, str]) -> None:
     """Kill a move, and end its session, which would wait for long."""
     assert end_process(process, signal.SIGKILL)[0] == -signal.SIGKILL
     sql(urls, _END_SESSION)

@@ -3,7 +3,6 @@
 import os
 import random
 import smtplib
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
-from tests.cli.terminal import PROGRAM
+from tests.cli.commands import Command, start_command
 from tests.mail.support import Desk, message, receiving
 from tests.servers import free_port
 from tests.servers.process import accepts
@@ -35,7 +34,7 @@ class Place(NamedTuple):
     @property
     def command(self) -> list[str]:
         name = "mail" if "SEALDESK_DATABASE_URL" in self.env else "serve"
-        return [str(PROGRAM), name, *(["--port", "0"] if name == "serve" else [])]
+        return [name, *(["--port", "0"] if name == "serve" else [])]
 
     def tickets(self) -> list[str]:
         """The subjects of all tickets, of the processes that have ended."""
@@ -65,14 +64,12 @@ def prepare(data_dir: Path, template: Path | None, env: dict[str, str]) -> Place
 
 
 @contextmanager
-def received(place: Place) -> Iterator[subprocess.Popen[bytes]]:
+def received(place: Place) -> Iterator[Command]:
     """A process that receives; killed in the end."""
     bare = {name: it for name, it in os.environ.items() if not name.startswith("SEALDESK_")}
     listen = {"SEALDESK_MAIL_LISTEN": f"127.0.0.1:{place.port}"}
     own = {"SEALDESK_DATA_DIR": str(place.data_dir), **place.env, **listen}
-    process = subprocess.Popen(
-        place.command, env=bare | own, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = start_command(*place.command, env=bare | own)
     try:
         while not accepts(place.port):
             assert process.poll() is None, "the receiver did not start"

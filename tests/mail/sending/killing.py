@@ -18,7 +18,7 @@ from sealdesk.mail.mailboxes.types import Mailbox, NewMailbox
 from sealdesk.mail.threads import actions as threads
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.types import NewReply, NewTicket, TicketCustomer
-from tests.cli.terminal import PROGRAM
+from tests.cli.commands import Command, start_command
 from tests.servers import free_port
 from tests.servers.process import accepts
 from tests.support.service import Service, running, wait_until
@@ -47,7 +47,7 @@ class Installation(NamedTuple):
     @property
     def command(self) -> list[str]:
         name = "worker" if "SEALDESK_DATABASE_URL" in self.env else "serve"
-        return [str(PROGRAM), name, *(["--port", "0"] if name == "serve" else [])]
+        return [name, *(["--port", "0"] if name == "serve" else [])]
 
     def accepted(self) -> list[Accepted]:
         lines = self.record.read_text().splitlines() if self.record.exists() else []
@@ -55,13 +55,11 @@ class Installation(NamedTuple):
         return [Accepted(message_id, int(at_ns)) for message_id, at_ns in pairs]
 
     @contextmanager
-    def sending(self) -> Iterator[subprocess.Popen[bytes]]:
+    def sending(self) -> Iterator[Command]:
         """A process that sends; killed in the end."""
         bare = {name: it for name, it in os.environ.items() if not name.startswith("SEALDESK_")}
         own = {"SEALDESK_DATA_DIR": str(self.data_dir), **self.env}
-        process = subprocess.Popen(
-            self.command, env=bare | own, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        process = start_command(*self.command, env=bare | own)
         try:
             yield process
         finally:
