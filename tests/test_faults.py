@@ -4,8 +4,6 @@ import json
 import os
 import resource
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +20,7 @@ from sealdesk.db.sqlite.database import SqliteDatabase
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.state import AppState
 from sealdesk.telemetry import storage
+from tests.cli.commands import start_command
 from tests.support.client import Key, Person
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Template
 from tests.support.disk import Disk, watched_disk
@@ -30,7 +29,6 @@ from tests.support.service import Service, running, wait_until
 
 TICKETS = "/api/v1/external/tickets"
 _ANY_SIZE = resource.RLIM_INFINITY
-SERVE = "from sealdesk.cli import main; raise SystemExit(main())"
 NEW = {"subject": "A subject", "description": "Text", "customer": {"email": "c@example.test"}}
 
 
@@ -67,7 +65,7 @@ def test_no_write_is_acknowledged_before_it_is_on_the_disk(
 ) -> None:
     disk.stand_still()
     (answer,) = _post(pool, used_key, 1)
-    assert disk.is_asked.wait(20)
+    assert disk.is_asked.wait(120)
     time.sleep(0.2)
     assert not answer.done()
     disk.goes_on.set()
@@ -80,7 +78,7 @@ def test_reads_do_not_wait_for_the_disk(
 ) -> None:
     disk.stand_still()
     (answer,) = _post(pool, used_key, 1)
-    assert disk.is_asked.wait(20)
+    assert disk.is_asked.wait(120)
     assert [used_key.get(TICKETS).json()["data"] for _ in range(5)] == [[]] * 5
     disk.goes_on.set()
     assert used_key.get(f"{TICKETS}/{answer.result().json()['data']['id']}").status_code == 200
@@ -93,7 +91,7 @@ def test_writers_that_wait_share_one_commit(
     used_key.service.settle()
     disk.stand_still()
     first = _post(pool, used_key, 1)
-    assert disk.is_asked.wait(20)
+    assert disk.is_asked.wait(120)
     others = _post(pool, used_key, 12)
     writer = cast(SqliteDatabase, used_key.service.state.database)._writer
     wait_until(lambda: len(writer._waiting) >= 12)
@@ -242,18 +240,15 @@ class Process:
         log = self._data_dir / "log"
         log.unlink(missing_ok=True)
         with log.open("w") as stderr:
-            self.child = subprocess.Popen(
-                [sys.executable, "-c", SERVE, "serve", "--port", "0"],
-                env={**os.environ, "SEALDESK_DATA_DIR": str(self._data_dir)},
-                stderr=stderr,
-            )
-        wait_until(lambda: '"serving"' in log.read_text(), 20)
+            env = {**os.environ, "SEALDESK_DATA_DIR": str(self._data_dir)}
+            self.child = start_command("serve", "--port", "0", env=env, stderr=stderr)
+        wait_until(lambda: '"serving"' in log.read_text())
         line = next(line for line in log.read_text().splitlines() if '"serving"' in line)
         self.url = json.loads(line)["url"]
 
-    def stop(self, with_signal: int = signal.SIGTERM) -> None:
+    def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> None:
         self.child.send_signal(with_signal)
-        self.child.wait(20)
+        self.child.wait(120)
 
     @property
     def key(self) -> Key:

@@ -46,7 +46,7 @@ def _in_terminal(terminal: Terminal, *args: str, columns: int = 80) -> str:
                 shown += block
         except OSError:  # the other side is closed: the command has ended
             pass
-        assert process.wait(30) == 0, shown
+        assert process.wait(120) == 0, shown
     return shown.decode()
 
 

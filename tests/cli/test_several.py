@@ -73,7 +73,7 @@ def test_worker_runs_until_sigterm(on_server: Terminal) -> None:
         assert process.stderr is not None
         assert '"event": "working"' in process.stderr.readline()
         process.terminate()
-        assert process.wait(15) == 0
+        assert process.wait(120) == 0
 
 
 def test_worker_without_its_role_is_refused(on_server: Terminal) -> None:

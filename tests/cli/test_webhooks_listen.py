@@ -50,13 +50,13 @@ class Listener:
 
     def wait_for(self, text: str) -> None:
         with contextlib.suppress(AssertionError):
-            wait_until(lambda: text in self.shown or self.process.poll() is not None, 30)
+            wait_until(lambda: text in self.shown or self.process.poll() is not None)
         assert text in self.shown
 
     def interrupt(self) -> int:
         """Send SIGINT as Ctrl-C does; return the exit code."""
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(10)
+        return self.process.wait(120)
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def listen(tmp_path: Path, receiver: Receiver) -> Iterator[Any]:
 
 def _end(process: Command) -> None:
     process.kill()
-    process.wait(10)
+    process.wait(120)
 
 
 def in_feed(key: Key) -> dict[str, bytes]:
@@ -111,7 +111,7 @@ def test_new_events_arrive_byte_for_byte_with_valid_signatures(
     listener = listen(key)
     listener.wait_for("Signing secret: whsec_")
     key.ticket(subject="Grüße, 日本", customer={"email": "new@example.test"})
-    got = receiver.wait(2, 20)
+    got = receiver.wait(2)
     secret = re.findall(r"whsec_\S+", listener.shown)[0]
     assert _types(got) == {"customer.created", "ticket.created"}
     sent = in_feed(key)
@@ -130,7 +130,7 @@ def test_after_ctrl_c_the_printed_cursor_continues(
     first = listen(key, "--events", "ticket.created")
     first.wait_for("Signing secret")
     before = key.ticket()["id"]
-    wait_until(lambda: len(first.lines) == 1, 20)
+    wait_until(lambda: len(first.lines) == 1)
     assert first.interrupt() == 0
     assert "Stopped after 1 event.\n" in first.shown
     assert "Traceback" not in first.shown
@@ -139,12 +139,12 @@ def test_after_ctrl_c_the_printed_cursor_continues(
     secret = webhook_signing.mint_secret()
     options = ("--events", "ticket.created", "--cursor", cursor)
     second = listen(key, *options, SEALDESK_WEBHOOK_SECRET=secret)
-    got = receiver.wait(2, 20)
+    got = receiver.wait(2)
     objects = [Webhook(secret).verify(got[1].body, got[1].headers)["data"]["object"]["id"]]
     assert (before in got[0].body.decode(), objects) == (True, [after])
     assert secret not in second.shown
     from_beginning = listen(key, "--since-beginning", SEALDESK_WEBHOOK_SECRET=secret)
-    wait_until(lambda: len(from_beginning.lines) == 3, 20)
+    wait_until(lambda: len(from_beginning.lines) == 3)
     assert {line[1] for line in from_beginning.lines} == set(in_feed(key))
 
 
@@ -173,7 +173,7 @@ def test_a_revoked_key_ends_the_command(tenant: Tenant, key: Key, listen: Any) -
     listener = listen(key)
     listener.wait_for("Signing secret")
     tenant.admin().delete(f"/api/v1/api-keys/{key.id}")
-    assert listener.process.wait(30) == 1
+    assert listener.process.wait(120) == 1
     assert "was revoked" in listener.shown.splitlines()[-1]
 
 
@@ -214,7 +214,7 @@ def test_no_event_is_missed_while_the_service_is_unreachable(
         listener.wait_for("Retrying in 1 s: no response from")
         tunnel.open()
         listener.wait_for("responds again; no event was missed")
-        assert b"meanwhile@example.test" in receiver.wait(1, 20)[0].body
+        assert b"meanwhile@example.test" in receiver.wait(1)[0].body
 
 
 def _types(got: list[Got]) -> set[str]:

@@ -109,7 +109,7 @@ def test_the_secret_prompt_does_not_echo(empty: Terminal, tmp_path: Path) -> Non
         shown = _read_until(ours, "Secret (whsec_…): ")
         os.write(ours, f"{SECRET}\n".encode())
         shown += _read_until(ours, "valid: signed with this secret")
-        process.wait(10)
+        process.wait(120)
     os.close(ours)
     assert SECRET not in shown
 

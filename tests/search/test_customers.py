@@ -177,7 +177,7 @@ def test_existing_customers_are_indexed_in_steps_before_the_index_is_used(
         service.in_background(update_indexes)
         return seen[-1] == made[::-1]
 
-    wait_until(is_done, 30)
+    wait_until(is_done)
     assert all(each is None or each == made[::-1] for each in seen)
 
 

@@ -169,7 +169,7 @@ def test_the_newest_fifty_are_found_and_that_there_are_more(tenant: Tenant) -> N
 
 def test_the_background_loop_keeps_the_index_by_itself(tenant: Tenant, key: Key) -> None:
     ticket = key.ticket(subject="Cracked bowl")
-    wait_until(lambda: find_tickets(tenant, "cracked") == [ticket["id"]], 20)
+    wait_until(lambda: find_tickets(tenant, "cracked") == [ticket["id"]])
 
 
 def test_existing_tickets_are_indexed_in_steps(tenant: Tenant) -> None:

@@ -32,7 +32,7 @@ def start() -> Iterator[Start]:
     yield start
     for process in started:
         process.kill()
-        process.wait(10)
+        process.wait(120)
         assert process.stderr is not None
         process.stderr.close()
 

@@ -76,7 +76,7 @@ def test_open_request_is_answered_before_the_server_exits(
             target=lambda: answers.append(key.post("/api/v1/external/tickets", new))
         )
         write.start()
-        assert disk.is_asked.wait(5)
+        assert disk.is_asked.wait(120)
         end = threading.Thread(target=service.stop)
         end.start()
         wait_until(lambda: service.state.lifetime.is_draining)

@@ -61,4 +61,4 @@ def _wait_until(tenant: Tenant, is_found: Callable[[], bool]) -> None:
         tenant.service.in_background(update_indexes)
         return is_found()
 
-    wait_until(is_indexed, 30)
+    wait_until(is_indexed)

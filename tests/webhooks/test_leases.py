@@ -80,7 +80,7 @@ def test_two_workers_send_each_delivery_once(
     with another_worker(service):
         for _ in range(5):
             record_events(tenant, 10)
-        wait_until(lambda: are_all_done(tenant, 4 * 50), 20)
+        wait_until(lambda: are_all_done(tenant, 4 * 50))
     of_each = Counter(got.webhook_id for got in receiver.got)
     assert {*of_each.values()} == {len(endpoints)}
 
@@ -231,5 +231,5 @@ def test_request_cancelled_at_shutdown_is_sent_by_the_next_process_at_once(
         receiver.wait(1)
     with installation() as service:
         tenant.service = service
-        wait_until(lambda: are_all_done(tenant, 1), 20)
+        wait_until(lambda: are_all_done(tenant, 1))
     assert len(receiver.got) == 2

@@ -338,13 +338,13 @@ def test_redelivery_keeps_the_id(visitor: Visitor, tenant: Tenant, receiver: Rec
     at = _add(visitor, receiver, everything=[], events="ticket.created")
     tenant.key().ticket()
     receiver.wait(1)
-    wait_until(lambda: "answered 200" in visitor.get(at).text, 20)
+    wait_until(lambda: "answered 200" in visitor.get(at).text)
     (path,) = _log(visitor, at)
     visitor.submit(visitor.get(path).form(f"{path}/redeliver"))
     assert visitor.at == path
     first, second = receiver.wait(2)
     assert first.webhook_id == second.webhook_id
-    wait_until(lambda: "Attempt 2" in visitor.get(path).text, 20)
+    wait_until(lambda: "Attempt 2" in visitor.get(path).text)
 
 
 def test_paused_endpoint_has_no_redelivery_button(visitor: Visitor, receiver: Receiver) -> None:

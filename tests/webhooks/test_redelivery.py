@@ -70,7 +70,7 @@ def test_redelivery_is_retried_with_the_same_id_until_it_succeeds(
     for count in (1, 2):  # the second time it has succeeded
         admin.post(f"{path}/redeliver")
         assert [got.webhook_id for got in receiver.wait(count)] == [delivery.event_id] * count
-        wait_until(lambda: _shown(admin, path)["status"] == "succeeded", 15)
+        wait_until(lambda: _shown(admin, path)["status"] == "succeeded")
     shown = _shown(admin, path)
     assert [attempt["number"] for attempt in shown["attempts"]] == [1, 2, 3]
     assert {got.body.decode() for got in receiver.got} == {shown["payload"]}
@@ -88,7 +88,7 @@ def test_failed_redelivery_restarts_the_schedule(
     delivery = log_delivery(office, endpoint_id, *(refused(n) for n in range(1, 11)))
     path = f"{WEBHOOKS}/{endpoint_id}/deliveries/{delivery.id}"
     admin.post(f"{path}/redeliver")
-    wait_until(lambda: _shown(admin, path)["attempt_count"] >= 11, 15)
+    wait_until(lambda: _shown(admin, path)["attempt_count"] >= 11)
     shown = _shown(admin, path)
     assert shown["status"] == "pending"
     assert shown["next_attempt_at"] is not None
@@ -128,7 +128,7 @@ def test_redelivery_of_a_test_whose_event_has_no_position_yet_is_sent_once_it_ha
         answer = admin.post(f"{again}/redeliver")
         assert (answer.status_code, answer.json()["data"]["status"]) == (202, "pending")
         assert _shown(admin, again)["payload"] == delivery["payload"]
-    wait_until(lambda: _shown(admin, again)["status"] == "succeeded", 15)
+    wait_until(lambda: _shown(admin, again)["status"] == "succeeded")
     assert {got.webhook_id for got in receiver.got} == {delivery["event_id"]}
     assert [got.body.decode() for got in receiver.got] == [delivery["payload"]] * 2
 

@@ -67,7 +67,7 @@ def test_second_replay_is_refused_while_one_is_in_progress(
     assert clash.value.code == "replay_in_progress"
     again = {"since": asked.since, "until": asked.until}
     for _ in "12":
-        wait_until(lambda: admin.post(f"{path}/replay", again).status_code == 202, 15)
+        wait_until(lambda: admin.post(f"{path}/replay", again).status_code == 202)
     assert len(admin.get(f"{path}/replays").json()["data"]) == 2
 
 

@@ -110,7 +110,7 @@ def arrived(tenant: Tenant, receiver: Receiver, count: int) -> list[Got]:
     """The requests of this many events."""
     receiver.got.clear()
     happen(tenant, count)
-    got = receiver.wait(count, 30)
+    got = receiver.wait(count)
     assert len({one.webhook_id for one in got}) == len(got) == count
     return got
 

@@ -56,11 +56,11 @@ def started(command: list[str], secret: str, tmp_path: Path, cwd: Path) -> Itera
         )
     try:
         program = Program(port, output)
-        wait_until(program.answers, 20)
+        wait_until(program.answers)
         yield program
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(120)
 
 
 @pytest.fixture(params=["python", "node"])
