@@ -53,12 +53,12 @@ def test_a_field_is_saved_when_chosen_and_can_be_undone(
     page.get_by_label("Status", exact=True).select_option("pending")
     _says(page, "status", "Saved")
     assert _now(key, ticket)["status"] == "pending"
-    assert page.locator(".head .state").inner_text() == "Pending"
+    assert page.locator(".ticket-head .state").inner_text() == "Pending"
     window.touch(_field(page, "status").get_by_role("button", name="Undo"))
     _says(page, "status", "Undone")
     assert _now(key, ticket)["status"] == "open"
     assert page.get_by_label("Status", exact=True).input_value() == "open"
-    assert page.locator(".head .state").inner_text() == "Open"
+    assert page.locator(".ticket-head .state").inner_text() == "Open"
     assert page.evaluate("document.activeElement.localName") == "h1"
 
 

@@ -34,7 +34,7 @@ def test_a_ticket_is_snoozed_and_followed_by_keys(window: Window, tenant: Tenant
     until = key.get(f"{API}/{ticket['id']}").json()["data"]["snoozed_until"]
     assert page.evaluate("(at) => new Date(at).getHours()", until) == 10
     window.touch(page.get_by_role("button", name="Follow", exact=True))
-    page.get_by_text("Followed by").wait_for()
+    page.locator(".ticket-head").get_by_text("Followed by").wait_for()
     # Chosen in the list, it leaves the list.
     other = key.ticket(subject="In the list")
     page.goto("/tickets")

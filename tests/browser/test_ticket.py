@@ -157,20 +157,28 @@ def test_without_scripts_concurrent_changes_are_shown_and_not_overwritten(
     page.locator(".notice", has_text="Status: Open → Pending").wait_for()
     assert page.get_by_label("Priority", exact=True).input_value() == "urgent"
     window.press("Save")
-    assert page.locator(".head :is(.state, .priority)").all_inner_texts() == ["Pending", "Urgent"]
+    assert page.locator(".ticket-head :is(.state, .priority)").all_inner_texts() == [
+        "Pending",
+        "Urgent",
+    ]
 
 
 def test_a_reply_is_not_sent_past_a_newer_one(window: Window, tenant: Tenant, at: str) -> None:
-    page, key, ticket = window.page, tenant.key(), f"{TICKETS}/{at.rpartition('/')[2]}"
+    page, key, ticket = (
+        window.page,
+        tenant.key(name="Warehouse"),
+        f"{TICKETS}/{at.rpartition('/')[2]}",
+    )
     page.route("**/live?*", lambda route: route.fulfill(status=429))
     page.goto(at)
     page.get_by_label("Your reply").fill("On its way.")
     key.post(f"{ticket}/replies", {"body": "And a saucer, please"})
     window.send_reply()
-    window.sees("This conversation has changed, so your reply was not sent.")
-    window.sees("And a saucer, please")
+    window.sees("Warehouse answered meanwhile. Your reply was not sent.")
     assert page.get_by_label("Your reply").input_value() == "On its way."
-    window.send_reply()
+    page.get_by_role("link", name="Look first").click()
+    expect(page.get_by_text("And a saucer, please")).to_be_in_viewport()
+    window.press("Send anyway")
     page.locator("article", has_text="On its way.").wait_for()
 
 

@@ -38,6 +38,7 @@ class Page(HTMLParser):
         self.answer = answer
         self.status = answer.status_code
         self.forms: list[Form] = []
+        self._apart: dict[str, list[tuple[str, str]]] = {}
         self.links: list[str] = []
         self.tags: list[str] = []
         self.attributes: list[tuple[str, str, str]] = []
@@ -63,7 +64,11 @@ class Page(HTMLParser):
         if tag == "a" and "href" in named:
             self.links.append(named["href"])
         elif tag == "form":
-            self.forms.append(Form(named.get("method", "get"), named["action"], []))
+            # A field before its form names it.
+            fields = self._apart.pop(named.get("id", ""), [])
+            self.forms.append(Form(named.get("method", "get"), named["action"], fields))
+        elif tag == "input" and "form" in named:
+            self._apart.setdefault(named["form"], []).append((named["name"], named["value"]))
         elif self.forms and "name" in named and "disabled" not in named:
             self._field(tag, named)
         elif tag == "option" and self._select and "selected" in named:

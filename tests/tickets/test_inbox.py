@@ -48,9 +48,7 @@ def test_the_inbox_shows_open_tickets_last_changed_first(visitor: Visitor, tenan
     old, new, _ = made(tenant, fields, {}, {"subject": "Done", "status": "resolved"})
     page = visitor.get(INBOX)
     assert (page.status, ticket_ids(page)) == (200, [new, old])
-    assert "#1 Ann Assigned to nobody" in page.text and re.search(
-        r"waiting \d+ \w+ d Urgent", page.text
-    )
+    assert re.search(r"Urgent #1 Ann .* Assigned to nobody waiting \d+ d", page.text)
     assert "Done" not in page.text
     assert "Open 2 Pending 0 On hold 0 Resolved 1 Closed 0 All" in page.text
 
@@ -94,12 +92,10 @@ def test_filters_are_joined(visitor: Visitor, tenant: Tenant) -> None:
     assert [filters(page).value("assignee"), page.answer.text.count(f'value="{bo}"')] == [bo, 1]
 
 
-def test_a_row_shows_three_tags_and_how_many_more_there_are(
-    visitor: Visitor, tenant: Tenant
-) -> None:
+def test_a_row_shows_two_tags_and_how_many_more_there_are(visitor: Visitor, tenant: Tenant) -> None:
     made(tenant, {"tags": ["a1", "b2", "c3"]}, {"tags": ["a1", "b2", "c3", "d4", "e5"]})
     text = visitor.get(INBOX).text
-    assert ("a1 b2 c3 +2" in text, text.count("+"), "d4" in text) == (True, 1, False)
+    assert ("a1 b2 +1" in text, "a1 b2 +3" in text, "c3" in text) == (True, True, False)
 
 
 def visitor_id(tenant: Tenant) -> str:

@@ -20,10 +20,9 @@ def visitor(tenant: Tenant) -> Visitor:
 def _place(visitor: Visitor, ticket_id: str, query: str) -> str:
     """The position of a ticket in a list."""
     text = visitor.get(f"/tickets?{query}").answer.text
-    places: dict[str, str] = dict(
-        re.findall(r'data-at="([^"]+)".*?value="([^"]+)"', text, re.DOTALL)
-    )
-    return next(at for at, one in places.items() if one == ticket_id)
+    places = re.findall(r'data-at="([^"]*)".*?value="([^"]+)"', text, re.DOTALL)
+    at = next(at for at, one in places if one == ticket_id)
+    return f"{at}_{ticket_id}" if at else ticket_id
 
 
 def _led(visitor: Visitor, way: str, query: str, at: str) -> str:

@@ -1,5 +1,6 @@
 """Which tickets are unread by whom, and what the rows of the inbox say of the last message."""
 
+import re
 from typing import Any
 
 import pytest
@@ -210,12 +211,12 @@ def test_an_old_read_does_not_hide_a_ticket_that_was_marked_as_unread(tenant: Te
 
 def test_a_row_says_what_was_written_last_and_who_waits(visitor: Visitor, key: Key) -> None:
     ticket_id = key.ticket(description="It is\nbroken")["id"]
-    assert "waiting 1 min It is broken" in visitor.get(INBOX).text
+    assert re.search("It is broken .*waiting 1 min", visitor.get(INBOX).text)
     reply(key, ticket_id, body="We look at it")
     text = visitor.get(INBOX).text
     assert "We look at it" in text and "waiting 1 min" not in text
     reply(key, ticket_id, body="Thanks!", **BY_CUSTOMER)
-    assert "Customer replied waiting 1 min Thanks!" in visitor.get(INBOX).text
+    assert re.search("Thanks! .*waiting 1 min", visitor.get(INBOX).text)
 
 
 def test_a_row_does_not_repeat_what_the_list_implies(visitor: Visitor, key: Key) -> None:

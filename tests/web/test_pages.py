@@ -285,7 +285,10 @@ def test_the_inbox_page_is_small(service: Service) -> None:
     visitor = Visitor(service)
     paths = (
         "/",
-        *(f"/assets/{name}" for name in ("desk.css", "desk.js", "icon.svg", "inter.woff2")),
+        *(
+            f"/assets/{name}"
+            for name in ("desk.css", "desk.js", "icon.svg", "icons.svg", "inter.woff2")
+        ),
     )
     sizes = {path: transferred_bytes(visitor, path) for path in paths}
     assert sum(sizes.values()) < 100 * 1024

@@ -8,6 +8,8 @@ from jinja2 import nodes
 
 import sealdesk
 from sealdesk.api_keys.usage import plots
+from sealdesk.routes import SITE
+from sealdesk.tickets.views import rules
 from sealdesk.web import assets
 from tests.i18n import templates
 
@@ -35,18 +37,28 @@ def test_every_part_is_served() -> None:
     for name, content in (("desk.css", _STYLES), ("desk.js", _SCRIPT)):
         suffix = name.rpartition(".")[2]
         for part in (_SOURCE / "web/static/desk").glob(f"*.{suffix}"):
-            assert part.read_text() in re.sub(r"\.woff2\?\w+", ".woff2", content)
+            assert part.read_text() in re.sub(r"\.(woff2|svg)\?\w+", r".\1", content)
 
 
 def test_every_css_class_is_used() -> None:
     selectors = re.sub(r"/\*.*?\*/|\{[^{}]*\}", "", _STYLES, flags=re.DOTALL)
-    styled = {*re.findall(r"\.([a-z][\w-]*)", selectors)}
+    styled = {each for each in re.findall(r"\.([a-z][\w-]*)", selectors) if each[:2] != "i-"}
     given = " ".join(line for line in _html().splitlines() if "class=" in line)
     given += " ".join(re.findall(r"class(?:Name|List).*", _SCRIPT))
     given += " ".join(re.findall(r".*avatar\.colour.*", _html()))
     known = {*re.findall(r"[\w-]+", given), *plots.KINDS}
     assert styled - known == set()
     assert len(styled) > 50
+
+
+def test_what_the_sidebar_lists_has_an_icon() -> None:
+    icons = {*re.findall(r"\.i-([\w-]+)", _STYLES)}
+    rooms = {item.path.rpartition("/")[2] for item in SITE.navigation}
+    views = {view.key for view in rules.BUILT_IN}
+    assert (rooms | views) - icons == set()
+    frame = (_SOURCE / "web/templates/pages/frame.html").read_text()
+    settings = {item.path for item in SITE.navigation if item.audience != "all"}
+    assert {path for path in settings if f'"{path}"' not in frame} == set()
 
 
 def test_every_data_attribute_is_used_by_script_or_styles() -> None:

@@ -259,10 +259,11 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/settings/macros/{id}", _ADMIN_PAGE, macro_pages.change_macro, _LONG),
     Route("GET", "/settings/macros/{id}/delete", _ADMIN_PAGE, macro_pages.confirm_deletion),
     Route("POST", "/settings/macros/{id}/delete", _ADMIN_PAGE, macro_pages.delete_macro),
-    # Style sheet, script, font and icon.
+    # Style sheet, script, font and icons.
     Route("GET", "/assets/desk.css", _OPEN, assets.asset("desk.css")),
     Route("GET", "/assets/team_now.css", _OPEN, assets.asset("team_now.css")),
     Route("GET", "/assets/desk.js", _OPEN, assets.asset("desk.js")),
     Route("GET", "/assets/inter.woff2", _OPEN, assets.asset("inter.woff2")),
     Route("GET", "/assets/icon.svg", _OPEN, assets.asset("icon.svg")),
+    Route("GET", "/assets/icons.svg", _OPEN, assets.asset("icons.svg")),
 )

@@ -23,7 +23,7 @@ _GZIP_WITH_WEIGHT = re.compile(r"gzip;q=(?:1(?:\.0*)?|0\.\d*[1-9]\d*)")
 # What all pages load, and some besides, in one request: files of static/desk in this order.
 _PARTS = {
     "desk.css": """
-        base shell live inbox turn views phone ticket composer combobox uploads usage media
+        base icons shell live inbox rows views ticket composer combobox uploads usage phone media
     """.split(),
     "team_now.css": ["team_now"],
     "desk.js": """
@@ -52,11 +52,12 @@ def _version(content: bytes) -> str:
 
 
 # Read at the start, as the templates are: files may be replaced while we serve.
-_FILES = {name: _read(name) for name in (*_PARTS, _FONT, "icon.svg")}
-# The styles name the font with its version, so that it is cached like them.
-_FILES["desk.css"] = _FILES["desk.css"].replace(
-    f"url({_FONT})".encode(), f"url({_FONT}?{_version(_FILES[_FONT])})".encode()
-)
+_FILES = {name: _read(name) for name in (*_PARTS, _FONT, "icon.svg", "icons.svg")}
+# The styles name the font and the icons with their versions, so that they are cached like them.
+for _name in (_FONT, "icons.svg"):
+    _FILES["desk.css"] = _FILES["desk.css"].replace(
+        f"url({_name})".encode(), f"url({_name}?{_version(_FILES[_name])})".encode()
+    )
 _VERSIONS = {name: _version(content) for name, content in _FILES.items()}
 
 

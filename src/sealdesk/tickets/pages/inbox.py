@@ -20,7 +20,8 @@ from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.pages.custom_values import field_choices
-from sealdesk.tickets.pages.inbox_rows import listed_tickets
+from sealdesk.tickets.pages.inbox_rows import ListedTicket, listed_tickets
+from sealdesk.tickets.pages.timeline import Avatar, avatar
 from sealdesk.tickets.promises import store as promises
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.snoozing import store as snoozed
@@ -96,12 +97,13 @@ async def inbox(request: Request) -> Response:
         return render.redirect(request, query.link(customer=suggestions[0].id))
     rows = take_page(result.rows, PageRequest(PER_PAGE, None), lists.size)
     older = _older(query, filters, result, rows)
+    listed = listed_tickets(rows, result.reads, request.now_us)
     return await render.page(
         request,
         "tickets/tickets.html",
         503 if is_too_slow else 200,
         query=query,
-        rows=listed_tickets(rows, result.reads, request.now_us),
+        rows=listed,
         places={} if query.is_search() else _places(filters, rows),
         counts=result.counts,
         max_count=lists.MAX_COUNT,
@@ -113,6 +115,7 @@ async def inbox(request: Request) -> Response:
         has_more_people=view_model.has_more_assignees(result.people),
         field_choices=field_choices(fields, query.field),
         names={user.id: user.name for user in result.people},
+        faces=_faces(result.people, listed),
         reader_id=request.caller.actor.id,
         teams=result.teams,
         customer=result.customer,
@@ -134,6 +137,12 @@ async def inbox(request: Request) -> Response:
     )
 
 
+def _faces(people: Sequence[Assignee], rows: Sequence[ListedTicket]) -> dict[str, Avatar]:
+    """The avatars of the assignees of these rows, by their ids."""
+    shown = {row.ticket.assignee_id for row in rows}
+    return {user.id: avatar(user.name, user.id) for user in people if user.id in shown}
+
+
 def _older(query: InboxQuery, filters: Filter, result: _Inbox, rows: Sequence[Row]) -> str:
     """The URL of the next page; empty behind the last one."""
     found = result.found
@@ -150,8 +159,8 @@ async def _has_snoozed(request: Request) -> bool:
 
 
 def _places(filters: Filter, rows: Sequence[Row]) -> dict[str, str]:
-    """The position of each row in the list, by the id of its ticket."""
-    return {str(row["id"]): position_text(lists.position(filters, row)) for row in rows}
+    """The position of each row in the list but for its id, by the id of its ticket."""
+    return {str(row["id"]): position_text(lists.position(filters, row)[:-1]) for row in rows}
 
 
 async def _load_views(request: Request) -> _Views:

@@ -47,7 +47,9 @@ async def reply(request: Request, ticket_id: str) -> Response:
 
         written = await request.write(work)
     except (ValidationFailed, Conflict, PreconditionFailed) as error:
-        rejected = RejectedForm("reply", typed, error, before=field_form.unsaved(form))
+        rejected = RejectedForm(
+            "reply", typed, error, before=field_form.unsaved(form), seen_reply=last_seen_id
+        )
         return await ticket_response.respond(request, ticket_id, rejected)
     return render.redirect(
         request, await _path_after(request, ticket_id, then, typed["place"], written)

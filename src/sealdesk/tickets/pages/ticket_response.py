@@ -24,6 +24,7 @@ from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.text import kept_html
 from sealdesk.tickets.types import CUSTOM, PRIORITIES, STATUSES, Ticket, TicketResponse
+from sealdesk.tickets.views.sidebar import Sidebar, list_sidebar
 from sealdesk.web.form import Form
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response
@@ -35,9 +36,9 @@ SINGLE_VALUED = ("status", "priority", "assignee_id", "team_id", "subject", "sno
 class RejectedForm(NamedTuple):
     """A form whose input was not accepted, or not to be sent yet. form: "change" or "reply".
 
-    error: None when a macro was to be put in. seen_change: the id of the newest change that its
-    page showed. before: the values of its fields when the page was shown; of a reply, the fields
-    that are changed with it. macro: what was put in.
+    error: None when a macro was to be put in. seen_change, seen_reply: the ids of the newest change
+    and of the newest reply that its page showed. before: the values of its fields when the page was
+    shown; of a reply, the fields that are changed with it. macro: what was put in.
     """
 
     form: str
@@ -45,6 +46,7 @@ class RejectedForm(NamedTuple):
     error: ApiError | None
     seen_change: str = ""
     before: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    seen_reply: str = ""
     macro: AppliedMacro | None = None
 
     @property
@@ -63,15 +65,16 @@ async def respond(
     position = await request.fetch(live.last_position)
     unsent_ids = rejected.typed.get("attachment_ids", ()) if rejected else ()
 
-    async def work(tx: Tx) -> TicketPage:
+    async def work(tx: Tx) -> tuple[TicketPage, Sidebar]:
         view = await view_model.load_ticket_page(
             tx, request.caller, ticket_id, before=before, now_us=request.now_us
         )
         tenant_id = request.caller.tenant_id
         unsent = await attachments.list_unsent(tx, tenant_id, unsent_ids) if unsent_ids else ()
-        return view._replace(unsent_files=unsent)
+        beside = await list_sidebar(tx, request.caller)
+        return view._replace(unsent_files=unsent), beside
 
-    view = await request.read(work)
+    view, beside = await request.read(work)
     ticket = view.ticket
     if ticket.merged_into_id is not None and rejected is None:
         return render.redirect(request, f"{PATH}/{ticket.merged_into_id}?merged={ticket.id}")
@@ -83,6 +86,8 @@ async def respond(
         request,
         "tickets/ticket.html",
         rejected.status if rejected else 200,
+        sidebar=beside,
+        current="",
         view=view,
         ticket=ticket,
         names=view.names,
@@ -139,6 +144,7 @@ def _form_values(view: TicketPage, rejected: RejectedForm | None) -> dict[str, A
         "reply_form": {"body": "", "is_internal": False, "status": ""},
         "rejected_form": "",
         "is_stale": False,
+        "answered": None,
         "stale_field": "",
         "conflict_code": "",
         "faults": {},
@@ -158,6 +164,8 @@ def _form_values(view: TicketPage, rejected: RejectedForm | None) -> dict[str, A
         values["faults"] = forms.faults_by_field(error) | custom_values.faults_by_name(error)
     values["newer_changes"] = [entry for entry in view.changes if entry.id > rejected.seen_change]
     if rejected.form == "reply":
+        newer = [each for each in view.timeline.replies if each.id > rejected.seen_reply]
+        values["answered"] = newer[-1] if newer and values["is_stale"] else None
         values["reply_form"] = rejected.typed
         values["change_form"] = {**change, **rejected.before}
         values["chosen"] = rejected.before

@@ -29,13 +29,15 @@ class SidebarLink(NamedTuple):
 class Sidebar(NamedTuple):
     """The views that a user sees: the built-in ones, those of the desk, and their own ones.
 
-    held: the page of the e-mails that wait, None if none does.
+    held: the page of the e-mails that wait, None if none does. are_counted: otherwise the script of
+    the page asks for the counts.
     """
 
     built_in: list[SidebarLink]
     desk: list[SidebarLink]
     own: list[SidebarLink]
     held: SidebarLink | None
+    are_counted: bool = True
 
 
 class _Entry(NamedTuple):
@@ -58,6 +60,22 @@ async def load_sidebar(tx: Tx, caller: Caller, now_us: int) -> Sidebar:
         [link for each, link in links if each.owner_id == DESK],
         [link for each, link in links if each.owner_id == user_id],
         await _find_held(tx, caller.tenant_id, now_us),
+    )
+
+
+async def list_sidebar(tx: Tx, caller: Caller) -> Sidebar:
+    """All views of a user without their counts."""
+    saved = await store.list_views(tx, caller.tenant_id, caller.actor.id)
+    links = [(view.owner_id, _link(_entry(view), None)) for view in saved]
+    return Sidebar(
+        [
+            SidebarLink(each.key, gettext(each.label), f"{PATH}?view={each.key}", "")
+            for each in rules.BUILT_IN
+        ],
+        [link for owner_id, link in links if owner_id == DESK],
+        [link for owner_id, link in links if owner_id == caller.actor.id],
+        None,
+        are_counted=False,
     )
 
 

@@ -24,7 +24,10 @@ onPart((part, signal) => {
   const texts = { saving: dataset.saving, failed: dataset.failed, again: dataset.again };
   const address = `${ticketFields.getAttribute("action")}/fields`;
   const { form_token: formToken, new_tags: newTags } = ticketFields.elements;
-  const groupOf = (field) => ticketFields.querySelector(`[data-field=${field}]`);
+  // The subject is edited in the heading.
+  const head = part.querySelector(".ticket-head");
+  const queryAll = (what) => [ticketFields, head].flatMap((each) => [...each.querySelectorAll(what)]);
+  const groupOf = (field) => queryAll(`[data-field=${field}]`)[0];
   const stateOf = (field) => groupOf(field).querySelector("[data-state]");
   const inputOf = (field) => ticketFields.elements[field];
   const boxes = () => [...groupOf("tags").querySelectorAll("[type=checkbox]")];
@@ -33,7 +36,7 @@ onPart((part, signal) => {
     ? [...new Set([...boxes().filter((box) => box.checked).map((box) => box.value), ...typedTags()])]
     : [inputOf(field).type === "checkbox" && !inputOf(field).checked ? "" : inputOf(field).value];
   const saved = {}; // By field, what the server has.
-  for (const { dataset: { field } } of ticketFields.querySelectorAll("[data-field]")) {
+  for (const { dataset: { field } } of queryAll("[data-field]")) {
     const before = ticketFields.querySelectorAll(`[name=was_${field}]`);
     saved[field] = [...before].map((each) => each.value);
   }
@@ -100,7 +103,7 @@ onPart((part, signal) => {
     takeParts(state);
     const undo = state.querySelector("[data-save]");
     // The key undoes the last change.
-    for (const each of ticketFields.querySelectorAll("[data-key=z]")) if (each !== undo) delete each.dataset.key;
+    for (const each of queryAll("[data-key=z]")) if (each !== undo) delete each.dataset.key;
     if (undo) setTimeout(() => {
       if (document.activeElement === undo) leave(undo);
       if (undo.isConnected) state.replaceChildren();
@@ -126,17 +129,17 @@ onPart((part, signal) => {
     } finally { running.delete(field); }
   };
   ticketFields.querySelector("[data-plain]").hidden = true;
-  ticketFields.addEventListener("change", ({ target }) => {
+  const saveChanged = ({ target }) => {
     const field = target.closest("[data-field]")?.dataset.field;
     if (field) save(field);
-  });
+  };
   ticketFields.addEventListener("submit", (event) => {
     event.preventDefault();
     for (const field of Object.keys(saved)) if (!isSaved(field)) save(field);
     leave(ticketFields);
   });
   // Undo, and the two ways out of a conflict: buttons within the state of a field.
-  ticketFields.addEventListener("click", async ({ target }) => {
+  const press = async ({ target }) => {
     if (target.dataset.sets) {
       const { field } = target.closest("[data-field]").dataset;
       show(field, [target.dataset.sets]);
@@ -155,6 +158,15 @@ onPart((part, signal) => {
       show(field, values);
       stateOf(field).replaceChildren();
     } else if (await send(field, parameters, values)) show(field, values);
+  };
+  for (const each of [ticketFields, head]) {
+    each.addEventListener("change", saveChanged);
+    each.addEventListener("click", press);
+  }
+  const heading = head.querySelector("h1");
+  heading.addEventListener("click", () => getSelection().isCollapsed && inputOf("subject").select());
+  head.addEventListener("keydown", ({ key, target }) => {
+    if (key === "Escape" && target.name === "subject") [target.value] = saved.subject;
   });
   // Somebody else has changed a field: it is shown, unless it has a choice that is not saved.
   document.addEventListener("desk:fields", ({ detail: page }) => {

@@ -118,7 +118,7 @@ addEventListener("keydown", (event) => {
 const nameOf = (control) => {
   const label = control.labels?.[0]?.cloneNode(true);
   label?.querySelectorAll("input, select, textarea").forEach((field) => field.remove());
-  return [control.dataset.says, control.ariaLabel, label?.textContent, control.textContent]
+  return [control.dataset.says, control.closest("#rows")?.dataset.says, control.ariaLabel, label?.textContent, control.textContent]
     .map((text) => text?.trim()).find(Boolean) ?? "";
 };
 // The controls of the page by their keys; the first with a key counts.

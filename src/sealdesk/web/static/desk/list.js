@@ -30,7 +30,8 @@ addEventListener("focusin", ({ target }) => {
 // The view of the list and the place of a row in it, as the addresses of its neighbours name them.
 const placeOf = (row) => {
   const parameters = new URLSearchParams(document.getElementById("list").dataset.query);
-  if (row.dataset.at) parameters.set("at", row.dataset.at);
+  const at = row.dataset.at;
+  if (at !== undefined) parameters.set("at", `${at}${at && "_"}${checkbox(row).value}`);
   return parameters;
 };
 
@@ -90,8 +91,10 @@ const saveField = async (address, parameters) => {
   return response.ok ? { address, undo } : null;
 };
 const asTexts = (value) => Array.isArray(value) ? value : [value ?? ""];
+// What a row says of its ticket, in this order.
+const FIELDS_OF_ROWS = ["status", "priority", "assignee_id", "team_id", "tags", "snoozed_until"];
 const parametersOf = (row, field, value) => {
-  const before = asTexts(JSON.parse(row.dataset.was)[field]);
+  const before = asTexts(JSON.parse(row.dataset.was)[FIELDS_OF_ROWS.indexOf(field)]);
   const values = field === "tags" ? [...new Set([...before, ...value])] : [value];
   const parameters = new URLSearchParams({ form_token: tokenOf(bulkBar()), field });
   for (const each of before) parameters.append("was", each);

@@ -24,6 +24,7 @@ if (sidebar) {
   document.addEventListener("desk:ticket", refreshSoon);
   document.addEventListener("visibilitychange", refreshSoon);
   setInterval(refreshSoon, 30000);
+  if ("uncounted" in sidebar.dataset) refreshSoon();
 }
 
 // A filter applies when it is chosen. The list is a new page, on which the same filter has the focus.
@@ -40,8 +41,20 @@ onPart((part) => {
       form.requestSubmit();
     });
     try {
-      form.elements[sessionStorage.filter]?.focus({ preventScroll: true });
+      const field = form.elements[sessionStorage.filter];
+      if (field?.closest("details")) field.closest("details").open = true;
+      field?.focus({ preventScroll: true });
       sessionStorage.removeItem("filter");
     } catch { /* Storage is disabled. */ }
   }
 });
+
+// Pop-ups that open without scripts close when one goes on elsewhere.
+const POP_UPS = ".filter, .sends details";
+for (const event of ["click", "focusin"]) {
+  addEventListener(event, ({ target }) => {
+    for (const each of document.querySelectorAll(POP_UPS)) {
+      if (each.open && !each.contains(target)) each.open = false;
+    }
+  });
+}
