@@ -99,6 +99,9 @@ table(
     number("follower_count", default="0"),
     number("version"),
     text_("attachments", null=True),  # JSON, NULL without any
+    # The customer's rating from 1 to 5, and JSON with their comment and the time.
+    small("rating", null=True),
+    text_("satisfaction", null=True),
     # Of an SLA policy: JSON, what is due first, and when the worker announces what is over.
     text_("clocks", null=True),
     time_("due_at", null=True),
@@ -141,6 +144,7 @@ table(
         where="assignee_id IS NOT NULL",
     ),
     index("tickets_external_id", "tenant_id", "external_id", "id", where="external_id IS NOT NULL"),
+    index("tickets_rating", "tenant_id", "rating", "id", where="rating IS NOT NULL"),
     index("tickets_team", "tenant_id", "team_id", "id", where="team_id IS NOT NULL"),
     index(
         "tickets_team_updated_at",
