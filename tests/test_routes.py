@@ -64,6 +64,7 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("POST", f"{TICKETS}/{{id}}/merge"): {"into": "unknown"},
     ("DELETE", f"{TICKETS}/{{id}}/merge"): None,
     ("POST", f"{TICKETS}/{{id}}/split"): {"reply_id": "unknown", "subject": "Taken over"},
+    ("POST", f"{TICKETS}/{{id}}/rating-link"): None,
     ("GET", "/api/v1/external/search"): None,
     ("GET", PARTICIPANTS): None,
     ("PUT", PARTICIPANTS): {"participants": []},

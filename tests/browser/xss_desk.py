@@ -15,6 +15,9 @@ from sealdesk.mail.contact_form import actions as contact_form
 from sealdesk.mail.contact_form import tokens
 from sealdesk.mail.contact_form.types import FormRequest, FormSettings
 from sealdesk.mail.mailboxes.types import Failure
+from sealdesk.mail.ratings import actions as ratings
+from sealdesk.mail.ratings import links as rating_links
+from sealdesk.mail.ratings.types import Rating
 from sealdesk.mail.threads import actions as threads
 from sealdesk.mail.threads import links
 from sealdesk.routes import PAGES
@@ -75,6 +78,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     mailbox = _mailbox(tenant, admin, texts)
     desk, token = _contact_form(tenant, mailbox)
     page_token = _page_token(tenant, mailbox, ticket["id"])
+    rating_token = _rating_token(tenant, key, ticket["id"])
     held = _held(tenant, texts)
     view = service.write(lambda tx: _view(tx, tenant, texts))
     macro = service.write(lambda tx: _macro(tx, tenant, texts))
@@ -107,6 +111,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
         "desk": desk,
         "/confirm": token,
         "/ticket": page_token,
+        "/r": rating_token,
         "/held-messages": held,
         "delivery": delivery,
         "reply": reply[0],
@@ -120,7 +125,7 @@ def address(path: str, places: dict[str, str]) -> str:
     path = path.replace("{user_id}", places["/settings/people"])
     path = path.replace("{delivery_id}", places["delivery"])
     path = path.replace("{path_name}", places.get("desk", ""))
-    for start in ("/confirm", "/ticket"):
+    for start in ("/confirm", "/ticket", "/r"):
         path = path.replace(f"{start}/{{token}}", f"{start}/{places.get(start, '')}")
     assert "{" not in path, "a page without an id for it"
     return path
@@ -196,6 +201,16 @@ def _page_token(tenant: Tenant, mailbox: str, ticket_id: str) -> str:
         lambda tx: threads.add_people(tx, tenant.id, ticket_id, mailbox, people, 0)
     )
     return links.token_of(tenant.service.state.key_ring, added[0])
+
+
+def _rating_token(tenant: Tenant, key: Key, ticket_id: str) -> str:
+    """What a link to rate another ticket contains; this one is rated."""
+    service = tenant.service
+    key_ring, now_us = service.state.key_ring, service.clock.now_us()
+    rated = rating_links.opened_until(tenant.id, ticket_id, now_us)
+    service.write(lambda tx: ratings.rate(tx, rated, Rating(1, SUM), key_ring, now_us))
+    other = key.ticket(subject=SUM)["id"]
+    return rating_links.token_of(key_ring, rating_links.opened_until(tenant.id, other, now_us))
 
 
 def _held(tenant: Tenant, texts: Texts) -> str:

@@ -54,6 +54,7 @@ _METHODS = {
     "set_participants": "participants.set",
     "set_test_clock": "set_test_clock",
     "split_ticket": "tickets.split",
+    "create_rating_link": "tickets.rating_link",
     "test_webhook_by_key": "webhooks.test",
     "undo_customer_merge": "customers.undo_merge",
     "undo_merge": "tickets.undo_merge",

@@ -31,6 +31,7 @@ FILTERS = {
     "tag": "a",
     "more_tags": ("b",),
     "external_id": "x",
+    "rating": 1,
     "created_after": 1,
     "created_before": 2,
     "updated_after": 1,

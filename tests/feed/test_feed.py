@@ -25,8 +25,11 @@ def feed(tenant: Tenant) -> Feed:
     return Feed(tenant)
 
 
-# These need a mail server, tests/mail/sending, or time, tests/tickets/promises.
-_OF_WORKER = {"reply.delivered", "reply.bounced", "ticket.sla_warning", "ticket.sla_breached"}
+# These need a mail server, tests/mail/sending, time, tests/tickets/promises, or a customer.
+_OF_OTHERS = {
+    *("reply.delivered", "reply.bounced"),
+    *("ticket.sla_warning", "ticket.sla_breached", "ticket.rated"),
+}
 
 
 def everything(key: Key, admin: Person) -> None:
@@ -49,7 +52,7 @@ def test_events_are_listed_in_the_order_in_which_they_were_recorded(
 ) -> None:
     everything(key, admin)
     rows = feed.recorded()
-    made = {*ALL_TYPES} - {"customer.erased"} - _OF_WORKER  # which the worker records later
+    made = {*ALL_TYPES} - {"customer.erased"} - _OF_OTHERS  # which the worker records later
     assert {row["type"] for row in rows} >= {*made, "api_key.created", "api_key.revoked"}
     shown = [json.loads(events.payload(row)) for row in rows if row["type"] in ALL_TYPES]
     assert key.get(f"{EVENTS}?per_page=100").json()["data"] == shown
@@ -188,6 +191,7 @@ def test_a_type_needs_what_listing_its_objects_needs() -> None:
         "ticket.status_changed": ("tickets:read",),
         "ticket.sla_warning": ("tickets:read",),
         "ticket.sla_breached": ("tickets:read",),
+        "ticket.rated": ("tickets:read",),
         "reply.created": ("tickets:read", "replies:read"),
         "reply.delivered": ("tickets:read", "replies:read"),
         "reply.bounced": ("tickets:read", "replies:read"),

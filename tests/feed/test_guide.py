@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 from openapi_schema_validator import OAS31Validator, oas31_format_checker
@@ -24,6 +25,7 @@ from tests.support.databases import SQLITE_FIRST
 from tests.support.feed import EVENTS, Feed, record
 from tests.support.mail_desk import Desk
 from tests.support.mail_server import mail_server
+from tests.support.pages import Visitor
 from tests.support.receiver import LOOPBACK, receiving
 from tests.support.service import Service, Tenant, wait_until
 
@@ -77,6 +79,9 @@ def _of_customers_and_tickets(key: Key) -> None:
     key.patch(f"{CUSTOMERS}/{customer['id']}", {"name": "Maria Santos-Lima"})
     other = key.customer("lima@example.com", name="L", company="S", external_id="L")
     assert key.delete(f"{CUSTOMERS}/{other['id']}").status_code == 204
+    link = key.post(f"{TICKETS}/{ticket['id']}/rating-link", None).json()["data"]["url"]
+    fields = [("rating", "5"), ("comment", "Both bowls arrived whole.")]
+    assert Visitor(key.service).post(urlsplit(link).path, fields).status == 200
     merged = key.customer("m.santos@work.example", name="M. Santos")
     merge = key.post(f"{CUSTOMERS}/{merged['id']}/merge", {"into": customer["id"]})
     assert merge.status_code == 200, merge.text

@@ -50,6 +50,7 @@ def test_a_ticket_has_these_fields_and_defaults(key: Key) -> None:
         "merged_into_id": None,
         "snoozed_until": None,
         "attachments": [],
+        "satisfaction": None,
         "last_customer_reply_at": None,
         "waiting_since": ticket["created_at"],
         "due": None,

@@ -27,6 +27,7 @@ INDEXES: dict[str, tuple[str, str]] = {
     "customer_id": ("INDEX tickets_customer", " AND customer_id=?"),
     "assignee_id": ("INDEX tickets_assignee_updated_at", " AND assignee_id=?"),
     "external_id": ("INDEX tickets_external_id", " AND external_id=?"),
+    "rating": ("INDEX tickets_rating", " AND rating=?"),
 }
 VALUES: dict[str, Any] = {
     "": None,
@@ -35,6 +36,7 @@ VALUES: dict[str, Any] = {
     "customer_id": "c",
     "assignee_id": "a",
     "external_id": "x",
+    "rating": 1,
     "tag": "t",
 }
 BOUNDS: tuple[dict[str, Any], ...] = (

@@ -60,6 +60,8 @@ export class InsufficientPermissions extends PermissionDenied {}
 export class IpNotAllowed extends PermissionDenied {}
 /** 403: Only test keys may do this. */
 export class TestKeyRequired extends PermissionDenied {}
+/** 409: The ticket is rated. */
+export class AlreadyRated extends Conflict {}
 /** 409: The tenant's attachments use all of their space. */
 export class AttachmentQuotaExceeded extends Conflict {}
 /** 409: Another customer has this e-mail address. */
@@ -84,6 +86,8 @@ export class MergeIntoItself extends Conflict {}
 export class NoMailbox extends Conflict {}
 /** 409: Nobody can receive the reply. */
 export class NoRecipient extends Conflict {}
+/** 409: The customer of the ticket is erased. */
+export class NobodyToRate extends Conflict {}
 /** 409: There is no merge to undo. */
 export class NotMerged extends Conflict {}
 /** 409: A replay to the webhook endpoint is under way. */
@@ -157,6 +161,7 @@ export const CLASS_OF_CODE: Readonly<Record<string, ApiErrorClass>> = {
   test_key_required: TestKeyRequired,
   not_found: NotFound,
   request_timeout: RequestTimeout,
+  already_rated: AlreadyRated,
   attachment_quota_exceeded: AttachmentQuotaExceeded,
   customer_email_taken: CustomerEmailTaken,
   customer_erased: CustomerErased,
@@ -169,6 +174,7 @@ export const CLASS_OF_CODE: Readonly<Record<string, ApiErrorClass>> = {
   merge_into_itself: MergeIntoItself,
   no_mailbox: NoMailbox,
   no_recipient: NoRecipient,
+  nobody_to_rate: NobodyToRate,
   not_merged: NotMerged,
   replay_in_progress: ReplayInProgress,
   snooze_of_ended: SnoozeOfEnded,

@@ -133,6 +133,11 @@ export class Tickets extends Resource {
   ): Promise<types.Ticket> {
     return this.postFields(`${ROOT}/tickets/${segment(id)}/split`, fields, options);
   }
+
+  /** Creates a secret link to the page on which the customer rates a ticket. */
+  ratingLink(id: string, options: PostOptions = {}): Promise<types.RatingLink> {
+    return this.postFields(`${ROOT}/tickets/${segment(id)}/rating-link`, {}, options);
+  }
 }
 
 export class Replies extends Resource {

@@ -262,6 +262,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/external/tickets/{id}/rating-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a link to rate a ticket
+         * @description For your own e-mail, chat or app: the page behind it asks the customer for a mark from 1 to 5 and a comment. It needs no log-in, opening it changes nothing, and it ends after 30 days or with the rating. Nothing is stored, so each request gives another link; a ticket is rated once.
+         *
+         *     Needs the permission `tickets:write`.
+         */
+        post: operations["create_rating_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/external/search": {
         parameters: {
             query?: never;
@@ -1179,7 +1201,7 @@ export interface components {
              */
             url: string;
             /** @description The subscribed event types; `*`, all of them, also those of later versions. */
-            events: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
+            events: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
             /** @description A note for users. */
             description?: string | null;
         };
@@ -1194,7 +1216,7 @@ export interface components {
              */
             url?: string;
             /** @description The subscribed event types; `*`, all of them, also those of later versions. */
-            events?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
+            events?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
             /** @description A note for users. */
             description?: string | null;
             /** @description False pauses the endpoint; true also reactivates one that Sealdesk has disabled. */
@@ -1273,6 +1295,8 @@ export interface components {
             /** @description A time within 366 days, or `next_reply`; null when it is awake. A reply of the customer, resolving and closing wake it earlier. */
             snoozed_until: string | null;
             attachments: components["schemas"]["AttachmentRef"][];
+            /** @description How the customer has rated the ticket; null without a rating. */
+            satisfaction: components["schemas"]["Satisfaction"] | null;
             /** Format: date-time */
             created_at: string;
             /**
@@ -1328,6 +1352,18 @@ export interface components {
             size_bytes: number;
             /** @description Whether pages preview it. */
             is_image: boolean;
+        };
+        /**
+         * Satisfaction
+         * @description How the customer has rated a ticket.
+         */
+        Satisfaction: {
+            /** @description From 1, very dissatisfied, to 5, very satisfied. */
+            rating: number;
+            /** @description In their words; null for none. */
+            comment: string | null;
+            /** Format: date-time */
+            rated_at: string;
         };
         /**
          * Due
@@ -1521,6 +1557,19 @@ export interface components {
             content_path: string;
             /** Format: date-time */
             content_until: string;
+        };
+        /**
+         * RatingLink
+         * @description A link for the customer of a ticket.
+         */
+        RatingLink: {
+            /** @description Of a page that asks for a rating. It is secret: whoever has it can rate the ticket, once. */
+            url: string;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            expires_at: string;
         };
         /**
          * FoundTicket
@@ -2031,6 +2080,11 @@ export interface operations {
                  */
                 external_id?: string;
                 /**
+                 * @description Tickets that their customer has rated so, from 1 to 5.
+                 *
+                 */
+                rating?: number;
+                /**
                  * @description Tickets created at this time or later.
                  *
                  */
@@ -2125,6 +2179,7 @@ export interface operations {
                      *           "merged_into_id": null,
                      *           "snoozed_until": null,
                      *           "attachments": [],
+                     *           "satisfaction": null,
                      *           "created_at": "2026-03-02T09:15:41.556301Z",
                      *           "updated_at": "2026-03-02T09:15:41.556301Z",
                      *           "first_response_at": null,
@@ -2225,6 +2280,7 @@ export interface operations {
                      *         "merged_into_id": null,
                      *         "snoozed_until": null,
                      *         "attachments": [],
+                     *         "satisfaction": null,
                      *         "created_at": "2026-03-02T09:15:41.556301Z",
                      *         "updated_at": "2026-03-02T09:15:41.556301Z",
                      *         "first_response_at": null,
@@ -2326,6 +2382,7 @@ export interface operations {
                      *             "merged_into_id": null,
                      *             "snoozed_until": null,
                      *             "attachments": [],
+                     *             "satisfaction": null,
                      *             "created_at": "2026-03-02T09:15:41.556301Z",
                      *             "updated_at": "2026-03-02T09:15:41.556301Z",
                      *             "first_response_at": null,
@@ -2432,6 +2489,7 @@ export interface operations {
                      *             "merged_into_id": null,
                      *             "snoozed_until": null,
                      *             "attachments": [],
+                     *             "satisfaction": null,
                      *             "created_at": "2026-03-02T09:15:41.556301Z",
                      *             "updated_at": "2026-03-02T09:15:41.556301Z",
                      *             "first_response_at": null,
@@ -2526,6 +2584,7 @@ export interface operations {
                      *         "merged_into_id": null,
                      *         "snoozed_until": null,
                      *         "attachments": [],
+                     *         "satisfaction": null,
                      *         "created_at": "2026-03-02T09:15:41.556301Z",
                      *         "updated_at": "2026-03-02T09:15:41.556301Z",
                      *         "first_response_at": null,
@@ -2628,6 +2687,7 @@ export interface operations {
                      *         "merged_into_id": null,
                      *         "snoozed_until": null,
                      *         "attachments": [],
+                     *         "satisfaction": null,
                      *         "created_at": "2026-03-02T09:15:41.556301Z",
                      *         "updated_at": "2026-03-02T09:15:41.556301Z",
                      *         "first_response_at": null,
@@ -3100,6 +3160,7 @@ export interface operations {
                      *         "merged_into_id": null,
                      *         "snoozed_until": null,
                      *         "attachments": [],
+                     *         "satisfaction": null,
                      *         "created_at": "2026-03-02T09:15:41.556301Z",
                      *         "updated_at": "2026-03-02T09:15:41.556301Z",
                      *         "first_response_at": null,
@@ -3168,6 +3229,7 @@ export interface operations {
                      *         "merged_into_id": null,
                      *         "snoozed_until": null,
                      *         "attachments": [],
+                     *         "satisfaction": null,
                      *         "created_at": "2026-03-02T09:15:41.556301Z",
                      *         "updated_at": "2026-03-02T09:15:41.556301Z",
                      *         "first_response_at": null,
@@ -3257,6 +3319,7 @@ export interface operations {
                      *         "merged_into_id": null,
                      *         "snoozed_until": null,
                      *         "attachments": [],
+                     *         "satisfaction": null,
                      *         "created_at": "2026-03-02T09:15:41.556301Z",
                      *         "updated_at": "2026-03-02T09:15:41.556301Z",
                      *         "first_response_at": null,
@@ -3276,6 +3339,42 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Ticket"];
+                    };
+                };
+            };
+        };
+    };
+    create_rating_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id, as the API returned it.
+                 *
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Create a link to rate a ticket: done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": {
+                     *         "url": "https://desk.example.com/r/4f2kq7…",
+                     *         "expires_at": "2026-04-01T10:02:18.000000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["RatingLink"];
                     };
                 };
             };
@@ -3337,6 +3436,7 @@ export interface operations {
                      *             "merged_into_id": null,
                      *             "snoozed_until": null,
                      *             "attachments": [],
+                     *             "satisfaction": null,
                      *             "created_at": "2026-03-02T09:15:41.556301Z",
                      *             "updated_at": "2026-03-02T09:15:41.556301Z",
                      *             "first_response_at": null,
@@ -4260,7 +4360,7 @@ export interface operations {
                  *       "ticket.created"
                  *     ]
                  */
-                type?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased")[];
+                type?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased")[];
                 /**
                  * @description Where to begin without a cursor: at the oldest event that is kept, or behind the latest.
                  *
@@ -4866,7 +4966,7 @@ export interface operations {
                  * @description Deliveries of events of this type.
                  *
                  */
-                event_type?: "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "webhook.test" | "mailbox.failing" | "mailbox.recovered";
+                event_type?: "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "webhook.test" | "mailbox.failing" | "mailbox.recovered";
                 /**
                  * @description Deliveries created at this time or later.
                  *

@@ -25,6 +25,7 @@ export type Attachment = Open<Schemas["Attachment"]>;
 export type TicketResult = Open<Schemas["TicketResult"]>;
 export type Erasure = Open<Schemas["Erasure"]>;
 export type Follower = Open<Schemas["Follower"]>;
+export type RatingLink = Open<Schemas["RatingLink"]>;
 export type Participants = Open<Schemas["Participants"]>;
 export type NewParticipant = Schemas["NewParticipant"];
 export type Endpoint = Open<Schemas["Webhook"]>;

@@ -45,6 +45,7 @@ from sealdesk.client.results import (
     FoundTicket,
     Page,
     Participants,
+    RatingLink,
     Reply,
     Team,
     TestClock,
@@ -70,6 +71,7 @@ class _Bulk(msgspec.Struct):
 _decode_bulk = msgspec.json.Decoder(_Bulk).decode
 _read_follower, _read_followers = reader_of(Follower), page_reader_of(Follower)
 _read_ticket, _read_tickets = reader_of(Ticket), page_reader_of(Ticket)
+_read_rating_link = reader_of(RatingLink)
 _read_found = page_reader_of(FoundTicket)
 _read_reply, _read_replies = reader_of(Reply), page_reader_of(Reply)
 _read_customer, _read_customers = reader_of(Customer), page_reader_of(Customer)
@@ -199,6 +201,12 @@ def split_ticket(
     """Split a ticket at a reply."""
     path = f"{ROOT}/tickets/{encode_segment(ticket_id)}/split"
     return post(path, {"reply_id": reply_id, "subject": subject}, idempotency_key, _read_ticket)
+
+
+def create_rating_link(ticket_id: str) -> Operation[RatingLink]:
+    """Create a link to rate a ticket."""
+    target = f"{ROOT}/tickets/{encode_segment(ticket_id)}/rating-link"
+    return post(target, {}, None, _read_rating_link)
 
 
 def list_replies(ticket_id: str, query: Mapping[str, Any]) -> ListOperation[Reply]:

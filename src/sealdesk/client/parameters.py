@@ -46,6 +46,7 @@ class TicketFilters(TypedDict, total=False):
     custom_field: str | Sequence[str]
     include: str | Sequence[str]
     external_id: str
+    rating: int
     number: int
     customer_email: str
     created_after: str

@@ -67,6 +67,21 @@ class Due(msgspec.Struct, frozen=True):
     resolution: str | None = None
 
 
+class Satisfaction(msgspec.Struct, frozen=True):
+    """How the customer has rated a ticket, from 1 to 5."""
+
+    rating: int
+    comment: str | None = None
+    rated_at: str = ""
+
+
+class RatingLink(Result, frozen=True):
+    """A secret link to a page on which a customer rates a ticket."""
+
+    url: str
+    expires_at: str = ""
+
+
 class Ticket(Result, frozen=True, kw_only=True):
     """A ticket. Times are texts such as 2026-03-02T09:15:41.556301Z."""
 
@@ -87,6 +102,7 @@ class Ticket(Result, frozen=True, kw_only=True):
     merged_into_id: str | None = None
     snoozed_until: str | None = None
     attachments: Sequence[AttachmentRef] = ()
+    satisfaction: Satisfaction | None = None
     created_at: str
     updated_at: str
     first_response_at: str | None = None

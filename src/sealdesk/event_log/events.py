@@ -20,6 +20,7 @@ EventType = Literal[
     "ticket.status_changed",
     "ticket.sla_warning",
     "ticket.sla_breached",
+    "ticket.rated",
     "reply.created",
     "reply.delivered",
     "reply.bounced",

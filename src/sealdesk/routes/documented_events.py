@@ -3,7 +3,7 @@
 from sealdesk.api_keys.examples import KEY
 from sealdesk.customers.examples import CUSTOMER, ERASED_CUSTOMER, MERGED_CUSTOMER
 from sealdesk.mail.mailboxes.examples import FAILING_MAILBOX, MAILBOX
-from sealdesk.tickets.examples import REPLY, TICKET
+from sealdesk.tickets.examples import RATED_TICKET, REPLY, TICKET
 from sealdesk.web.openapi.webhooks import DocumentedEvent
 from sealdesk.webhooks.examples import WEBHOOK
 
@@ -30,6 +30,12 @@ DOCUMENTED_EVENTS = (
         "what an SLA policy promises was not done in time; once for each due time",
         TICKET,
         _OVER,
+    ),
+    DocumentedEvent(
+        "ticket.rated",
+        "the customer has rated a ticket; in addition to `ticket.updated`",
+        RATED_TICKET,
+        {"satisfaction": [None, RATED_TICKET.satisfaction]},
     ),
     DocumentedEvent("reply.created", "a reply or an internal note was written", REPLY),
     DocumentedEvent("reply.delivered", "all e-mails of a reply were accepted", REPLY),

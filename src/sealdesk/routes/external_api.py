@@ -7,6 +7,7 @@ from sealdesk.api_keys.test_mode import api as test_mode
 from sealdesk.customers import api as customers
 from sealdesk.feed import api as feed
 from sealdesk.identity import api as identity
+from sealdesk.mail.ratings import api as ratings
 from sealdesk.mail.threads import api as participants
 from sealdesk.tickets import api as tickets
 from sealdesk.tickets.attachments import api as attachments
@@ -77,6 +78,12 @@ EXTERNAL_API: tuple[Route, ...] = (
     Route("DELETE", "/api/v1/external/tickets/{id}/merge", _TICKETS_WRITE, merging.undo_merge),
     Route(
         "POST", "/api/v1/external/tickets/{id}/split", _TICKETS_WRITE, merging.split_ticket, _LONG
+    ),
+    Route(
+        "POST",
+        "/api/v1/external/tickets/{id}/rating-link",
+        _TICKETS_WRITE,
+        ratings.create_rating_link,
     ),
     Route("GET", "/api/v1/external/search", _TICKETS_READ, search.search_tickets),
     Route(

@@ -11,6 +11,7 @@ from sealdesk.mail.customer_page import pages as customer_page
 from sealdesk.mail.customer_page.rules import MAX_BODY_BYTES as MAX_REPLY_BYTES
 from sealdesk.mail.mailboxes import api as mailboxes
 from sealdesk.mail.mailboxes import pages
+from sealdesk.mail.ratings import pages as ratings
 from sealdesk.mail.received_messages import api as received
 from sealdesk.mail.received_messages import pages as held_pages
 from sealdesk.mail.threads import pages as thread_pages
@@ -116,4 +117,7 @@ MAIL_PAGES: tuple[Route, ...] = (
         customer_page.show_file,
         takes_names=True,
     ),
+    # Asks the customer of a ticket for a rating.
+    Route("GET", "/r/{token}", _PUBLIC, ratings.show, takes_names=True),
+    Route("POST", "/r/{token}", _PUBLIC, ratings.rate, _FORM, takes_names=True),
 )

@@ -11,6 +11,7 @@ from sealdesk.mail.blocks import api as blocks
 from sealdesk.mail.contact_form import pages as contact_form
 from sealdesk.mail.customer_page import pages as customer_page
 from sealdesk.mail.mailboxes import pages as mailboxes
+from sealdesk.mail.ratings import pages as ratings
 from sealdesk.mail.received_messages import pages as received_messages
 from sealdesk.mail.receiving import errors as receiving_errors
 from sealdesk.mail.threads import pages as threads
@@ -60,6 +61,7 @@ ROOMS: tuple[Room, ...] = (
     blocks.ROOM,
     contact_form.ROOM,
     customer_page.ROOM,
+    ratings.ROOM,
     threads.ROOM,
     Room("mail.receiving", receiving_errors),
     feed.ROOM,

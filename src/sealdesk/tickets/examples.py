@@ -1,8 +1,10 @@
 """Example tickets and replies for the API reference."""
 
+import msgspec
+
 from sealdesk.customers.examples import CUSTOMER
 from sealdesk.customers.types import CustomerRef
-from sealdesk.tickets.types import Author, ReplyResponse, TicketResponse
+from sealdesk.tickets.types import Author, ReplyResponse, Satisfaction, TicketResponse
 
 TICKET = TicketResponse(
     id="0199c0df-7b10-7d52-9c11-2f6e5d4c3b2a",
@@ -30,6 +32,11 @@ TICKET = TicketResponse(
     waiting_since="2026-03-02T09:15:41.556301Z",
     version=1,
     customer=CustomerRef(CUSTOMER.id, CUSTOMER.email, CUSTOMER.name),
+)
+RATED_TICKET = msgspec.structs.replace(
+    TICKET,
+    status="resolved",
+    satisfaction=Satisfaction(5, "Both bowls arrived whole.", "2026-03-04T08:11:09.120533Z"),
 )
 NEW_TICKET = {
     "subject": TICKET.subject,

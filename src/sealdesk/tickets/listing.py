@@ -23,6 +23,7 @@ from sealdesk.web.pagination import ListRequest
 from sealdesk.web.request import Request
 
 _NOBODY = "none"
+_RATINGS = ("1", "2", "3", "4", "5")
 ANY = "any"  # stands for the customer of an address until they are known
 _MAX_TAGS = 10
 _MAX_FIELD_LENGTH = 320  # of a key and a value
@@ -49,6 +50,17 @@ def _custom_field() -> query.Param:
     return msgspec.structs.replace(
         param, read=read, schema={**param.schema, "pattern": r"^[^:]+:[\s\S]"}
     )
+
+
+def _rating() -> query.Param:
+    def read(text: str) -> int:
+        if text not in _RATINGS:
+            raise query.BadValue("a whole number from 1 to 5")
+        return int(text)
+
+    param = query.number("rating", "Tickets that their customer has rated so, from 1 to 5.")
+    schema = {"type": "integer", "minimum": 1, "maximum": 5}
+    return msgspec.structs.replace(param, read=read, schema=schema, example="2")
 
 
 FILTERS = (
@@ -85,6 +97,7 @@ FILTERS = (
     query.text(
         "external_id", "Tickets with this external_id.", max_length=255, example="order-7731"
     ),
+    _rating(),
     query.instant("created_after", "Tickets created at this time or later."),
     query.instant("created_before", "Tickets created before this time."),
     query.instant("updated_after", "Tickets changed at this time or later."),
@@ -103,8 +116,8 @@ FILTERS = (
     query.one_of("sort", ("desc", "asc"), "Descending or ascending.", default="desc"),
 )
 _PLAIN = """
-    status priority number customer_id team_id follower_id external_id created_after created_before
-    updated_after updated_before due_before sort_by
+    status priority number customer_id team_id follower_id external_id rating created_after
+    created_before updated_after updated_before due_before sort_by
 """.split()
 
 

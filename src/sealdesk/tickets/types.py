@@ -53,7 +53,8 @@ Tags = Annotated[list[Tag], Meta(max_length=MAX_TAGS)]
 _READ_ONLY = frozenset(
     """
     id number source reply_count attachments last_reply_by last_customer_reply_at waiting_since
-    created_at updated_at first_response_at resolved_at closed_at merged_into_id due version
+    created_at updated_at first_response_at resolved_at closed_at merged_into_id due
+    satisfaction version
 """.split()
 )
 
@@ -207,6 +208,17 @@ class Reply(msgspec.Struct, frozen=True):
     delivery_at: int | None = None
 
 
+class Satisfaction(msgspec.Struct, frozen=True):
+    """How the customer has rated a ticket.
+
+    rating: from 1, very dissatisfied, to 5, very satisfied. comment: in their words; null for none.
+    """
+
+    rating: int
+    comment: str | None
+    rated_at: Iso
+
+
 class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a ticket that the API shows as they are stored.
 
@@ -224,6 +236,7 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     merged_into_id: the ticket that this one was merged into.
     snoozed_until: a time within 366 days, or `next_reply`; null when it is awake. A reply of the
         customer, resolving and closing wake it earlier.
+    satisfaction: how the customer has rated the ticket; null without a rating.
     """
 
     id: Id
@@ -243,6 +256,7 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     merged_into_id: Id | None = None
     snoozed_until: str | None = None
     attachments: tuple[AttachmentRef, ...] = ()
+    satisfaction: Satisfaction | None = None
 
 
 class Ticket(TicketFields, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ from sealdesk.client.results import (
     Follower,
     FoundTicket,
     Page,
+    RatingLink,
     Reply,
     Ticket,
 )
@@ -118,6 +119,10 @@ class Tickets(Resource):
         """Make a new ticket of a reply and all later ones."""
         operation = operations.split_ticket(ticket_id, reply_id, subject, idempotency_key)
         return await self._desk.run(operation)
+
+    async def rating_link(self, ticket_id: str) -> RatingLink:
+        """Create a secret link to the page on which the customer rates a ticket."""
+        return await self._desk.run(operations.create_rating_link(ticket_id))
 
 
 class Replies(Resource):

@@ -29,6 +29,7 @@ from sealdesk.client.results import (
     Follower,
     FoundTicket,
     Page,
+    RatingLink,
     Reply,
     Ticket,
 )
@@ -113,6 +114,10 @@ class Tickets(Resource):
         """Make a new ticket of a reply and all later ones."""
         operation = operations.split_ticket(ticket_id, reply_id, subject, idempotency_key)
         return self._desk.run(operation)
+
+    def rating_link(self, ticket_id: str) -> RatingLink:
+        """Create a secret link to the page on which the customer rates a ticket."""
+        return self._desk.run(operations.create_rating_link(ticket_id))
 
 
 class Replies(Resource):

@@ -25,7 +25,7 @@ _REPLY_ADDRESS = re.compile(
     rf"(?:[+*]|[-=%]2b)({_TOKEN})(?=[@*]|[-=%]40)", re.IGNORECASE | re.ASCII
 )
 # Of any installation.
-_LINK = re.compile(r"/ticket/([a-z2-7]{40,200})", re.IGNORECASE | re.ASCII)
+_LINK = re.compile(r"/(?:ticket|r)/([a-z2-7]{40,200})", re.IGNORECASE | re.ASCII)
 _BASE32, _NO_BASE32 = re.compile(r"[A-Za-z2-7]+"), re.compile(r"[^A-Za-z2-7]+")
 _ENCODED = re.compile(
     r"%(?:25)*[0-9a-f]{2}|&(?:amp;)*(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});",

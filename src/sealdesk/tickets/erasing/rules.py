@@ -10,6 +10,7 @@ import msgspec
 from sealdesk import clock
 from sealdesk.customers.types import Customer
 from sealdesk.tickets.erasing.types import Erasure, ErasureResponse
+from sealdesk.tickets.types import Satisfaction
 
 Json = dict[str, Any]
 # What stands where a text was. Also in the database, so it never changes.
@@ -19,7 +20,7 @@ _NOBODY = "erased.invalid"
 # What a change of a ticket may still tell: nothing of it is a text about a person.
 _KEPT_CHANGES = (
     *("status", "priority", "assignee_id", "team_id", "tags", "snoozed_until"),
-    *("merged_into_id", "merged_into", "merged"),
+    *("merged_into_id", "merged_into", "merged", "rating"),
 )
 _NAMING = ("email", "name", "phone", "external_id")
 _MIN_TEXT = 3  # shorter texts are found in everything
@@ -43,8 +44,17 @@ def is_anonymous(customer: Customer) -> bool:
         *(customer.name, customer.phone, customer.company, customer.external_id),
         *(customer.other_emails, customer.other_phones),
     )
-    is_nobody = customer.email == f"{customer.id}@{_NOBODY}"
-    return is_nobody and not customer.metadata and not any(known)
+    return is_nobody(customer.id, customer.email) and not customer.metadata and not any(known)
+
+
+def is_nobody(customer_id: str, email: str) -> bool:
+    """Whether this is the address of an erased customer."""
+    return email == f"{customer_id}@{_NOBODY}"
+
+
+def without_comment(given: Satisfaction | None) -> Satisfaction | None:
+    """A rating without the words of the customer; the mark names nobody."""
+    return None if given is None else msgspec.structs.replace(given, comment=None)
 
 
 def texts_of(*customers: Customer) -> tuple[str, ...]:
@@ -174,7 +184,7 @@ class JsonEraser:
 
     def _erased_fields(self, value: Json) -> Json:
         if _is_ticket(value):
-            return _TICKET if value["id"] in self._ticket_ids else {}
+            return _erased_ticket(value) if value["id"] in self._ticket_ids else {}
         if _is_reply(value):
             return self._erased_reply(value)
         if _is_attachment(value):
@@ -204,6 +214,11 @@ _TICKET: Json = {
     "external_id": None,
     "attachments": [],
 }
+
+
+def _erased_ticket(value: Json) -> Json:
+    given = value.get("satisfaction")
+    return {**_TICKET, "satisfaction": {**given, "comment": None} if given else None}
 
 
 def _is_ticket(value: Json) -> bool:

@@ -9,8 +9,11 @@ from sealdesk.tickets.types import AuthorType
 # A page that has missed more loads its parts anew.
 MAX_MISSED = 200
 _MAX_DIGITS = 18
-# The status is told by the change of its ticket, and due times stand on the page.
-_UNTOLD = {"ticket.status_changed", "ticket.sla_warning", "ticket.sla_breached"}
+# The status and the rating are told by the change of their ticket, and due times stand on the page.
+_UNTOLD = {
+    *("ticket.status_changed", "ticket.rated"),
+    *("ticket.sla_warning", "ticket.sla_breached"),
+}
 _KINDS: dict[AuthorType, ByKind] = {"agent": "user", "api_key": "api_key", "customer": "customer"}
 _encode = msgspec.json.Encoder().encode
 

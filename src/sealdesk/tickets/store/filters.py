@@ -60,6 +60,7 @@ class Filter(msgspec.Struct, frozen=True):
     number: int | None = None
     follower_id: str | None = None
     external_id: str | None = None
+    rating: int | None = None
     created_after: int | None = None
     created_before: int | None = None
     updated_after: int | None = None
@@ -82,7 +83,10 @@ class Filter(msgspec.Struct, frozen=True):
             return False
         if self.due_before is not None and self.sort_by != "due_at":
             return False
-        one_value = (self.customer_id, self.assignee_id, self.team_id, self.tag, self.external_id)
+        one_value = (
+            *(self.customer_id, self.assignee_id, self.team_id, self.tag, self.external_id),
+            self.rating,
+        )
         equalities = sum(map(bool, (self.status, self.priority, *one_value)))
         shares_index = self.assignee_id is not None and bool(self.status)
         has_updated_bound = self.updated_after is not None or self.updated_before is not None

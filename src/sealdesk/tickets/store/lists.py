@@ -166,7 +166,7 @@ def _index_conditions(filters: Filter, params: dict[str, object]) -> dict[str, s
     for name, values in multi_valued(filters):
         keys = ", ".join(f":{key}" for key in bind(name, values, params))
         conditions[name] = f"t.{name} IN ({keys})"
-    for name in ("customer_id", "assignee_id", "team_id", "external_id", *MEMBERSHIPS):
+    for name in ("customer_id", "assignee_id", "team_id", "external_id", "rating", *MEMBERSHIPS):
         value = getattr(filters, name)
         if value is not None:
             params[name] = value

@@ -147,7 +147,7 @@ def _column(filters: Filter, name: str) -> str:
 
 def _equalities(filters: Filter, params: dict[str, object]) -> list[str]:
     conditions = []
-    for name in ("customer_id", "assignee_id", "team_id", "external_id"):
+    for name in ("customer_id", "assignee_id", "team_id", "external_id", "rating"):
         value = getattr(filters, name)
         if value is not None:
             params[name] = value

@@ -15,11 +15,14 @@ from sealdesk.resources.identity import identity
 from sealdesk.tickets import rules
 from sealdesk.tickets.promises.clocks import Clocks, Due
 from sealdesk.tickets.rules import decode_attachments, encode_attachments
-from sealdesk.tickets.types import PRIORITIES, Ticket
+from sealdesk.tickets.types import PRIORITIES, Satisfaction, Ticket
 
 _STORED = tuple(name for name in Ticket.__struct_fields__ if name != "due")
 # A change never sets these.
-_FIXED = {"tenant_id", "id", "number", "source", "customer_id", "created_at", "follower_count"}
+_FIXED = {
+    *("tenant_id", "id", "number", "source", "customer_id", "created_at", "follower_count"),
+    "satisfaction",
+}
 COLUMNS = column_list(_STORED, "t")
 _NEW_COLUMNS = column_list((*_STORED, "document"))
 _NEW_VALUES = parameter_list((*_STORED, "document"))
@@ -63,6 +66,7 @@ DELETE FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag AND ticket_i
 
 
 _decode_clocks = msgspec.json.Decoder(Clocks).decode
+_decode_satisfaction = msgspec.json.Decoder(Satisfaction).decode
 
 
 class TicketAndCustomer(NamedTuple):
@@ -161,6 +165,11 @@ def _replacing(changed: tuple[str, ...]) -> str:
     return _REPLACE.replace(" SET ", f" SET {''.join(f'{name} = :{name}, ' for name in changed)}")
 
 
+def encode_satisfaction(given: Satisfaction | None) -> str | None:
+    """As tickets store it."""
+    return None if given is None else msgspec.json.encode(given).decode()
+
+
 def encode_clocks(clocks: Clocks | None) -> str | None:
     """As tickets store them."""
     return None if clocks is None else msgspec.json.encode(clocks).decode()
@@ -195,6 +204,8 @@ def ticket_of(row: Row) -> Ticket:
     values["tags"] = tuple(msgspec.json.decode(values["tags"]))
     values["custom_fields"] = msgspec.json.decode(values["custom_fields"])
     values["attachments"] = decode_attachments(values["attachments"])
+    if values["satisfaction"] is not None:
+        values["satisfaction"] = _decode_satisfaction(values["satisfaction"])
     if values["clocks"] is not None:
         values["clocks"] = clocks = _decode_clocks(values["clocks"])
         values["due"] = clocks.due()
@@ -207,6 +218,7 @@ def _params(ticket: Ticket, document: bytes) -> dict[str, object]:
         "tags": msgspec.json.encode(ticket.tags).decode(),
         "custom_fields": msgspec.json.encode(ticket.custom_fields).decode(),
         "attachments": encode_attachments(ticket.attachments),
+        "satisfaction": encode_satisfaction(ticket.satisfaction),
         "clocks": encode_clocks(ticket.clocks),
         "document": document,
     }

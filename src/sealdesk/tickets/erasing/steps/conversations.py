@@ -56,7 +56,7 @@ async def erase_tickets(tx: Tx, erasure: Erasure) -> Done:
         return FINISHED
     for ticket in listed:
         await store.erase_attachments(tx, erasure.tenant_id, [a.id for a in ticket.attachments])
-        await store.erase_ticket(tx, ticket, tickets.ready_document(_erased(ticket)))
+        await store.erase_ticket(tx, ticket.version, _erased(ticket))
     return Done(listed[-1].id, len(listed))
 
 
@@ -124,5 +124,6 @@ def _erased(ticket: Ticket) -> Ticket:
         custom_fields={},
         external_id=None,
         attachments=(),
+        satisfaction=rules.without_comment(ticket.satisfaction),
         version=ticket.version + 1,
     )

@@ -8,10 +8,11 @@ from sealdesk.customers.store import list_merged as list_merged_customers
 from sealdesk.customers.types import Customer
 from sealdesk.db.column_lists import column_list
 from sealdesk.db.engine import Row, Tx
+from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.erasing.rules import ERASED
 from sealdesk.tickets.erasing.store import STORED, erasure_of, params_of
 from sealdesk.tickets.erasing.types import Erasure
-from sealdesk.tickets.store.tickets import COLUMNS, ticket_of
+from sealdesk.tickets.store.tickets import COLUMNS, encode_satisfaction, ticket_of
 from sealdesk.tickets.types import Ticket
 
 Params = dict[str, object]
@@ -86,7 +87,7 @@ ORDER BY t.id LIMIT :limit
 _ERASE_TICKET = f"""
 UPDATE tickets SET subject = '{ERASED}', description = '{ERASED}', snippet = '{ERASED}',
     custom_fields = '{{}}', external_id = NULL, attachments = NULL,
-    document = :document, version = :version
+    satisfaction = :satisfaction, document = :document, version = :version
 WHERE tenant_id = :tenant_id AND id = :id AND version = :before
 """
 _MERGED = """
@@ -208,10 +209,17 @@ async def list_tickets(tx: Tx, erasure: Erasure, after: str, limit: int) -> list
     return [ticket_of(row) for row in rows]
 
 
-async def erase_ticket(tx: Tx, ticket: Ticket, document: bytes) -> None:
-    """document: of the erased ticket, whose version is one higher."""
-    version = {"before": ticket.version, "version": ticket.version + 1, "document": document}
-    await tx.execute_one(_ERASE_TICKET, {"tenant_id": ticket.tenant_id, "id": ticket.id, **version})
+async def erase_ticket(tx: Tx, before: int, ticket: Ticket) -> None:
+    """Store an erased ticket. before: the version that it had."""
+    params: Params = {
+        "tenant_id": ticket.tenant_id,
+        "id": ticket.id,
+        "before": before,
+        "version": ticket.version,
+        "satisfaction": encode_satisfaction(ticket.satisfaction),
+        "document": ticket_rules.ready_document(ticket),
+    }
+    await tx.execute_one(_ERASE_TICKET, params)
 
 
 async def list_merged(tx: Tx, erasure: Erasure, after: str, limit: int) -> Sequence[Row]:

@@ -1,0 +1,1 @@
+"""Ratings: customers say on a page, behind a link, how satisfied they are with a ticket."""

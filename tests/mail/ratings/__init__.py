@@ -1,0 +1,1 @@
+"""Ratings by customers."""
