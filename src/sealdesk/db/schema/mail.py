@@ -135,8 +135,9 @@ table(
     runtime="UPDATE",
     worker="SELECT UPDATE",
 )
-# kind: reply, shared (by a participant), acknowledgement or confirmation. about_id: the reply, the
-# ticket that is acknowledged or the submitted form. ticket_id: NULL until that form is confirmed.
+# kind: reply, shared (by a participant), acknowledgement, confirmation or rating. about_id: the
+# reply, the ticket that is acknowledged, the submitted form, or an id made of that of the ticket to
+# rate. ticket_id: NULL until that form is confirmed.
 # state: queued, sent, bounced or failed. due_at: of the next attempt, NULL after the last.
 table(
     "outgoing_messages",
@@ -189,6 +190,18 @@ table(
     index("contact_forms_tenant", "tenant_id", is_unique=True),
     has_rowid=False,
     place=REFERENCE,
+    runtime="UPDATE",
+    worker="SELECT",
+)
+# Whether customers are asked by e-mail for ratings, and when. base_url: of the links.
+table(
+    "rating_settings",
+    tenant(),
+    flag("is_on"),
+    number("delay_hours"),
+    text_("base_url"),
+    time_("updated_at"),
+    of_tenant(),
     runtime="UPDATE",
     worker="SELECT",
 )
