@@ -48,6 +48,7 @@ _CONTENTS = (
     "SELECT * FROM mail_blocks WHERE tenant_id = :tenant ORDER BY pattern LIMIT 100",
     "SELECT * FROM replays WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM business_hours WHERE tenant_id = :tenant",
+    "SELECT * FROM rating_settings WHERE tenant_id = :tenant",
     "SELECT * FROM field_definitions WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
 )
 

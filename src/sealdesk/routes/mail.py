@@ -12,6 +12,7 @@ from sealdesk.mail.customer_page.rules import MAX_BODY_BYTES as MAX_REPLY_BYTES
 from sealdesk.mail.mailboxes import api as mailboxes
 from sealdesk.mail.mailboxes import pages
 from sealdesk.mail.ratings import pages as ratings
+from sealdesk.mail.ratings import settings_pages as rating_settings
 from sealdesk.mail.received_messages import api as received
 from sealdesk.mail.received_messages import pages as held_pages
 from sealdesk.mail.threads import pages as thread_pages
@@ -79,6 +80,8 @@ MAIL_PAGES: tuple[Route, ...] = (
     Route("POST", "/settings/email/new", _REAUTHENTICATED, pages.create_mailbox, _LONG),
     Route("GET", "/settings/email/form", _ADMIN_PAGE, form_settings.show),
     Route("POST", "/settings/email/form", _REAUTHENTICATED, form_settings.save),
+    Route("GET", "/settings/email/ratings", _ADMIN_PAGE, rating_settings.show),
+    Route("POST", "/settings/email/ratings", _REAUTHENTICATED, rating_settings.save),
     Route("GET", "/settings/email/callback", _ADMIN_PAGE, pages.take_consent),
     Route("GET", "/settings/email/{id}", _ADMIN_PAGE, pages.show_mailbox),
     Route("POST", "/settings/email/{id}/connect", _REAUTHENTICATED, pages.connect_mailbox),

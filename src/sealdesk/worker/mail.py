@@ -7,6 +7,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log import consumers
 from sealdesk.event_log.consumers import Consumer
 from sealdesk.mail.contact_form import actions, confirmation
+from sealdesk.mail.ratings import asking
 from sealdesk.mail.sending import store
 from sealdesk.mail.sending.deliverer import MailDeliverer
 from sealdesk.mail.sending.queueing import MailQueue
@@ -15,7 +16,7 @@ from sealdesk.worker.attempts import attempt
 from sealdesk.worker.log_tasks import ConsumerTask, wait_for
 
 LOOK_EVERY_S = 0.5
-_COMPOSERS = {actions.CONFIRMATION: confirmation.compose}
+_COMPOSERS = {actions.CONFIRMATION: confirmation.compose, asking.RATING: asking.compose}
 _REST_S = 0.025  # between two looks, as for webhooks
 
 

@@ -66,6 +66,7 @@ NOT_ERASED = {
                 "macros",
                 "automation_rules",
                 "sla_policies",
+                "rating_settings",
                 "teams",
                 "mailboxes",
                 "mailbox_directory",

@@ -5,17 +5,19 @@ from typing import NamedTuple
 from sealdesk.caller import Actor, Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, NotFound
+from sealdesk.errors import Conflict, NotFound, invalid
 from sealdesk.event_log import events
 from sealdesk.identity import store as identity
+from sealdesk.mail.contact_form.rules import faults_of_url
 from sealdesk.mail.ratings import links, rules, store
 from sealdesk.mail.ratings.errors import ALREADY_RATED, NOBODY_TO_RATE
 from sealdesk.mail.ratings.links import Opened
 from sealdesk.mail.ratings.rules import State
-from sealdesk.mail.ratings.types import Rating
+from sealdesk.mail.ratings.types import AskSettings, Rating
 from sealdesk.mail.threads import redaction
 from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.redaction import Secrets, redact
+from sealdesk.records import audit
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.promises.keeping import email_of
@@ -29,6 +31,17 @@ class LinkedTicket(NamedTuple):
     state: State
     desk_name: str
     secrets: Secrets
+
+
+async def save_settings(tx: Tx, caller: Caller, wanted: AskSettings, *, now_us: int) -> AskSettings:
+    """Store whether a desk asks for ratings by e-mail. Raises ValidationFailed."""
+    if faults := faults_of_url(wanted.base_url):
+        raise invalid(faults)
+    settings = AskSettings(wanted.is_on, wanted.delay_hours, wanted.base_url.rstrip("/"))
+    await store.save_settings(tx, caller.tenant_id, settings, now_us)
+    details = {name: getattr(settings, name) for name in AskSettings.__struct_fields__}
+    await audit.record(tx, caller, "rating_settings.updated", None, details, now_us)
+    return settings
 
 
 async def make_link(tx: Tx, tenant_id: str, ticket_id: str, *, now_us: int) -> Opened:

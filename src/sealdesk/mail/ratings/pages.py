@@ -4,7 +4,7 @@ from typing import Any
 
 from sealdesk.errors import NotFound, ValidationFailed
 from sealdesk.mail.contact_form import guard
-from sealdesk.mail.ratings import actions, errors, links
+from sealdesk.mail.ratings import actions, errors, labels, links
 from sealdesk.mail.ratings.actions import LinkedTicket
 from sealdesk.mail.ratings.links import Opened
 from sealdesk.mail.ratings.types import MARKS, MAX_COMMENT, Rating
@@ -16,7 +16,7 @@ from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.site import Room
 from sealdesk.web.request import Request, Response
 
-ROOM = Room("mail.ratings", errors)
+ROOM = Room("mail.ratings", errors, labels)
 
 _FORMS_PER_MINUTE = 6  # of one ticket
 _NO_INDEX = (b"x-robots-tag", b"noindex, nofollow")

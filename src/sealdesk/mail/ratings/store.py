@@ -1,6 +1,9 @@
-"""The SQL of ratings."""
+"""The SQL of ratings, and of whether a desk asks for them."""
 
-from sealdesk.db.engine import Tx
+import msgspec
+
+from sealdesk.db.engine import Row, Tx
+from sealdesk.mail.ratings.types import AskSettings
 from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.store.tickets import encode_satisfaction
 from sealdesk.tickets.types import Ticket
@@ -10,6 +13,46 @@ UPDATE tickets SET rating = :rating, satisfaction = :satisfaction, updated_at = 
     version = :version, document = :document
 WHERE tenant_id = :tenant_id AND id = :id AND version = :before
 """
+_FIND_SETTINGS = """
+SELECT is_on, delay_hours, base_url FROM rating_settings WHERE tenant_id = :tenant_id LIMIT :limit
+"""
+_SAVE_SETTINGS = """
+INSERT INTO rating_settings (tenant_id, is_on, delay_hours, base_url, updated_at)
+VALUES (:tenant_id, :is_on, :delay_hours, :base_url, :updated_at)
+ON CONFLICT (tenant_id) DO UPDATE SET is_on = excluded.is_on,
+    delay_hours = excluded.delay_hours, base_url = excluded.base_url,
+    updated_at = excluded.updated_at
+"""
+_FIND_CHANGE = """
+SELECT object, changes FROM events WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
+"""
+_WAS_ASKED = """
+SELECT id FROM outgoing_messages WHERE tenant_id = :tenant_id AND about_id = :about_id LIMIT :limit
+"""
+
+
+async def find_settings(tx: Tx, tenant_id: str) -> AskSettings | None:
+    """Whether a desk asks; None if nobody has said so."""
+    row = await tx.fetch_one(_FIND_SETTINGS, {"tenant_id": tenant_id, "limit": 1})
+    if row is None:
+        return None
+    return AskSettings(bool(row["is_on"]), row["delay_hours"], row["base_url"])
+
+
+async def save_settings(tx: Tx, tenant_id: str, settings: AskSettings, now_us: int) -> None:
+    params = msgspec.structs.asdict(settings) | {"tenant_id": tenant_id, "updated_at": now_us}
+    await tx.execute_one(_SAVE_SETTINGS, params)
+
+
+async def find_change(tx: Tx, tenant_id: str, event_id: str) -> Row | None:
+    """The object and the changes of an event, as JSON."""
+    return await tx.fetch_one(_FIND_CHANGE, {"tenant_id": tenant_id, "id": event_id})
+
+
+async def was_asked(tx: Tx, tenant_id: str, about_id: str) -> bool:
+    """Whether there is a message about this."""
+    params = {"tenant_id": tenant_id, "about_id": about_id, "limit": 1}
+    return await tx.fetch_one(_WAS_ASKED, params) is not None
 
 
 async def rate(tx: Tx, before: Ticket, after: Ticket) -> bytes:

@@ -8,6 +8,7 @@ from msgspec import Meta
 from sealdesk.clock import Iso
 
 MAX_COMMENT = 2000
+MAX_DELAY_HOURS = 72
 MARKS = (5, 4, 3, 2, 1)
 
 
@@ -20,6 +21,17 @@ class RatingLink(msgspec.Struct, frozen=True):
 
     url: str
     expires_at: Iso
+
+
+class AskSettings(msgspec.Struct, frozen=True):
+    """Whether a desk asks for ratings by e-mail.
+
+    delay_hours: after the ticket was solved. base_url: what the links begin with.
+    """
+
+    is_on: bool
+    delay_hours: Annotated[int, Meta(ge=0, le=MAX_DELAY_HOURS)]
+    base_url: str
 
 
 class Rating(msgspec.Struct, frozen=True):

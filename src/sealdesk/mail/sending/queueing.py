@@ -1,4 +1,4 @@
-"""Queues outgoing messages: new public replies, what participants write, acknowledgements."""
+"""Queues outgoing messages: replies, what participants write, acknowledgements, ratings."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,9 @@ import msgspec
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.event_log.consumers import LogEvent
+from sealdesk.event_log.events import is_history
 from sealdesk.mail.mailboxes.types import Mailbox
+from sealdesk.mail.ratings import asking
 from sealdesk.mail.sending import rules, store
 from sealdesk.mail.sending.types import Outcome, OutgoingMessage, SendingMailbox
 from sealdesk.mail.threads import store as threads
@@ -32,7 +34,7 @@ class _Reply(msgspec.Struct):
 
 
 class MailQueue:
-    """Queues each public reply to the participants of its ticket.
+    """Queues each public reply to the participants of its ticket, and questions for ratings.
 
     Not what customers wrote, what was imported, and what is older than the mailbox. tenant_id: of
     this tenant, else of all tenants.
@@ -54,6 +56,15 @@ class MailQueue:
         for event in events:
             if event.type == "reply.created" and event.tenant_id in tenants:
                 await _queue(tx, event, sending, now_us)
+        changed = [
+            each
+            for each in events
+            if each.type == "ticket.status_changed"
+            and each.tenant_id in tenants
+            and not is_history(each.id, each.happened_at)
+        ]
+        if changed:
+            await _add(tx, await asking.list_questions(tx, changed, sending, now_us))
         return len(events)
 
     async def recover(self, tx: Tx) -> None:
