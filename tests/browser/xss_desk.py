@@ -17,7 +17,7 @@ from sealdesk.mail.contact_form.types import FormRequest, FormSettings
 from sealdesk.mail.mailboxes.types import Failure
 from sealdesk.mail.ratings import actions as ratings
 from sealdesk.mail.ratings import links as rating_links
-from sealdesk.mail.ratings.types import Rating
+from sealdesk.mail.ratings.types import AskSettings, Rating
 from sealdesk.mail.threads import actions as threads
 from sealdesk.mail.threads import links
 from sealdesk.routes import PAGES
@@ -68,6 +68,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     user = tenant.user("agent", name=texts.fit(100, 9))
     team = _team(admin, user, texts)
     ticket = _ticket(key, user, team, texts)
+    rating_token = _rating_token(tenant, key, ticket["id"])
     notification = _notification(tenant, key, texts)
     _refuse(key, texts)
     receiver.answers(500, texts.fit(4000).encode(), {"content-type": "text/html"})
@@ -78,7 +79,6 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     mailbox = _mailbox(tenant, admin, texts)
     desk, token = _contact_form(tenant, mailbox)
     page_token = _page_token(tenant, mailbox, ticket["id"])
-    rating_token = _rating_token(tenant, key, ticket["id"])
     held = _held(tenant, texts)
     view = service.write(lambda tx: _view(tx, tenant, texts))
     macro = service.write(lambda tx: _macro(tx, tenant, texts))
@@ -204,9 +204,11 @@ def _page_token(tenant: Tenant, mailbox: str, ticket_id: str) -> str:
 
 
 def _rating_token(tenant: Tenant, key: Key, ticket_id: str) -> str:
-    """What a link to rate another ticket contains; this one is rated."""
-    service = tenant.service
+    """What a link to rate another ticket contains; this one is rated. The desk asks for them."""
+    service, caller = tenant.service, Caller(tenant.id, SYSTEM, frozenset(), "")
     key_ring, now_us = service.state.key_ring, service.clock.now_us()
+    asks = AskSettings(is_on=True, delay_hours=72, base_url="https://help.example")
+    service.write(lambda tx: ratings.save_settings(tx, caller, asks, now_us=now_us))
     rated = rating_links.opened_until(tenant.id, ticket_id, now_us)
     service.write(lambda tx: ratings.rate(tx, rated, Rating(1, SUM), key_ring, now_us))
     other = key.ticket(subject=SUM)["id"]

@@ -25,6 +25,7 @@ _FORCED = {
     " smtp_username = :text, acknowledgement = :text",
     "received_messages": "from_identity = :text, reason = :text, subject = :text,"
     " outcome = 'blocked'",
+    "rating_settings": "base_url = :text",
     "ticket_participants": "address = :text, name = :text",
     "mail_blocks": "pattern = :text, actor_name = :text",
     "audit": "actor_name = :text, address = :text, details = :json",

@@ -139,6 +139,14 @@ class MergeIntoItself(Conflict, code="merge_into_itself"):
     """Nothing can be merged into itself."""
 
 
+class AlreadyRated(Conflict, code="already_rated"):
+    """The ticket has its rating."""
+
+
+class NobodyToRate(Conflict, code="nobody_to_rate"):
+    """The customer of the ticket was erased."""
+
+
 class NotMerged(Conflict, code="not_merged"):
     """There is no merge to undo."""
 
