@@ -103,6 +103,7 @@ table(
     time_("updated_at"),
     of_tenant(),
     runtime="UPDATE DELETE",
+    worker="SELECT",
 )
 # When a desk works. settings: JSON.
 table(

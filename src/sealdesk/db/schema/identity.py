@@ -54,6 +54,8 @@ table(
     of_tenant(),
     index("users_email", "tenant_id", "email_identity", is_unique=True),
     runtime="UPDATE",
+    # Whom a rule assigns or notifies must be active (decision 0110).
+    worker="SELECT",
 )
 # The addresses with which users log in; who is invited has none here until they accept.
 table(

@@ -43,4 +43,5 @@ table(
     index("team_members_user", "tenant_id", "user_id"),
     has_rowid=False,
     runtime="UPDATE DELETE",
+    worker="SELECT",
 )
