@@ -26,7 +26,7 @@ class Caller(msgspec.Struct, frozen=True):
     address: the client's IP address, for the audit.
     has_custom_fields: False if the tenant is known to define none, so that nothing reads them.
     has_policies: the same of SLA policies.
-    is_worker: whether it is the worker, whose database role cannot read users.
+    is_worker: whether it is the worker, which does not notify followers.
     """
 
     tenant_id: str

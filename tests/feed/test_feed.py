@@ -25,10 +25,11 @@ def feed(tenant: Tenant) -> Feed:
     return Feed(tenant)
 
 
-# These need a mail server, tests/mail/sending, time, tests/tickets/promises, or a customer.
+# These need a mail server, tests/mail/sending, time, tests/tickets/promises, a customer, or a rule.
 _OF_OTHERS = {
     *("reply.delivered", "reply.bounced"),
     *("ticket.sla_warning", "ticket.sla_breached", "ticket.rated"),
+    "ticket.rule_matched",
 }
 
 
@@ -192,6 +193,7 @@ def test_a_type_needs_what_listing_its_objects_needs() -> None:
         "ticket.sla_warning": ("tickets:read",),
         "ticket.sla_breached": ("tickets:read",),
         "ticket.rated": ("tickets:read",),
+        "ticket.rule_matched": ("tickets:read",),
         "reply.created": ("tickets:read", "replies:read"),
         "reply.delivered": ("tickets:read", "replies:read"),
         "reply.bounced": ("tickets:read", "replies:read"),

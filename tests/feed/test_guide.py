@@ -62,6 +62,7 @@ def recorded_events(start: Callable[..., Service]) -> dict[str, Json]:
     _of_webhooks(admin, tenant.key(), feed)
     _of_erasure(tenant.key(), service, feed)
     _of_policies(tenant, service, feed)
+    _of_rules(tenant, feed)
     _of_mailboxes(admin, service, tenant)
     first = {row["type"]: row for row in reversed(feed.recorded())}
     return {kind: json.loads(events.payload(row)) for kind, row in first.items()}
@@ -112,6 +113,19 @@ def _of_policies(tenant: Tenant, service: Service, feed: Feed) -> None:
     key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "We have sent two."})
     service.clock.advance(121)
     wait_until(partial(_has, feed, "ticket.sla_breached"))
+
+
+def _of_rules(tenant: Tenant, feed: Feed) -> None:
+    rule = {"name": "VIP first", "trigger": "changed", "is_enabled": True}
+    when = [{"field": "tag", "operator": "is", "values": ["vip"]}]
+    new = {**rule, "conditions": when, "actions": {"send_event": True}}
+    assert tenant.admin().post("/api/v1/rules", new).is_success
+    customer = {"email": "maria@example.com", "name": "Maria Santos"}
+    key = tenant.key()
+    ticket = key.ticket(customer=customer, tags=["refund"], external_id="x")
+    key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "We have sent two."})
+    key.patch(f"{TICKETS}/{ticket['id']}", {"add_tags": ["vip"]})
+    wait_until(partial(_has, feed, "ticket.rule_matched"))
 
 
 def _has(feed: Feed, kind: str) -> bool:

@@ -1201,7 +1201,7 @@ export interface components {
              */
             url: string;
             /** @description The subscribed event types; `*`, all of them, also those of later versions. */
-            events: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
+            events: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
             /** @description A note for users. */
             description?: string | null;
         };
@@ -1216,7 +1216,7 @@ export interface components {
              */
             url?: string;
             /** @description The subscribed event types; `*`, all of them, also those of later versions. */
-            events?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
+            events?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
             /** @description A note for users. */
             description?: string | null;
             /** @description False pauses the endpoint; true also reactivates one that Sealdesk has disabled. */
@@ -4360,7 +4360,7 @@ export interface operations {
                  *       "ticket.created"
                  *     ]
                  */
-                type?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased")[];
+                type?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased")[];
                 /**
                  * @description Where to begin without a cursor: at the oldest event that is kept, or behind the latest.
                  *
@@ -4966,7 +4966,7 @@ export interface operations {
                  * @description Deliveries of events of this type.
                  *
                  */
-                event_type?: "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "webhook.test" | "mailbox.failing" | "mailbox.recovered";
+                event_type?: "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "webhook.test" | "mailbox.failing" | "mailbox.recovered";
                 /**
                  * @description Deliveries created at this time or later.
                  *

@@ -21,6 +21,7 @@ EventType = Literal[
     "ticket.sla_warning",
     "ticket.sla_breached",
     "ticket.rated",
+    "ticket.rule_matched",
     "reply.created",
     "reply.delivered",
     "reply.bounced",

@@ -19,6 +19,7 @@ NEEDS: dict[EventType, tuple[str, ...]] = {
     "ticket.sla_warning": ("tickets:read",),
     "ticket.sla_breached": ("tickets:read",),
     "ticket.rated": ("tickets:read",),
+    "ticket.rule_matched": ("tickets:read",),
     "reply.created": ("tickets:read", "replies:read"),
     "reply.delivered": ("tickets:read", "replies:read"),
     "reply.bounced": ("tickets:read", "replies:read"),

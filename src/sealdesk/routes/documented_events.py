@@ -37,6 +37,12 @@ DOCUMENTED_EVENTS = (
         RATED_TICKET,
         {"satisfaction": [None, RATED_TICKET.satisfaction]},
     ),
+    DocumentedEvent(
+        "ticket.rule_matched",
+        "a rule that sends an event has acted on a ticket; `changes` names the rule",
+        TICKET,
+        {"rule": [None, "VIP first"]},
+    ),
     DocumentedEvent("reply.created", "a reply or an internal note was written", REPLY),
     DocumentedEvent("reply.delivered", "all e-mails of a reply were accepted", REPLY),
     DocumentedEvent("reply.bounced", "an e-mail of a reply cannot be delivered", REPLY),

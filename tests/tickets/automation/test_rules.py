@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sealdesk import clock
-from sealdesk.tickets.automation import rules
+from sealdesk.tickets.automation import matching
 from sealdesk.tickets.automation.types import Condition, Rule, RuleActions
 from tests.support.client import Person
 from tests.support.pages import logged_in
@@ -52,6 +52,10 @@ def test_rules_are_stored_as_they_were_sent_with_their_versions(tenant: Tenant) 
             1,
             "never_holds",
         ),
+        ([when("status", "closed")], 0, "never_holds"),
+        ([when("subject", "x"), when("subject", "y", operator="contains")], 0, "never_holds"),
+        ([when("business_hours", "yes")], 0, "no_business_hours"),
+        ([when("business_hours", "maybe")], 0, "unknown_value"),
     ],
 )
 def test_conditions_that_can_never_hold_are_refused(
@@ -65,8 +69,22 @@ def test_a_rule_that_does_nothing_or_lacks_its_hours_is_refused(tenant: Tenant) 
     assert refused(admin, actions={}) == [("/actions", "empty")]
     assert refused(admin, trigger="unchanged") == [("/hours", "required")]
     assert refused(admin, hours=3) == [("/hours", "not_needed")]
-    unknown = {"team_id": "0199b0c8-1f20-7a41-8b62-7c8d9e0f1a2b"}
-    assert refused(admin, actions=unknown) == [("/actions/team_id", "unknown_team")]
+    gone = "0199b0c8-1f20-7a41-8b62-7c8d9e0f1a2b"
+    unknown = {"team_id": gone, "assignee_id": gone, "macro_id": gone, "notify": [gone]}
+    assert refused(admin, actions={**unknown, "custom_fields": {"plan": "x"}}) == [
+        ("/actions/team_id", "unknown_team"),
+        ("/actions/assignee_id", "unknown_user"),
+        ("/actions/macro_id", "unknown_macro"),
+        ("/actions/notify/0", "unknown_user"),
+        ("/actions/custom_fields/plan", "unknown_field"),
+    ]
+    assert refused(admin, actions={"raise_priority": True, "priority": "low"}) == [
+        ("/actions/raise_priority", "conflicting_fields")
+    ]
+    message = [when("message", "x", operator="contains")]
+    assert refused(admin, trigger="changed", conditions=message) == [
+        ("/conditions/0", "never_holds")
+    ]
 
 
 def test_a_rule_is_written_on_its_page_and_reads_as_a_sentence(tenant: Tenant) -> None:
@@ -100,9 +118,9 @@ def rule_of(*conditions: Condition, **fields: Any) -> Rule:
     )  # fmt: skip
 
 
-def facts(**fields: Any) -> rules.Facts:
+def facts(**fields: Any) -> matching.Facts:
     ticket = {"tags": [], "customer": {"email": "A@B.test"}, "custom_fields": {}, **fields}
-    return rules.facts_of(ticket)
+    return matching.facts_of(ticket)
 
 
 @pytest.mark.parametrize(
@@ -119,12 +137,16 @@ def facts(**fields: Any) -> rules.Facts:
         (Condition("custom_fields.paid", "is", ["true"]), True),
         (Condition("custom_fields.other", "is", [""]), True),
         (Condition("custom_fields.other", "is_not", ["gold"]), True),
+        (Condition("message", "contains", ["please"]), True),
     ],
 )
 def test_conditions_compare_fields(condition: Condition, holds: bool) -> None:
     ticket = facts(
-        tags=["vip"], subject="Refund of my order", custom_fields={"plan": "Gold", "paid": True}
+        tags=["vip"],
+        subject="Refund of my order",
+        description="Please!",
+        custom_fields={"plan": "Gold", "paid": True},
     )
     rule = rule_of(condition)
-    assert (rules.find_causes(rule, ticket) is not None) == holds
-    assert rules.RuleIndex([rule]).may_act("created", ticket, clock.Clock().now_us()) == holds
+    assert (matching.find_causes(rule, ticket) is not None) == holds
+    assert matching.RuleIndex([rule]).may_act("created", ticket, clock.Clock().now_us()) == holds

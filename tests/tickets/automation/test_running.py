@@ -129,7 +129,10 @@ def test_a_rule_that_another_system_undoes_is_paused_and_says_so(
     path = f"{RULES}/{rule['id']}"
     wait_until(lambda: admin.get(path).json()["data"]["paused_because"] == "too_many_effects")
     assert read(key, ticket)["priority"] == "low"
-    assert "The rule is paused" in logged_in(tenant).get(f"/tickets/{ticket['id']}").text
+    assert (
+        "The rule is paused and has done nothing."
+        in logged_in(tenant).get(f"/tickets/{ticket['id']}").text
+    )
     assert admin.patch(path, {"is_enabled": True}).json()["data"]["paused_because"] is None
 
 

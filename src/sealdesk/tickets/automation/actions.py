@@ -7,14 +7,11 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.errors import Conflict, NotFound, invalid
 from sealdesk.records import audit
-from sealdesk.tickets.automation import rules, store
+from sealdesk.tickets.automation import references, rules, store
 from sealdesk.tickets.automation.errors import TOO_MANY_RULES
 from sealdesk.tickets.automation.types import NewRule, Rule, RuleChange
-from sealdesk.tickets.store import teams
-
-_NO_TEAM = gettext_noop("There is no such team.")
 
 
 async def get_rule(tx: Tx, tenant_id: str, rule_id: str) -> Rule:
@@ -79,10 +76,7 @@ async def delete_rule(tx: Tx, caller: Caller, rule_id: str, *, now_us: int) -> N
 
 
 async def _check(tx: Tx, rule: Rule) -> None:
-    faults = rules.find_faults(rule)
-    team_id = rule.actions.team_id
-    if team_id is not None and not await teams.is_team(tx, rule.tenant_id, team_id):
-        faults.append(Fault("/actions/team_id", "unknown_team", _NO_TEAM))
+    faults = rules.find_faults(rule) + await references.find_faults(tx, rule)
     if faults:
         raise invalid(faults)
 

@@ -3,17 +3,21 @@
 One part reads few events, so that requests have their turns between two parts.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from sealdesk.db.engine import Tx
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.event_log.events import is_history
-from sealdesk.tickets.automation import rules, store
+from sealdesk.tickets.automation import outcomes, references, rules, store
+from sealdesk.tickets.automation.matching import facts_of
 from sealdesk.tickets.automation.steps import store as steps
 from sealdesk.tickets.automation.steps.store import Timed
-from sealdesk.tickets.automation.types import Outcome, Rule, Trial
+from sealdesk.tickets.automation.types import Outcome, Rule, RuleActions, Trial
+from sealdesk.tickets.hours import rules as hours_rules
+from sealdesk.tickets.hours import store as hours
+from sealdesk.tickets.hours.types import Hours
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.types import STATUSES
 
@@ -21,15 +25,27 @@ PART_EVENTS = 200
 _UNCHANGED = 100  # tickets that a rule on time is tried on, the longest unchanged first
 
 
+class _Tried(NamedTuple):
+    """A rule, what it does together with its macro, and the hours that it compares."""
+
+    rule: Rule
+    actions: RuleActions
+    hours: Hours | None
+
+
 async def run_part(tx: Tx, rule: Rule, after: int, now_us: int) -> Trial:
     """Try a rule on the next events behind a position."""
     first, last = await store.find_feed(tx, rule.tenant_id)
+    macro = await references.find_macro(tx, rule.tenant_id, rule.actions)
+    is_timed = any(each.field == "business_hours" for each in rule.conditions)
+    open_at = await hours.find(tx, rule.tenant_id) if is_timed else None
+    tried = _Tried(rule, outcomes.with_macro(rule.actions, macro), open_at)
     if rule.trigger == "unchanged":
-        return Trial(await _try_on_unchanged(tx, rule, now_us), last, last, last)
+        return Trial(await _try_on_unchanged(tx, tried, now_us), last, last, last)
     after = max(after, first)
     events = await store.list_events(tx, rule.tenant_id, after, PART_EVENTS)
     found = [
-        await _try_on(tx, rule, each)
+        await _try_on(tx, tried, each)
         for each in events
         if rules.TRIGGERS.get(each.type) == rule.trigger
         and not is_history(each.id, each.happened_at)
@@ -38,28 +54,44 @@ async def run_part(tx: Tx, rule: Rule, after: int, now_us: int) -> Trial:
     return Trial([each for each in found if each is not None], first, reached, last)
 
 
-async def _try_on(tx: Tx, rule: Rule, event: LogEvent) -> Outcome | None:
-    shown = msgspec.json.decode(event.object)
+async def _try_on(tx: Tx, tried: _Tried, event: LogEvent) -> Outcome | None:
+    shown, tenant_id = msgspec.json.decode(event.object), tried.rule.tenant_id
     if not event.type.startswith("ticket."):
         # A reply does not say what its ticket was like: it is taken as it is now.
-        ticket = None if shown.get("is_internal") else await _find(tx, rule, shown["ticket_id"])
-        return None if ticket is None else rules.find_outcome(rule, ticket, event.happened_at)
-    outcome = rules.find_outcome(rule, shown, event.happened_at)
-    if outcome is None or rule.trigger == "breached":
+        if shown.get("is_internal") or await _is_of_rule(tx, tenant_id, shown):
+            return None
+        ticket = await _find(tx, tenant_id, shown["ticket_id"])
+        return None if ticket is None else _outcome(tried, ticket, event.happened_at, shown["body"])
+    outcome = _outcome(tried, shown, event.happened_at)
+    if outcome is None or tried.rule.trigger == "breached":
         return outcome
-    if await steps.is_caused(tx, rule.tenant_id, shown["id"], shown["version"]):
+    if await steps.is_caused(tx, tenant_id, shown["id"], shown["version"]):
         return None
     return outcome
 
 
-async def _try_on_unchanged(tx: Tx, rule: Rule, now_us: int) -> list[Outcome]:
+async def _is_of_rule(tx: Tx, tenant_id: str, reply: dict[str, Any]) -> bool:
+    return await steps.is_rule(tx, tenant_id, reply["ticket_id"], reply["author"]["id"])
+
+
+def _outcome(
+    tried: _Tried, ticket: dict[str, Any], at: int, message: str | None = None
+) -> Outcome | None:
+    is_open = None if tried.hours is None else hours_rules.is_open(tried.hours, at)
+    facts = facts_of(ticket, message=message, is_open=is_open)
+    return outcomes.find_outcome(tried.rule, tried.actions, ticket, at, facts)
+
+
+async def _try_on_unchanged(tx: Tx, tried: _Tried, now_us: int) -> list[Outcome]:
+    rule = tried.rule
     until = now_us - rule.hours * rules.HOUR_US
     found = await steps.list_unchanged(tx, Timed(rule, 0, ""), STATUSES, until, _UNCHANGED)
-    tickets = [(at, await _find(tx, rule, ticket_id)) for at, ticket_id in found]
-    outcomes = [rules.find_outcome(rule, each, at) for at, each in tickets if each is not None]
-    return [each for each in outcomes if each is not None]
+    tickets = [(at, await _find(tx, rule.tenant_id, ticket_id)) for at, ticket_id in found]
+    # As now, when the rule would run.
+    done = [(at, _outcome(tried, each, now_us)) for at, each in tickets if each is not None]
+    return [each._replace(at=at) for at, each in done if each is not None]
 
 
-async def _find(tx: Tx, rule: Rule, ticket_id: str) -> dict[str, Any] | None:
-    view = await ticket_store.find_view(tx, rule.tenant_id, ticket_id)
+async def _find(tx: Tx, tenant_id: str, ticket_id: str) -> dict[str, Any] | None:
+    view = await ticket_store.find_view(tx, tenant_id, ticket_id)
     return None if view is None else dict(msgspec.json.decode(view.json))

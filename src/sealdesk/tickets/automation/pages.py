@@ -8,7 +8,17 @@ import msgspec
 from sealdesk.clock import iso
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
-from sealdesk.tickets.automation import actions, dry_run, errors, labels, rules, store
+from sealdesk.tickets.automation import (
+    actions,
+    dry_run,
+    errors,
+    labels,
+    rules,
+    store,
+    typed_rule,
+)
+from sealdesk.tickets.automation.ready_made import READY_MADE
+from sealdesk.tickets.automation.typed_rule import Known
 from sealdesk.tickets.automation.types import (
     Condition,
     NewRule,
@@ -18,11 +28,8 @@ from sealdesk.tickets.automation.types import (
     RuleChange,
     Trial,
 )
-from sealdesk.tickets.custom_fields import store as custom_fields
-from sealdesk.tickets.store import assignees, teams
 from sealdesk.tickets.types import PRIORITIES, STATUSES
 from sealdesk.web import body
-from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.i18n import gettext, gettext_noop, translate
@@ -32,11 +39,9 @@ from sealdesk.web.request import Request, Response
 _PATH = "/settings/rules"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Rules"))
 ROOM = Room("tickets.automation", errors, labels, NAV_ITEM, object_type="rule")
-_PEOPLE = 1000  # whose names conditions show
 _PARTS = 10  # of a dry run, in one response
 _MOST_OUTCOMES = 200
 _BLANK_ROWS = 3
-_MAX_ROWS = 20
 _BLANK = Condition("", "is", [""])
 _EMPTY: dict[str, Any] = {
     "name": "",
@@ -54,16 +59,16 @@ async def list_rules(request: Request) -> Response:
     """All rules in their order, each as a sentence."""
     tenant_id = request.caller.tenant_id
 
-    async def work(tx: Tx) -> tuple[list[Rule], dict[str, str], dict[str, str]]:
-        return await store.list_rules(tx, tenant_id), *await _list_names(tx, tenant_id)
+    async def work(tx: Tx) -> tuple[list[Rule], Known]:
+        return await store.list_rules(tx, tenant_id), await typed_rule.list_known(tx, tenant_id)
 
-    listed, names, live_teams = await request.read(work)
+    listed, known = await request.read(work)
     return await render.page(
         request,
         "automation/rules.html",
         rules=listed,
-        names=names,
-        live_teams=live_teams,
+        names=known.names(),
+        live_teams=known.teams,
         most=rules.MAX_RULES,
         ready_made=_list_ready_made(listed),
     )
@@ -78,7 +83,7 @@ async def new_rule(request: Request) -> Response:
 @page
 async def create_rule(request: Request) -> Response:
     """Create a rule."""
-    typed = await _read_fields(request)
+    typed = await typed_rule.read(request)
     try:
         new = body.convert(_wanted(typed), NewRule)
         await request.act(actions.create_rule, new, now_us=request.now_us)
@@ -99,7 +104,7 @@ async def show_rule(request: Request, rule_id: str) -> Response:
 @page
 async def change_rule(request: Request, rule_id: str) -> Response:
     """Change a rule."""
-    rule, typed = await _get_rule(request, rule_id), await _read_fields(request)
+    rule, typed = await _get_rule(request, rule_id), await typed_rule.read(request)
     try:
         change = body.convert(_wanted(typed), RuleChange)
         await request.act(actions.change_rule, rule.id, change, now_us=request.now_us)
@@ -126,7 +131,7 @@ async def switch_rule(request: Request, rule_id: str) -> Response:
 async def add_ready_made(request: Request) -> Response:
     """Add one of the rules that come with each desk, switched on."""
     wanted = forms.read(request).text("name")
-    for each in rules.READY_MADE:
+    for each in READY_MADE:
         if each.name == wanted:
             note = each.actions.note
             said = msgspec.structs.replace(each.actions, note=gettext(note) if note else None)
@@ -147,7 +152,7 @@ async def try_rule(request: Request, rule_id: str) -> Response:
         reached = trial.reached
         if reached >= trial.last or len(outcomes) >= _MOST_OUTCOMES:
             break
-    names, live_teams = await request.fetch(_list_names)
+    known = await request.fetch(typed_rule.list_known)
     return await render.page(
         request,
         "automation/dry_run.html",
@@ -155,8 +160,8 @@ async def try_rule(request: Request, rule_id: str) -> Response:
         outcomes=outcomes,
         trial=trial,
         is_over=reached >= trial.last,
-        names=names | live_teams,
-        live_teams=live_teams,
+        names=known.names() | known.teams,
+        live_teams=known.teams,
         iso=iso,
     )
 
@@ -182,40 +187,12 @@ async def delete_rule(request: Request, rule_id: str) -> Response:
 def _list_ready_made(listed: list[Rule]) -> list[tuple[str, NewRule]]:
     """(translated name, rule) of those that the desk does not have."""
     names = {each.name for each in listed}
-    named = [(gettext(each.name), each) for each in rules.READY_MADE]
+    named = [(gettext(each.name), each) for each in READY_MADE]
     return [(name, each) for name, each in named if {each.name, name}.isdisjoint(names)]
 
 
 async def _get_rule(request: Request, rule_id: str) -> Rule:
     return await request.fetch(actions.get_rule, rule_id)
-
-
-async def _read_fields(request: Request) -> dict[str, Any]:
-    """The fields as they were typed; names of people and teams as their ids."""
-    form, tenant_id = forms.read(request), request.caller.tenant_id
-    names, live_teams = await request.read(lambda tx: _list_names(tx, tenant_id))
-    by_name = {name.casefold(): each for each, name in [*names.items(), *live_teams.items()]}
-    rows = zip(form.texts("field"), form.texts("operator"), form.texts("values"), strict=False)
-    conditions = []
-    for field, operator, values in list(rows)[:_MAX_ROWS]:
-        if field:
-            wanted = [each.strip() for each in values.split(",")]
-            if field in ("assignee_id", "team_id"):
-                wanted = [by_name.get(each.casefold(), each) for each in wanted]
-            conditions.append({"field": field, "operator": operator, "values": wanted})
-    return {
-        "name": form.text("name").strip(),
-        **{name: form.text(name).strip() for name in ("trigger", "hours", "position")},
-        "is_enabled": form.text("is_enabled") == "yes",
-        "conditions": conditions,
-        "actions": _read_actions(form),
-    }
-
-
-def _read_actions(form: Form) -> dict[str, Any]:
-    chosen = {name: form.text(name) or None for name in ("status", "priority", "team_id")}
-    tags = {name: forms.split_list(form.text(name)) or None for name in ("add_tags", "remove_tags")}
-    return {**chosen, **tags, "note": form.text("note").strip() or None}
 
 
 def _wanted(typed: dict[str, Any]) -> dict[str, Any]:
@@ -228,13 +205,6 @@ def _wanted(typed: dict[str, Any]) -> dict[str, Any]:
     return {**{name: typed[name] for name in typed if name not in numbers}, **given}
 
 
-async def _list_names(tx: Tx, tenant_id: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Id → name of people and of teams; teams that are gone are in neither."""
-    people = await assignees.list_assignees(tx, tenant_id, _PEOPLE)
-    names = {each.id: each.name for each in people[:_PEOPLE]}
-    return names, {each.id: each.name for each in await teams.list_teams(tx, tenant_id)}
-
-
 async def _form(
     request: Request,
     typed: dict[str, Any],
@@ -242,19 +212,14 @@ async def _form(
     rule: Rule | None = None,
 ) -> Response:
     """The form with what was typed and a message beside each invalid field."""
-    tenant_id = request.caller.tenant_id
-
-    async def work(tx: Tx) -> tuple[dict[str, str], dict[str, str], list[str]]:
-        definitions = await custom_fields.list_fields(tx, tenant_id)
-        keys = [f"{rules.CUSTOM}{each.key}" for each in definitions]
-        return *await _list_names(tx, tenant_id), keys
-
-    names, live_teams, custom_keys = await request.read(work)
+    known = await request.fetch(typed_rule.list_known)
+    definitions = [each for each in known.fields if each.is_active]
     conditions = typed["conditions"]
     shown = forms.messages(error)
     if isinstance(error, ValidationFailed):  # beside the row, or the choice
         shown["faults"] |= {each.pointer[1:]: translate(each) for each in error.faults}
-    blank = min(_BLANK_ROWS, _MAX_ROWS - len(conditions))
+    blank = min(_BLANK_ROWS, typed_rule.MAX_ROWS - len(conditions))
+    names = known.names() | known.teams
     return await render.page(
         request,
         "automation/rule.html",
@@ -262,11 +227,16 @@ async def _form(
         rule=rule,
         typed=typed,
         rows=[*conditions, *[_BLANK] * blank],
-        fields=[*rules.FIELDS, *custom_keys],
+        fields=[*rules.FIELDS, *(f"{rules.CUSTOM}{each.key}" for each in known.fields)],
         triggers=(*rules.TRIGGERS.values(), "unchanged"),
         statuses=STATUSES,
         priorities=PRIORITIES,
-        names=names | live_teams,
-        live_teams=live_teams,
+        names=names,
+        people=known.people,
+        live_teams=known.teams,
+        macros=known.macros,
+        definitions=definitions,
+        set_rows=typed_rule.set_rows(typed["actions"]["custom_fields"]),
+        notified=[names.get(each, each) for each in typed["actions"]["notify"] or ()],
         **shown,
     )

@@ -8,13 +8,17 @@ from msgspec import UNSET, Meta, UnsetType
 from sealdesk.clock import Iso
 from sealdesk.event_log.events import Changes
 from sealdesk.ids import Id
-from sealdesk.resources.representation import check_visible
+from sealdesk.resources.representation import Object, check_visible
+from sealdesk.tickets.macros.types import MacroBody
 from sealdesk.tickets.types import LongText, Priority, Status, Tags
 
 # unchanged: no event, but a time without one.
 Trigger = Literal["created", "changed", "replied", "bounced", "breached", "unchanged"]
 Operator = Literal["is", "is_not", "contains", "lacks"]
-PauseReason = Literal["too_many_effects", "team_missing"]
+PauseReason = Literal[
+    "too_many_effects", "team_missing", "person_missing", "macro_missing", "field_missing"
+]
+MAX_NOTIFIED = 20
 
 MAX_HOURS = 90 * 24
 _READ_ONLY = frozenset({"id", "version", "paused_because", "created_at", "updated_at"})
@@ -29,8 +33,10 @@ Position = Annotated[int, Meta(ge=1, le=1_000_000)]
 class Condition(msgspec.Struct, frozen=True):
     """One condition of a rule.
 
-    field: `status`, `priority`, `source`, `tag`, `subject`, `description`, `customer_email`,
-    `assignee_id`, `team_id`, or `custom_fields.` with a key.
+    field: `status`, `priority`, `source`, `tag`, `subject`, `description`, `message`,
+    `customer_email`, `assignee_id`, `team_id`, `business_hours`, or `custom_fields.` with a key.
+    `message` is what was written: the reply, or the description of a new ticket. `business_hours`
+    is `yes` or `no`.
     operator: `is` and `is_not` compare the whole value, without regard to case; `contains` and
     `lacks` a part of it.
     values: one of which is enough; for `is_not` and `lacks`, none of which may hold. An empty one
@@ -45,15 +51,30 @@ class Condition(msgspec.Struct, frozen=True):
 class RuleActions(msgspec.Struct, frozen=True):
     """What a rule does to a ticket. What is null or empty stays as it is.
 
+    raise_priority: by one step, up to urgent.
+    assignee_id: an active user.
+    custom_fields: a merge patch of fields that the desk has defined.
+    macro_id: does what the macro does, apart from what the rule itself sets.
     note: an internal note, as Markdown.
+    reply: a reply to the customer, as Markdown with the variables of macros, in place of the text
+    of the macro.
+    notify: ids of active users and of teams, who get a notification.
+    send_event: records the event `ticket.rule_matched`, for webhooks that subscribe to it.
     """
 
     status: Status | None = None
     priority: Priority | None = None
+    raise_priority: bool = False
+    assignee_id: str | None = None
     team_id: str | None = None
     add_tags: Tags | None = None
     remove_tags: Tags | None = None
+    custom_fields: Object | None = None
+    macro_id: str | None = None
     note: LongText | None = None
+    reply: Annotated[MacroBody, Meta(min_length=1)] | None = None
+    notify: Annotated[list[Id], Meta(max_length=MAX_NOTIFIED)] | None = None
+    send_event: bool = False
 
 
 class ShownActions(RuleActions, frozen=True):
@@ -149,7 +170,8 @@ class Cause(NamedTuple):
 class Outcome(NamedTuple):
     """What a rule would do, or would have done, to a ticket.
 
-    at: when. changes: field → (old, new). causes: the conditions that held.
+    at: when. changes: field → (old, new). others: which of OTHER_ACTIONS it does besides. causes:
+    the conditions that held.
     """
 
     ticket_id: str
@@ -157,6 +179,7 @@ class Outcome(NamedTuple):
     subject: str
     at: int
     changes: Changes
+    others: tuple[str, ...]
     causes: list[Cause]
 
 

@@ -50,6 +50,11 @@ def worked_us(hours: Hours, start_us: int, end_us: int) -> int:
     return worked
 
 
+def is_open(hours: Hours, at_us: int) -> bool:
+    """Whether an instant lies within business hours."""
+    return worked_us(hours, at_us, at_us + 1) > 0
+
+
 def _openings(hours: Hours, start_us: int) -> Iterator[tuple[int, int]]:
     """The intervals of the days from that of an instant, in order. Raises OverflowError."""
     zone = ZoneInfo(hours.time_zone)

@@ -13,6 +13,7 @@ _MAX_DIGITS = 18
 _UNTOLD = {
     *("ticket.status_changed", "ticket.rated"),
     *("ticket.sla_warning", "ticket.sla_breached"),
+    "ticket.rule_matched",
 }
 _KINDS: dict[AuthorType, ByKind] = {"agent": "user", "api_key": "api_key", "customer": "customer"}
 _encode = msgspec.json.Encoder().encode

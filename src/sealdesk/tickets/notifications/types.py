@@ -4,7 +4,9 @@ from typing import Literal, NamedTuple
 
 from sealdesk.clock import Iso
 
-Kind = Literal["assigned", "replied", "mentioned", "noted", "status", "woken", "due_soon", "late"]
+Kind = Literal[
+    "assigned", "replied", "mentioned", "noted", "status", "woken", "due_soon", "late", "rule"
+]
 
 
 class Notification(NamedTuple):

@@ -9,7 +9,8 @@ from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.event_log.events import is_history
-from sealdesk.tickets.automation.rules import TRIGGERS, RuleIndex, facts_of
+from sealdesk.tickets.automation.matching import RuleIndex, facts_of
+from sealdesk.tickets.automation.rules import TRIGGERS
 from sealdesk.tickets.automation.steps import store
 from sealdesk.tickets.automation.steps.store import Stamp, Task
 
@@ -73,9 +74,7 @@ async def _note(tx: Tx, index: RuleIndex, events: Sequence[LogEvent], now_us: in
         event_us = ids.instant_of(event.id)
         if ticket_id is None or not _may_act(index, event, shown, event_us):
             continue
-        if _tells_of_change(event) and await store.is_caused(
-            tx, tenant_id, ticket_id, shown["version"]
-        ):
+        if await _is_caused(tx, event, ticket_id, shown):
             continue
         await store.add_task(tx, tenant_id, Task(event.id, ticket_id, trigger, event_us))
 
@@ -83,6 +82,14 @@ async def _note(tx: Tx, index: RuleIndex, events: Sequence[LogEvent], now_us: in
 def _tells_of_change(event: LogEvent) -> bool:
     """Whether its ticket has the version that the event made; a breach makes none."""
     return event.type.startswith("ticket.") and TRIGGERS[event.type] != "breached"
+
+
+async def _is_caused(tx: Tx, event: LogEvent, ticket_id: str, shown: Mapping[str, Any]) -> bool:
+    """Whether a rule made the version of the ticket, or wrote the reply."""
+    if _tells_of_change(event):
+        return await store.is_caused(tx, event.tenant_id, ticket_id, shown["version"])
+    author = shown.get("author")
+    return author is not None and await store.is_rule(tx, event.tenant_id, ticket_id, author["id"])
 
 
 def _find_ticket_id(event: LogEvent, shown: Mapping[str, Any]) -> str | None:

@@ -89,6 +89,12 @@ SELECT rule_id FROM automation_effects
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND last_version >= :version
     AND first_version < :version ORDER BY last_version LIMIT 1
 """
+_IS_RULE = """
+SELECT rule_id FROM automation_effects
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND rule_id = :rule_id
+ORDER BY last_version LIMIT 1
+"""
+_OBJECT = "SELECT object FROM events WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _EFFECTS = """
 SELECT rule_id, first_version, last_version, created_at FROM automation_effects
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
@@ -233,6 +239,18 @@ async def is_caused(tx: Tx, tenant_id: str, ticket_id: str, version: int) -> boo
     """Whether a rule made this version of a ticket."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "version": version}
     return await tx.fetch_one(_IS_CAUSED, params) is not None
+
+
+async def is_rule(tx: Tx, tenant_id: str, ticket_id: str, rule_id: str) -> bool:
+    """Whether this is a rule that has acted on the ticket."""
+    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "rule_id": rule_id}
+    return await tx.fetch_one(_IS_RULE, params) is not None
+
+
+async def find_object(tx: Tx, tenant_id: str, event_id: str) -> bytes | None:
+    """What an event shows; None if it is pruned."""
+    row = await tx.fetch_one(_OBJECT, {"tenant_id": tenant_id, "id": event_id})
+    return None if row is None else bytes(row["object"])
 
 
 async def list_effects(tx: Tx, tenant_id: str, ticket_id: str) -> list[Effect]:

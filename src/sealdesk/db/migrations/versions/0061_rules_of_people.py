@@ -3,11 +3,11 @@
 Each migration grants the rights that the tables name, so there is nothing to do but to run.
 """
 
-revision = "0059"
-down_revision = "0058"
+revision = "0061"
+down_revision = "0060"
 branch_labels = None
 depends_on = None
-oldest_reader = "0058"
+oldest_reader = "0060"
 
 
 def upgrade() -> None:

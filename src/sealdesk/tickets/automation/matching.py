@@ -1,0 +1,147 @@
+"""Which automation rules hold for a ticket; no IO."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sealdesk.resources.identity import identity
+from sealdesk.tickets.automation.rules import CUSTOM, FIELDS, LATER, wanted_of
+from sealdesk.tickets.automation.types import Cause, Condition, Rule, Trigger
+
+Facts = Mapping[str, frozenset[str]]
+_OWN = frozenset({"tag", "customer_email", "message", *LATER})  # not fields of a ticket's JSON
+
+
+def facts_of(
+    ticket: Mapping[str, Any], *, message: str | None = None, is_open: bool | None = None
+) -> Facts:
+    """The values that conditions compare. ticket: as the API shows it.
+
+    message: of the reply. is_open: whether it is within business hours; None if nobody knows.
+    """
+    facts = {
+        name: frozenset({identity(ticket.get(name) or "")}) for name in FIELDS if name not in _OWN
+    }
+    facts["message"] = facts["description"] if message is None else frozenset({identity(message)})
+    facts["business_hours"] = frozenset({"" if is_open is None else "yes" if is_open else "no"})
+    facts["tag"] = frozenset(map(identity, ticket["tags"]))
+    facts["customer_email"] = frozenset({identity(ticket["customer"]["email"])})
+    return facts | {f"{CUSTOM}{key}": _texts(each) for key, each in ticket["custom_fields"].items()}
+
+
+def _texts(value: Any) -> frozenset[str]:
+    values = value if isinstance(value, list) else [value]
+    return frozenset(identity(_text(each)) for each in values)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else msgspec.json.encode(value).decode()
+
+
+_NOTHING = frozenset({""})
+
+
+def find_causes(rule: Rule, facts: Facts) -> list[Cause] | None:
+    """For which values the conditions hold; None if one does not."""
+    causes = []
+    for each in rule.conditions:
+        found = facts.get(each.field, _NOTHING)
+        values = [value for value in each.values if _is_found(value, each, found)]
+        if bool(values) != (each.operator in ("is", "contains")):
+            return None
+        causes.append(Cause(each.field, each.operator, (values or each.values)[0]))
+    return causes
+
+
+def _is_found(value: str, condition: Condition, found: frozenset[str]) -> bool:
+    wanted = identity(value)
+    if condition.operator in ("is", "is_not"):
+        return wanted in (found or _NOTHING)
+    return any(wanted in each for each in found)
+
+
+class _Prepared(NamedTuple):
+    """A rule whose values are prepared for comparison.
+
+    tests: (field, whether the whole value is compared, the values, whether one must be found),
+    without those that only the worker's step can answer.
+    """
+
+    rule: Rule
+    tests: tuple[tuple[str, bool, frozenset[str], bool], ...]
+
+
+def _prepare(rule: Rule) -> _Prepared:
+    return _Prepared(
+        rule,
+        tuple(
+            (
+                each.field,
+                each.operator in ("is", "is_not"),
+                wanted_of(each),
+                each.operator in ("is", "contains"),
+            )
+            for each in rule.conditions
+            if each.field not in LATER
+        ),
+    )
+
+
+def _holds(prepared: _Prepared, facts: Facts) -> bool:
+    for field, is_whole, wanted, must_be_found in prepared.tests:
+        found = facts.get(field) or _NOTHING
+        is_found = not wanted.isdisjoint(found) if is_whole else _has_part(wanted, found)
+        if is_found != must_be_found:
+            return False
+    return True
+
+
+def _has_part(wanted: frozenset[str], found: frozenset[str]) -> bool:
+    for part in wanted:  # not any(): 1,000 rules are compared with each event
+        for text in found:
+            if part in text:
+                return True
+    return False
+
+
+class RuleIndex:
+    """The rules of a tenant by trigger and by one value that a ticket must have.
+
+    So an event costs what the rules cost that may hold for it, not what all of them cost.
+    """
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._by_value: dict[tuple[Trigger, str, str], list[_Prepared]] = {}
+        self._others: dict[Trigger, list[_Prepared]] = {}
+        for rule in rules:
+            keyed = next(filter(_is_key, rule.conditions), None)
+            if keyed is None:
+                self._others.setdefault(rule.trigger, []).append(_prepare(rule))
+                continue
+            for value in wanted_of(keyed):
+                self._by_value.setdefault((rule.trigger, keyed.field, value), []).append(
+                    _prepare(rule)
+                )
+        self._fields = {(trigger, field) for trigger, field, _ in self._by_value}
+        self.triggers = frozenset({trigger for trigger, _ in self._fields} | {*self._others})
+
+    def may_act(self, trigger: Trigger, facts: Facts, event_us: int) -> bool:
+        """Whether a rule holds for a ticket as it is."""
+        return any(
+            each.rule.enabled_at <= event_us and _holds(each, facts)
+            for each in self._candidates(trigger, facts)
+        )
+
+    def _candidates(self, trigger: Trigger, facts: Facts) -> Iterable[_Prepared]:
+        yield from self._others.get(trigger, ())
+        for of, field in self._fields:
+            if of == trigger:
+                for value in facts.get(field) or _NOTHING:
+                    yield from self._by_value.get((trigger, field, value), ())
+
+
+def _is_key(condition: Condition) -> bool:
+    return condition.operator == "is" and condition.field not in LATER

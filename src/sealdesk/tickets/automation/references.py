@@ -1,0 +1,93 @@
+"""Whether the people, teams, macros and fields that a rule names are there."""
+
+from typing import NamedTuple
+
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Fault, gettext_noop
+from sealdesk.tickets.automation.types import PauseReason, Rule, RuleActions
+from sealdesk.tickets.custom_fields import actions as custom_fields
+from sealdesk.tickets.custom_fields import rules as field_rules
+from sealdesk.tickets.custom_fields.rules import Values
+from sealdesk.tickets.hours import store as hours
+from sealdesk.tickets.macros import store as macros
+from sealdesk.tickets.macros.types import Macro
+from sealdesk.tickets.store import assignees, teams
+
+_FAULTS: dict[PauseReason, tuple[str, str]] = {
+    "team_missing": ("unknown_team", gettext_noop("There is no such team.")),
+    "person_missing": ("unknown_user", gettext_noop("There is no such active user.")),
+    "macro_missing": ("unknown_macro", gettext_noop("There is no such macro.")),
+    "field_missing": ("unknown_field", gettext_noop("There is no such custom field.")),
+}
+_NO_HOURS = gettext_noop("The desk has no business hours yet. Set them first.")
+_NEVER = gettext_noop("This is never the value of this field.")
+
+
+class Gone(NamedTuple):
+    """What a rule names and is not there. pointer: where it names it."""
+
+    pointer: str
+    reason: PauseReason
+
+
+async def find_macro(tx: Tx, tenant_id: str, actions: RuleActions) -> Macro | None:
+    """The macro of a rule; None if it has none, or the macro is gone."""
+    return None if actions.macro_id is None else await macros.find(tx, tenant_id, actions.macro_id)
+
+
+async def list_gone(tx: Tx, tenant_id: str, actions: RuleActions) -> list[Gone]:
+    """What of the actions is not there."""
+    gone = list[Gone]()
+    if actions.team_id and not await teams.is_team(tx, tenant_id, actions.team_id):
+        gone.append(Gone("/actions/team_id", "team_missing"))
+    if actions.assignee_id and not await assignees.is_assignable(
+        tx, tenant_id, actions.assignee_id
+    ):
+        gone.append(Gone("/actions/assignee_id", "person_missing"))
+    if actions.macro_id and await macros.find(tx, tenant_id, actions.macro_id) is None:
+        gone.append(Gone("/actions/macro_id", "macro_missing"))
+    for place, each in enumerate(actions.notify or ()):
+        is_person = await assignees.is_assignable(tx, tenant_id, each)
+        if not is_person and not await teams.is_team(tx, tenant_id, each):
+            gone.append(Gone(f"/actions/notify/{place}", "person_missing"))
+    if actions.custom_fields:
+        keys = {each.key for each in await custom_fields.list_active(tx, tenant_id)}
+        gone += [
+            Gone(f"/actions/custom_fields/{key}", "field_missing")
+            for key in actions.custom_fields
+            if key not in keys
+        ]
+    return gone
+
+
+async def list_recipients(tx: Tx, tenant_id: str, actions: RuleActions) -> list[str]:
+    """The ids of the people whom a rule notifies, those of teams among them."""
+    user_ids = dict[str, None]()
+    for each in actions.notify or ():
+        members = await teams.list_member_ids(tx, tenant_id, each)
+        is_person = not members and not await teams.is_team(tx, tenant_id, each)
+        user_ids |= dict.fromkeys([each] if is_person else members)
+    return [*user_ids]
+
+
+async def find_faults(tx: Tx, rule: Rule) -> list[Fault]:
+    """What a rule names in vain, for who saves it."""
+    gone = await list_gone(tx, rule.tenant_id, rule.actions)
+    faults = [Fault(each.pointer, *_FAULTS[each.reason]) for each in gone]
+    fields = await custom_fields.list_active(tx, rule.tenant_id)
+    values = Values({}, rule.actions.custom_fields or {}, is_resolved=False)
+    faults += [
+        each._replace(pointer=f"/actions{each.pointer}")
+        for each in field_rules.find_faults(fields, values)
+    ]
+    choices = {f"custom_fields.{each.key}": each.choices for each in fields if each.choices}
+    for place, condition in enumerate(rule.conditions):
+        pointer = f"/conditions/{place}"
+        if condition.field == "business_hours" and await hours.find(tx, rule.tenant_id) is None:
+            faults.append(Fault(pointer, "no_business_hours", _NO_HOURS))
+        of_field = choices.get(condition.field)
+        if of_field and condition.operator == "is":
+            known = {each.casefold() for each in (*of_field, "")}
+            if known.isdisjoint(each.casefold() for each in condition.values):
+                faults.append(Fault(pointer, "unknown_value", _NEVER))
+    return faults

@@ -1,0 +1,94 @@
+"""What somebody types on the page of a rule, and the names that it offers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sealdesk.db.engine import Tx
+from sealdesk.tickets.custom_fields import rules as field_rules
+from sealdesk.tickets.custom_fields import store as custom_fields
+from sealdesk.tickets.custom_fields.types import Field
+from sealdesk.tickets.macros import store as macros
+from sealdesk.tickets.macros.types import MacroChoice
+from sealdesk.tickets.rules import value_text
+from sealdesk.tickets.store import assignees, teams
+from sealdesk.tickets.types import CUSTOM
+from sealdesk.web.form import Form
+from sealdesk.web.pages import forms
+from sealdesk.web.request import Request
+
+MAX_ROWS = 20
+_PEOPLE = 1000  # whose names conditions show
+
+
+class Known(NamedTuple):
+    """What rules can name: id → name; fields and macros. people: who is active."""
+
+    everybody: dict[str, str]
+    people: dict[str, str]
+    teams: dict[str, str]
+    macros: Sequence[MacroChoice]
+    fields: Sequence[Field]
+
+    def names(self) -> dict[str, str]:
+        """Of people, macros and custom fields."""
+        labels_by_key = {f"{CUSTOM}{each.key}": each.label for each in self.fields}
+        return self.everybody | {each.id: each.name for each in self.macros} | labels_by_key
+
+
+async def list_known(tx: Tx, tenant_id: str) -> Known:
+    """What the rules of a tenant can name."""
+    people = (await assignees.list_assignees(tx, tenant_id, _PEOPLE))[:_PEOPLE]
+    return Known(
+        {each.id: each.name for each in people},
+        {each.id: each.name for each in people if each.is_active},
+        {each.id: each.name for each in await teams.list_teams(tx, tenant_id)},
+        await macros.list_choices(tx, tenant_id),
+        await custom_fields.list_fields(tx, tenant_id),
+    )
+
+
+async def read(request: Request) -> dict[str, Any]:
+    """The fields as they were typed; names of people and teams as their ids."""
+    form, known = forms.read(request), await request.fetch(list_known)
+    by_name = {name.casefold(): each for each, name in (known.people | known.teams).items()}
+    rows = zip(form.texts("field"), form.texts("operator"), form.texts("values"), strict=False)
+    conditions = []
+    for field, operator, values in list(rows)[:MAX_ROWS]:
+        if field:
+            wanted = [each.strip() for each in values.split(",")]
+            if field in ("assignee_id", "team_id"):
+                wanted = [by_name.get(each.casefold(), each) for each in wanted]
+            conditions.append({"field": field, "operator": operator, "values": wanted})
+    return {
+        "name": form.text("name").strip(),
+        **{name: form.text(name).strip() for name in ("trigger", "hours", "position")},
+        "is_enabled": form.text("is_enabled") == "yes",
+        "conditions": conditions,
+        "actions": _read_actions(form, known, by_name),
+    }
+
+
+def _read_actions(form: Form, known: Known, by_name: Mapping[str, str]) -> dict[str, Any]:
+    names = ("status", "priority", "assignee_id", "team_id", "macro_id")
+    chosen: dict[str, Any] = {name: form.text(name) or None for name in names}
+    tags = {name: forms.split_list(form.text(name)) or None for name in ("add_tags", "remove_tags")}
+    texts = {name: form.text(name).strip() or None for name in ("note", "reply")}
+    flags = {name: form.text(name) == "yes" for name in ("raise_priority", "send_event")}
+    notify = [by_name.get(each.casefold(), each) for each in forms.split_list(form.text("notify"))]
+    rows = zip(form.texts("set_key"), form.texts("set_value"), strict=False)
+    values = {key: _value_of(known, key, typed) for key, typed in [*rows][:MAX_ROWS] if key}
+    others = {"notify": notify or None, "custom_fields": values or None}
+    return {**chosen, **tags, **texts, **flags, **others}
+
+
+def _value_of(known: Known, key: str, typed: str) -> Any:
+    """What somebody typed for a custom field; a text for one that is not defined."""
+    for each in known.fields:
+        if each.key == key:
+            return field_rules.value_of(each, typed)
+    return typed
+
+
+def set_rows(values: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """(key, value as a form shows it), with a row to fill in."""
+    return [*((key, value_text(value)) for key, value in (values or {}).items()), ("", "")]
