@@ -10,6 +10,7 @@ from sealdesk.cli import (
     mail,
     mailboxes,
     migrate,
+    rule_commands,
     serving,
     tenants,
     users,
@@ -38,6 +39,7 @@ def add_to(cli: typer.Typer) -> None:
     cli.add_typer(tenants.cli, name="tenants")
     cli.add_typer(users.cli, name="users")
     cli.add_typer(keys.cli, name="keys")
+    cli.add_typer(rule_commands.cli, name="rules")
     cli.add_typer(mailboxes.cli, name="mailboxes")
     cli.add_typer(domains.cli, name="domains")
     cli.add_typer(nodes.cli, name="nodes")

@@ -11,6 +11,7 @@ _NEEDED = ("sqlalchemy", "uvicorn", "cryptography", "jinja2")
 NAMES = """
     serve worker demo migrate upgrade rewrite-documents move backup restore attachments mail tenants
     users keys mailboxes domains doctor nodes
+    rules
 """.split()
 
 

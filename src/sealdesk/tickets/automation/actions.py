@@ -7,7 +7,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, NotFound, invalid
+from sealdesk.errors import Conflict, Fault, NotFound, invalid
 from sealdesk.records import audit
 from sealdesk.tickets.automation import references, rules, store
 from sealdesk.tickets.automation.errors import TOO_MANY_RULES
@@ -29,13 +29,22 @@ async def create_rule(tx: Tx, caller: Caller, new: NewRule, *, now_us: int) -> R
     if len(existing) >= rules.MAX_RULES:
         raise Conflict(TOO_MANY_RULES, limit=rules.MAX_RULES)
     last = existing[-1].position if existing else 0
+    rule = new_rule(caller.tenant_id, new, last + 1, now_us)
+    await _check(tx, rule)
+    await store.add(tx, rule)
+    await _record_audit(tx, caller, "rule.created", rule, now_us)
+    return rule
+
+
+def new_rule(tenant_id: str, new: NewRule, position: int, now_us: int) -> Rule:
+    """The first version of a rule. position: if the request names none."""
     fields = msgspec.structs.asdict(new) | {
         "conditions": tuple(new.conditions),
-        "position": new.position or last + 1,
+        "position": new.position or position,
     }
-    rule = Rule(
+    return Rule(
         **fields,
-        tenant_id=caller.tenant_id,
+        tenant_id=tenant_id,
         id=ids.mint(now_us),
         paused_because=None,
         version=1,
@@ -43,10 +52,6 @@ async def create_rule(tx: Tx, caller: Caller, new: NewRule, *, now_us: int) -> R
         created_at=now_us,
         updated_at=now_us,
     )
-    await _check(tx, rule)
-    await store.add(tx, rule)
-    await _record_audit(tx, caller, "rule.created", rule, now_us)
-    return rule
 
 
 async def change_rule(
@@ -75,8 +80,13 @@ async def delete_rule(tx: Tx, caller: Caller, rule_id: str, *, now_us: int) -> N
     await _record_audit(tx, caller, "rule.deleted", rule, now_us)
 
 
+async def find_faults(tx: Tx, rule: Rule) -> list[Fault]:
+    """What is wrong with a rule, by itself and among what the desk has."""
+    return rules.find_faults(rule) + await references.find_faults(tx, rule)
+
+
 async def _check(tx: Tx, rule: Rule) -> None:
-    faults = rules.find_faults(rule) + await references.find_faults(tx, rule)
+    faults = await find_faults(tx, rule)
     if faults:
         raise invalid(faults)
 

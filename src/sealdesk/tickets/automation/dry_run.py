@@ -11,10 +11,10 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.event_log.events import is_history
 from sealdesk.tickets.automation import outcomes, references, rules, store
-from sealdesk.tickets.automation.matching import facts_of
+from sealdesk.tickets.automation.matching import Facts, facts_of, find_causes
 from sealdesk.tickets.automation.steps import store as steps
 from sealdesk.tickets.automation.steps.store import Timed
-from sealdesk.tickets.automation.types import Outcome, Rule, RuleActions, Trial
+from sealdesk.tickets.automation.types import Condition, Outcome, Rule, RuleActions, Trial
 from sealdesk.tickets.hours import rules as hours_rules
 from sealdesk.tickets.hours import store as hours
 from sealdesk.tickets.hours.types import Hours
@@ -22,6 +22,7 @@ from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.types import STATUSES
 
 PART_EVENTS = 200
+_MAX_DIGITS = 18
 _UNCHANGED = 100  # tickets that a rule on time is tried on, the longest unchanged first
 
 
@@ -33,13 +34,33 @@ class _Tried(NamedTuple):
     hours: Hours | None
 
 
+class OnTicket(NamedTuple):
+    """A rule tried on one ticket. missed: the first condition that does not hold."""
+
+    outcome: Outcome | None
+    missed: Condition | None
+
+
+async def try_on_ticket(tx: Tx, rule: Rule, ticket: str, now_us: int) -> OnTicket | None:
+    """A rule on a ticket as it is now; None if there is no such ticket. ticket: number or id."""
+    ticket_id: str | None = ticket
+    if ticket.isascii() and ticket.isdigit() and len(ticket) <= _MAX_DIGITS:
+        ticket_id = await ticket_store.find_id(tx, rule.tenant_id, int(ticket))
+    shown = ticket_id and await _find(tx, rule.tenant_id, ticket_id)
+    if not shown:
+        return None
+    tried = await _prepare(tx, rule)
+    for condition in rule.conditions:
+        alone = msgspec.structs.replace(rule, conditions=(condition,))
+        if find_causes(alone, _facts(tried, shown, now_us)) is None:
+            return OnTicket(None, condition)
+    return OnTicket(_outcome(tried, shown, now_us), None)
+
+
 async def run_part(tx: Tx, rule: Rule, after: int, now_us: int) -> Trial:
     """Try a rule on the next events behind a position."""
     first, last = await store.find_feed(tx, rule.tenant_id)
-    macro = await references.find_macro(tx, rule.tenant_id, rule.actions)
-    is_timed = any(each.field == "business_hours" for each in rule.conditions)
-    open_at = await hours.find(tx, rule.tenant_id) if is_timed else None
-    tried = _Tried(rule, outcomes.with_macro(rule.actions, macro), open_at)
+    tried = await _prepare(tx, rule)
     if rule.trigger == "unchanged":
         return Trial(await _try_on_unchanged(tx, tried, now_us), last, last, last)
     after = max(after, first)
@@ -52,6 +73,13 @@ async def run_part(tx: Tx, rule: Rule, after: int, now_us: int) -> Trial:
     ]
     reached = events[-1].position if events else last
     return Trial([each for each in found if each is not None], first, reached, last)
+
+
+async def _prepare(tx: Tx, rule: Rule) -> _Tried:
+    macro = await references.find_macro(tx, rule.tenant_id, rule.actions)
+    is_timed = any(each.field == "business_hours" for each in rule.conditions)
+    open_at = await hours.find(tx, rule.tenant_id) if is_timed else None
+    return _Tried(rule, outcomes.with_macro(rule.actions, macro), open_at)
 
 
 async def _try_on(tx: Tx, tried: _Tried, event: LogEvent) -> Outcome | None:
@@ -77,9 +105,13 @@ async def _is_of_rule(tx: Tx, tenant_id: str, reply: dict[str, Any]) -> bool:
 def _outcome(
     tried: _Tried, ticket: dict[str, Any], at: int, message: str | None = None
 ) -> Outcome | None:
-    is_open = None if tried.hours is None else hours_rules.is_open(tried.hours, at)
-    facts = facts_of(ticket, message=message, is_open=is_open)
+    facts = _facts(tried, ticket, at, message)
     return outcomes.find_outcome(tried.rule, tried.actions, ticket, at, facts)
+
+
+def _facts(tried: _Tried, ticket: dict[str, Any], at: int, message: str | None = None) -> Facts:
+    is_open = None if tried.hours is None else hours_rules.is_open(tried.hours, at)
+    return facts_of(ticket, message=message, is_open=is_open)
 
 
 async def _try_on_unchanged(tx: Tx, tried: _Tried, now_us: int) -> list[Outcome]:
