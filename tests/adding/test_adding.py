@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sealdesk.db.schema_version import KNOWN_VERSIONS
+from sealdesk.tickets.types import NEWEST_MEMBER
 from tests.mutants.sandbox import copy_sources, run
 
 FOLDER = Path(__file__).parent
@@ -16,6 +17,7 @@ USES = 1  # the place that reads a setting
 
 def _patch(name: str) -> str:
     text = (FOLDER / f"{name}.patch").read_text()
+    text = text.replace('-NEWEST_MEMBER = "due"', f'-NEWEST_MEMBER = "{NEWEST_MEMBER}"')
     return text.replace('"0043"', f'"{KNOWN_VERSIONS[-1]}"')
 
 

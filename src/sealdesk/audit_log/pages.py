@@ -22,7 +22,7 @@ from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/audit"
-NAV_ITEM = NavItem(_PATH, gettext_noop("Audit log"))
+NAV_ITEM = NavItem(_PATH, gettext_noop("Audit log"), section="developers")
 ROOM = Room("audit_log", labels=labels, nav_item=NAV_ITEM)
 _PER_PAGE = 50
 _MAX_EXPORTED = 10_000

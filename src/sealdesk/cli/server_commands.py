@@ -4,7 +4,6 @@ import typer
 
 from sealdesk.cli import (
     attachments,
-    documents,
     domains,
     keys,
     mail,
@@ -30,7 +29,6 @@ def add_to(cli: typer.Typer) -> None:
     cli.command()(demo.demo)
     cli.command()(migrate.migrate)
     cli.command(epilog=upgrade.EXAMPLES)(upgrade.upgrade)
-    cli.command()(documents.rewrite_documents)
     cli.command(epilog=move.EXAMPLES)(move.move)
     cli.command(epilog=backup.EXAMPLES)(backup.backup)
     cli.command(epilog=restore.EXAMPLES)(restore.restore)

@@ -9,7 +9,7 @@ from sealdesk.errors import ConfigurationError
 # One package of each kind of the extra `server`: it is installed whole, or not at all.
 _NEEDED = ("sqlalchemy", "uvicorn", "cryptography", "jinja2")
 NAMES = """
-    serve worker demo migrate upgrade rewrite-documents move backup restore attachments mail tenants
+    serve worker demo migrate upgrade move backup restore attachments mail tenants
     users keys mailboxes domains doctor nodes
     rules
 """.split()

@@ -20,7 +20,7 @@ from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/customers"
-NAV_ITEM = NavItem(_PATH, gettext_noop("Customers"), audience="all")
+NAV_ITEM = NavItem(_PATH, gettext_noop("Customers"), section="main")
 ROOM = Room("customers", errors, labels, NAV_ITEM, object_type="customer")
 _PER_PAGE = 50
 _MAX_QUERY_LENGTH = 320

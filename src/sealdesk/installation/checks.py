@@ -13,7 +13,14 @@ from sealdesk.api_keys import journal
 from sealdesk.db import catalog, data_owner, schema_version, server_time
 from sealdesk.installation import marking
 from sealdesk.installation.store import notes, tenants
-from sealdesk.installation.types import NOT_NEEDED, BackupNote, Check, HostCheck, Look
+from sealdesk.installation.types import (
+    NOT_NEEDED,
+    BackupNote,
+    Check,
+    DocumentsNote,
+    HostCheck,
+    Look,
+)
 from sealdesk.telemetry.issues import Issue, Unknown
 
 _S = 1_000_000
@@ -25,6 +32,7 @@ _CERTIFICATE_DAYS = 14
 _FAILING_US = 10 * _S
 _UNREAD_US = 15 * 60 * _S
 _BACKUP_US = 3 * _DAY_US
+_STUCK_US = 3600 * _S
 _MAX_NAMED = 5
 _NO_DIRECTORY = "there is no data directory"
 _OF_ALL_TENANTS = "a worker looks at the rows of all tenants, and none has reported"
@@ -253,6 +261,24 @@ async def backup_lacks(look: Look) -> Issue | Unknown | None:
     )
 
 
+async def documents_outdated(look: Look) -> Issue | Unknown | None:
+    """Whether the worker has brought the documents of tickets up to this version."""
+    noted = await look.read(lambda tx: notes.find(tx, "ticket documents"))
+    if noted is None:
+        return Unknown("documents_outdated", "the worker has not looked at the tickets yet")
+    if msgspec.json.decode(noted.text, type=DocumentsNote).is_finished:
+        return None
+    if look.now_us - noted.noted_at < _STUCK_US:
+        return Unknown("documents_outdated", "the worker is going through the tickets")
+    return Issue(
+        "documents_outdated",
+        "Tickets of an earlier version are not rewritten: the worker has stopped on the way. They"
+        " are served with all members nevertheless.",
+        "The worker's log names the cause at `rewrite documents`.",
+        noted.noted_at,
+    )
+
+
 # Run in threads: a directory may be on a network that does not answer.
 OF_THE_HOST: tuple[HostCheck, ...] = (
     data_directory_unwritable,
@@ -270,6 +296,7 @@ OF_THE_DATABASE: tuple[Check, ...] = (
     mailboxes_failing,
     endpoints_failing,
     backup_lacks,
+    documents_outdated,
 )
 
 

@@ -8,7 +8,7 @@ from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/installation"
-NAV_ITEM = NavItem(_PATH, gettext_noop("Installation"), audience="super_admin")
+NAV_ITEM = NavItem(_PATH, gettext_noop("Installation"), section="installation")
 ROOM = Room("installation", nav_item=NAV_ITEM)
 
 

@@ -51,6 +51,18 @@ class ProcessNote(msgspec.Struct, frozen=True):
     findings: Findings
 
 
+class DocumentsNote(msgspec.Struct, frozen=True):
+    """How far the worker has rewritten the documents of tickets.
+
+    shape: that they get. tenant_id: whose turn it is. ticket_id: up to which; None: all of theirs.
+    """
+
+    shape: str
+    tenant_id: str = ""
+    ticket_id: str | None = None
+    is_finished: bool = False
+
+
 class BackupNote(msgspec.Struct, frozen=True):
     """What a backup notes. lacking_count: attachments that it lacks."""
 

@@ -15,6 +15,7 @@ from sealdesk.tickets.types import (
     CUSTOM,
     ENDED,
     MAX_TAGS,
+    NEWEST_MEMBER,
     PRIORITIES,
     YES,
     AttachmentRef,
@@ -64,6 +65,11 @@ _CHANGEABLE = tuple(
 
 to_reply_response = representation.response_builder(ReplyResponse)
 _encode_document = representation.response_encoder(TicketDocument)
+_DEFAULTS = {
+    field.name: None if field.required else field.default
+    for field in msgspec.structs.fields(TicketDocument)
+}
+_NEWEST_MEMBER = f'"{NEWEST_MEMBER}":'.encode()
 _decode_attachments = msgspec.json.Decoder(tuple[AttachmentRef, ...]).decode
 _encode_reply = representation.response_encoder(ReplyResponse)
 
@@ -328,7 +334,15 @@ def ready_document(ticket: Ticket) -> bytes:
 
 def with_customer(document: bytes, reference: bytes) -> bytes:
     """TicketResponse as JSON, from a ready document and the JSON reference of its customer."""
+    if _NEWEST_MEMBER not in document:
+        document = _completed(document)
     return b"".join((document[:-1], b',"customer":', reference, b"}"))
+
+
+def _completed(document: bytes) -> bytes:
+    """A ready document of an earlier version, with the members that were added since."""
+    given = msgspec.json.decode(document)
+    return msgspec.json.encode(_DEFAULTS | given)
 
 
 def encode_attachments(attachments: tuple[AttachmentRef, ...]) -> str | None:

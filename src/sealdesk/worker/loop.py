@@ -27,6 +27,7 @@ from sealdesk.webhooks.delivery.fan_out import continue_replays
 from sealdesk.webhooks.store import deliveries as delivery_store
 from sealdesk.worker import log_tasks, mail, stepper
 from sealdesk.worker.attempts import attempt
+from sealdesk.worker.documents import DocumentRewriter
 from sealdesk.worker.indexer import IndexerLoop
 from sealdesk.worker.one_log import OneLog
 from sealdesk.worker.retention import prune
@@ -80,6 +81,7 @@ async def run(state: AppState) -> None:
         group.create_task(stepper.ERASURES.run(state))
         group.create_task(stepper.AUTOMATION.run(state))
         group.create_task(stepper.PROMISES.run(state))
+        group.create_task(DocumentRewriter().run(state))
         group.create_task(_keep_waking(state))
         group.create_task(mail.keep_sending(state, mail_wakeup))
         if is_worker:

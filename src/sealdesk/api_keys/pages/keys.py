@@ -32,7 +32,7 @@ from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/api-keys"
-NAV_ITEM = NavItem(_PATH, gettext_noop("API keys"))
+NAV_ITEM = NavItem(_PATH, gettext_noop("API keys"), section="developers")
 ROOM = Room("api_keys", errors, labels, NAV_ITEM, object_type="api_key")
 _PER_PAGE = 50
 _SOON_US = 14 * 24 * 3600 * 1_000_000

@@ -16,7 +16,7 @@ from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/people"
-NAV_ITEM = NavItem(_PATH, gettext_noop("People"))
+NAV_ITEM = NavItem(_PATH, gettext_noop("People"), section="desk")
 ROOM = Room("identity", errors, labels, NAV_ITEM, object_type="user")
 _PER_PAGE = 50
 

@@ -15,7 +15,9 @@ from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/business-hours"
-ROOM = Room("tickets.hours", None, labels, NavItem(_PATH, gettext_noop("Business hours")))
+ROOM = Room(
+    "tickets.hours", None, labels, NavItem(_PATH, gettext_noop("Business hours"), section="desk")
+)
 _USUAL = "09:00-17:00"
 _PROPOSED = HoursBody("Europe/London", _USUAL, _USUAL, _USUAL, _USUAL, _USUAL)
 

@@ -48,7 +48,7 @@ from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
-NAV_ITEM = NavItem("/tickets", gettext_noop("Tickets"), audience="all")
+NAV_ITEM = NavItem("/tickets", gettext_noop("Tickets"), section="main")
 ROOM = Room("tickets", errors, labels, NAV_ITEM)
 PER_PAGE = 50
 _MAX_CHANGED = 25  # tickets with news that are counted

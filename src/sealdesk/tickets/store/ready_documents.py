@@ -1,8 +1,9 @@
-"""The SQL that rewrites the ready documents of tickets after their struct has changed.
+"""The SQL that rewrites the ready documents of tickets after their members have changed.
 
 It also fills in what tickets of earlier versions do not have: who wrote last, when and what.
 """
 
+import hashlib
 from typing import NamedTuple
 
 import msgspec
@@ -10,10 +11,13 @@ import msgspec
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets import rules
 from sealdesk.tickets.store.tickets import COLUMNS, ticket_of
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.types import Ticket, TicketDocument
 
 FIRST_ID = ""  # sorts before every id
+# Tells the members of one version from those of another.
+SHAPE = hashlib.sha256(" ".join(TicketDocument.__struct_fields__).encode()).hexdigest()[:16]
 
+_NEXT_TENANT = "SELECT id FROM tenants WHERE id > :after_id ORDER BY id LIMIT 1"
 _LAST = """CASE WHEN t.last_message_at IS NULL THEN (SELECT r.{column} FROM replies r
     WHERE r.tenant_id = :tenant_id AND r.ticket_id = t.id{condition}
     ORDER BY r.id DESC LIMIT 1) END AS {name}"""
@@ -38,6 +42,12 @@ _REWRITTEN = (
     *("tenant_id", "id", "version"),
     *("snippet", "last_message_at", "last_reply_by", "last_customer_reply_at"),
 )
+
+
+async def next_tenant(tx: Tx, after_id: str) -> str | None:
+    """The id of the tenant behind this one."""
+    row = await tx.fetch_one(_NEXT_TENANT, {"after_id": after_id})
+    return None if row is None else str(row["id"])
 
 
 class Batch(NamedTuple):

@@ -21,7 +21,7 @@ from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/team-now"
-ROOM = Room("tickets.team_now", nav_item=NavItem(_PATH, gettext_noop("Team now"), audience="all"))
+ROOM = Room("tickets.team_now", nav_item=NavItem(_PATH, gettext_noop("Team now"), section="main"))
 _DAY_US = 24 * 3600 * 1_000_000
 _MAX_PEOPLE = 200
 _MAX_DOTS = 20  # first replies of a person that have a mark

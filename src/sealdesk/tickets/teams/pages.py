@@ -19,7 +19,7 @@ from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/teams"
-NAV_ITEM = NavItem(_PATH, gettext_noop("Teams"))
+NAV_ITEM = NavItem(_PATH, gettext_noop("Teams"), section="desk")
 ROOM = Room("tickets.teams", errors, labels, NAV_ITEM, object_type="team")
 _MAX_PEOPLE = 1000  # the options of a select
 _EMPTY = {"name": "", "assignment": "round_robin", "capacity": "10"}

@@ -13,11 +13,15 @@ _SOURCE = Path(sealdesk.__file__).parent
 
 
 class NavItem(NamedTuple):
-    """An entry of the navigation. label: a message that each page translates."""
+    """An entry of the navigation. label: a message that each page translates.
+
+    section: "main" is for all users, "installation" for `super_admin`, and the others are sections
+    of the settings, for administrators.
+    """
 
     path: str
     label: str
-    audience: Literal["all", "administrators", "super_admin"] = "administrators"
+    section: Literal["main", "desk", "tickets", "developers", "installation"] = "tickets"
 
 
 class Room(NamedTuple):

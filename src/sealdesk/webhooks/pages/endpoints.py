@@ -31,7 +31,7 @@ from sealdesk.webhooks.types import (
 )
 
 _PATH = "/settings/webhooks"
-NAV_ITEM = NavItem(_PATH, gettext_noop("Webhooks"))
+NAV_ITEM = NavItem(_PATH, gettext_noop("Webhooks"), section="developers")
 ROOM = Room("webhooks", errors, labels, NAV_ITEM, object_type="webhook")
 _PER_PAGE = 25
 _FILTERS = ("status", "event_type", "created_after", "created_before")
