@@ -333,7 +333,7 @@ def test_an_empty_desk_shows_the_first_steps_until_the_first_ticket(
     page = visitor.get(INBOX)
     assert "Your desk is ready" in page.text
     assert f"export SEALDESK_API_URL={visitor.service.url}" in page.text
-    assert "1. Create a key Done" in page.text
+    assert "Let tickets arrive Done" in page.text and "colleagues Done" not in page.text
     assert visitor.get(polled(page)).text == ""
     command = html.unescape(page.answer.text.partition('id="first-ticket"')[2])
     command = command.partition(">")[2].partition("</pre>")[0]
@@ -351,8 +351,11 @@ def test_the_first_step_is_to_create_a_key_while_there_is_none(
 ) -> None:
     other = tenant.service.tenant().key()
     page = visitor.get(INBOX)
-    assert "/settings/api-keys/new" in page.links and "Create a key Done" not in page.text
+    assert "/settings/api-keys/new" in page.links and "arrive Done" not in page.text
+    assert {"/settings/email/new", "/settings/email/form"} <= {*page.links}
+    tenant.user("agent", f"bo.{tenant.id}@example.test", "Bo")
     key = tenant.key()
+    assert "Invite your colleagues Done" in visitor.get(INBOX).text
     assert "/settings/api-keys/new" not in visitor.get(INBOX).links
     tenant.admin().delete(f"/api/v1/api-keys/{key.id}")
     assert "/settings/api-keys/new" in visitor.get(INBOX).links

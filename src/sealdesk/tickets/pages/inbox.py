@@ -25,7 +25,7 @@ from sealdesk.tickets.pages.timeline import Avatar, avatar
 from sealdesk.tickets.promises import store as promises
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.snoozing import store as snoozed
-from sealdesk.tickets.store import assignees, destinations, lists, reads, teams
+from sealdesk.tickets.store import assignees, destinations, lists, mail, reads, teams
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.filters import Filter
 from sealdesk.tickets.store.reads import Reads
@@ -264,6 +264,14 @@ async def _first_steps(request: Request, position: int, beside: Sidebar) -> Resp
     target = f"{request.state.settings.path_prefix}/api/v1/external/tickets"
     command = _example_command(render.base_url(request), target)
     tenant_id, now_us = request.caller.tenant_id, request.now_us
+
+    async def work(tx: Tx) -> dict[str, bool]:
+        return {
+            "has_key": await destinations.has_key(tx, tenant_id, now_us),
+            "has_mailbox": await mail.has_mailbox(tx, tenant_id),
+            "has_colleagues": len(await assignees.list_assignees(tx, tenant_id, 1)) > 1,
+        }
+
     return await render.page(
         request,
         "tickets/first_steps.html",
@@ -272,7 +280,7 @@ async def _first_steps(request: Request, position: int, beside: Sidebar) -> Resp
         position=position,
         sidebar=beside,
         current="",
-        has_key=await request.read(lambda tx: destinations.has_key(tx, tenant_id, now_us)),
+        **await request.read(work),
     )
 
 
