@@ -46,6 +46,7 @@ NOT_ERASED = {
             *("answering", "viewers", "reads", "ticket_followers", "attachment_usage", "epochs"),
             *("deliveries", "replays", "fan_out_backlogs", "feed_positions", "log_positions"),
             *("consumer_positions", "automation_tasks", "automation_effects", "sla_renewals"),
+            *("ticket_measures", "report_sums", "report_rebuilds"),
             *("key_usage", "presence_counters", "search_rebuilds", "ticket_numbers"),
             *("test_tenants", "tenants", "used_signatures"),
         ),
