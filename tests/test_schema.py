@@ -96,6 +96,14 @@ ACROSS_TENANTS = {
         "promise_store.list_due_tenants",
         "worker/stepper.py",
     ),
+    "tickets/reports/steps/store.py _LIST_TENANTS": (
+        "report_store.list_due_tenants",
+        "worker/stepper.py",
+    ),
+    "tickets/reports/steps/store.py _BEGIN_ALL": (
+        "store.begin_all(",
+        "tickets/reports/steps/counting.py",
+    ),
     "tickets/tags/steps/store.py _LIST_TENANTS": (
         "renamings.list_due_tenants",
         "worker/stepper.py",

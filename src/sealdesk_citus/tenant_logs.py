@@ -17,6 +17,7 @@ from sealdesk.mail.sending.queueing import MailQueue
 from sealdesk.search.indexing import BESIDE_REQUESTS, INDEXES, Budget, Indexer
 from sealdesk.state import AppState
 from sealdesk.tickets.automation.steps.queueing import RuleQueue
+from sealdesk.tickets.reports.steps.counting import ReportCounter
 from sealdesk.webhooks.delivery import fan_out
 from sealdesk.webhooks.delivery.fan_out import FanOut
 from sealdesk.webhooks.store.fan_out import Backlog, find_backlog_of
@@ -32,7 +33,7 @@ _PLACED_AT_ONCE = 6
 _INDEXED_AT_ONCE = 2  # so that the search delays no webhooks
 # For what a killed process has left: it compares the positions of all tenants.
 FIND_BEHIND_EVERY_S = 5.0
-_CONSUMERS = 3 + len(INDEXES)
+_CONSUMERS = 4 + len(INDEXES)
 _TELL_EVERY_S = 0.1
 
 
@@ -136,8 +137,10 @@ class TenantLogs:
         return placed >= _BATCH_EVENTS or any(has_more)
 
     async def _index(self, tenant_id: str) -> bool:
+        """Keep the indexes of the search and the sums of reports, which nobody waits for."""
         indexers = [Indexer(index, BESIDE_REQUESTS, tenant_id) for index in INDEXES]
-        return any([await self._attempt_step(each, _ignore) for each in indexers])
+        late: list[Consumer] = [*indexers, ReportCounter(tenant_id)]
+        return any([await self._attempt_step(each, _ignore) for each in late])
 
     async def _attempt_step(self, consumer: Consumer, on_progress: Callable[[], None]) -> bool:
         """Let a consumer handle its next events; whether there may be more."""

@@ -49,7 +49,7 @@ _AROUND = (
 # One of each layout: `make prove` checks all pages and refused forms.
 _LAYOUTS = (
     "/tickets", "/tickets/new", "/tickets/views", "/customers", "/notifications", "/account",
-    "/team-now",
+    "/team-now", "/reports",
     "/settings/api-keys/new", "/settings/webhooks/new", "/settings/people", "/settings/email",
 )  # fmt: skip
 

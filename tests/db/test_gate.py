@@ -53,6 +53,8 @@ SELECTS = [
 ]
 _BOUNDS = {
     "limit": 100,
+    "first": 0,
+    "end": 2**40,
     "most": 100,
     "step": 1,
     "now": 0,

@@ -112,6 +112,8 @@ _NUMBERS = Counter("ticket_numbers", key="tenant_id", value="last_number")
 _LAST = "~"  # sorts behind every id
 _OTHERS = {
     "limit": 100,
+    "first": 0,
+    "end": 2**40,
     "most": 100,
     "step": 1,
     "now": 2,

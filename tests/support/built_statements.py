@@ -16,6 +16,8 @@ from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.attachments import store as attachments
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.live.types import Change
+from sealdesk.tickets.reports import store as reports
+from sealdesk.tickets.reports.types import DIMENSIONS, HAPPENINGS
 from sealdesk.tickets.store import (
     assignees,
     counts,
@@ -157,6 +159,8 @@ async def _list_others(tx: Tx) -> None:
         await feed.list_events(tx, _TENANT, types, 0, _FIRST)
     for wanted in (DeliveryFilter(), DeliveryFilter("failed", "ticket.created", 1, 2)):
         await delivery_log.list_deliveries(tx, _TENANT, "endpoint", _FIRST, wanted)
+    for happening, dimension in product(HAPPENINGS, DIMENSIONS):
+        await reports.list_ticket_ids(tx, _TENANT, happening, (0, 1), dimension, "value")
 
 
 async def _list_by_ids(tx: Tx) -> None:

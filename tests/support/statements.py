@@ -20,6 +20,7 @@ _FILES_OF_WORKER = (
     "tickets/tags/steps/store.py",
     "tickets/automation/steps/store.py",
     "tickets/promises/steps/store.py",
+    "tickets/reports/steps/store.py",
     "tickets/erasing/steps/store.py",
     "tickets/erasing/steps/logs/store.py",
     "tickets/erasing/steps/mail/store.py",

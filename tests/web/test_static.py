@@ -14,7 +14,7 @@ from sealdesk.web import assets
 from tests.i18n import templates
 
 _SOURCE = Path(sealdesk.__file__).parent
-_STYLES = b"".join(map(assets.content, ("desk.css", "team_now.css"))).decode()
+_STYLES = b"".join(map(assets.content, ("desk.css", "team_now.css", "reports.css"))).decode()
 _SCRIPT = assets.content("desk.js").decode()
 
 

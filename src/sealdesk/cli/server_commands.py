@@ -9,6 +9,7 @@ from sealdesk.cli import (
     mail,
     mailboxes,
     migrate,
+    reports,
     rule_commands,
     serving,
     tenants,
@@ -40,5 +41,6 @@ def add_to(cli: typer.Typer) -> None:
     cli.add_typer(rule_commands.cli, name="rules")
     cli.add_typer(mailboxes.cli, name="mailboxes")
     cli.add_typer(domains.cli, name="domains")
+    cli.add_typer(reports.cli, name="reports")
     cli.add_typer(nodes.cli, name="nodes")
     cli.command()(doctor.doctor)

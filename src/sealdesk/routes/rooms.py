@@ -27,6 +27,7 @@ from sealdesk.tickets.merging import pages as merging
 from sealdesk.tickets.notifications import pages as notifications
 from sealdesk.tickets.pages import inbox
 from sealdesk.tickets.promises import pages as promises
+from sealdesk.tickets.reports import pages as reports
 from sealdesk.tickets.tags import pages as tags
 from sealdesk.tickets.team_now import pages as team_now
 from sealdesk.tickets.teams import pages as teams
@@ -46,6 +47,7 @@ ROOMS: tuple[Room, ...] = (
     erasing.ROOM,
     customers.ROOM,
     team_now.ROOM,
+    reports.ROOM,
     people.ROOM,
     teams.ROOM,
     hours.ROOM,

@@ -262,6 +262,7 @@ PAGES: tuple[Route, ...] = (
     # Style sheet, script, font and icons.
     Route("GET", "/assets/desk.css", _OPEN, assets.asset("desk.css")),
     Route("GET", "/assets/team_now.css", _OPEN, assets.asset("team_now.css")),
+    Route("GET", "/assets/reports.css", _OPEN, assets.asset("reports.css")),
     Route("GET", "/assets/desk.js", _OPEN, assets.asset("desk.js")),
     Route("GET", "/assets/inter.woff2", _OPEN, assets.asset("inter.woff2")),
     Route("GET", "/assets/icon.svg", _OPEN, assets.asset("icon.svg")),

@@ -24,6 +24,7 @@ from sealdesk.tickets.pages import (
     ticket,
     unread,
 )
+from sealdesk.tickets.reports import pages as reports
 from sealdesk.tickets.tags import pages as tags
 from sealdesk.tickets.team_now import pages as team_now
 from sealdesk.tickets.teams import pages as teams
@@ -64,6 +65,9 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("GET", "/team-now", _USER_PAGE, team_now.show_team_now),
     Route("POST", "/team-now/away", _USER_PAGE, team_now.set_away),
     Route("POST", "/team-now/here", _USER_PAGE, team_now.note_input),
+    Route("GET", "/reports", _ADMIN_PAGE, reports.show_report),
+    Route("GET", "/reports/file", _ADMIN_PAGE, reports.download_report),
+    Route("GET", "/reports/tickets", _ADMIN_PAGE, reports.list_tickets),
     Route("GET", "/notifications", _USER_PAGE, notifications.list_notifications),
     Route("GET", "/notifications/bell", _USER_PAGE, notifications.show_bell),
     Route("POST", "/notifications/read", _USER_PAGE, notifications.mark_all_read),

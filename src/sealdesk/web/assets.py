@@ -26,6 +26,7 @@ _PARTS = {
         base icons shell live inbox rows views ticket composer combobox uploads usage phone media
     """.split(),
     "team_now.css": ["team_now"],
+    "reports.css": ["reports"],
     "desk.js": """
         base keys combobox macros list palette poll live bell inbox views ticket news snooze
         fields uploads export tags panes

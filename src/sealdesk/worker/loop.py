@@ -81,6 +81,7 @@ async def run(state: AppState) -> None:
         group.create_task(stepper.ERASURES.run(state))
         group.create_task(stepper.AUTOMATION.run(state))
         group.create_task(stepper.PROMISES.run(state))
+        group.create_task(stepper.REPORTS.run(state))
         group.create_task(DocumentRewriter().run(state))
         group.create_task(_keep_waking(state))
         group.create_task(mail.keep_sending(state, mail_wakeup))

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Callable
 
+from sealdesk.db.engine import Tx
 from sealdesk.search.indexing import Budget
 from sealdesk.state import AppState
 from sealdesk.tickets.automation.steps import store as automation
 from sealdesk.tickets.automation.steps.queueing import RuleQueue
+from sealdesk.tickets.reports.steps.counting import ReportCounter
 from sealdesk.webhooks.delivery import fan_out
 from sealdesk.worker import indexer, log_tasks
 from sealdesk.worker.log_tasks import ConsumerTask
@@ -27,6 +29,7 @@ class OneLog:
             ConsumerTask(fan_out.FanOut(), on_deliveries),
             mail_queue_task(on_messages),
             QueueTask(RuleQueue(), automation.is_used, _ignore),
+            QueueTask(ReportCounter(), _is_urgent, _ignore),
         ]
 
     async def run(self) -> None:
@@ -47,5 +50,10 @@ class OneLog:
         return await indexer.update_indexes(state, budget)
 
 
+async def _is_urgent(tx: Tx) -> bool:
+    """Reports may be half a second late, so that on SQLite few steps take the writer."""
+    return False
+
+
 def _ignore() -> None:
-    """The task of the rules looks for work by itself."""
+    """The task of the rules looks for work by itself, and reports wake nobody."""

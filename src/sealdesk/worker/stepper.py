@@ -1,4 +1,4 @@
-"""Long work of tenants in steps, with rests in which requests write: tags, erasing, rules, SLA."""
+"""Long work of tenants in steps, with rests in which requests write, such as erasing a customer."""
 
 import asyncio
 import time
@@ -12,6 +12,8 @@ from sealdesk.tickets.erasing.steps import actions as erasing
 from sealdesk.tickets.erasing.steps import store as erasures
 from sealdesk.tickets.promises.steps import actions as promises
 from sealdesk.tickets.promises.steps import store as promise_store
+from sealdesk.tickets.reports.steps import actions as reports
+from sealdesk.tickets.reports.steps import store as report_store
 from sealdesk.tickets.tags.steps import actions as renaming
 from sealdesk.tickets.tags.steps import store as renamings
 from sealdesk.worker.attempts import attempt
@@ -90,4 +92,7 @@ AUTOMATION = Stepper(
 )
 PROMISES = Stepper(
     "due times", promise_store.list_due_tenants, promises.run_step, promise_store.postpone
+)
+REPORTS = Stepper(
+    "rebuild reports", report_store.list_due_tenants, reports.run_step, report_store.postpone
 )

@@ -39,7 +39,6 @@ table(
         where="resolved_at IS NOT NULL",
     ),
     has_rowid=False,
-    runtime="UPDATE DELETE",
     worker="SELECT INSERT UPDATE DELETE",
 )
 # start: in hours since 1970, in UTC; length: how many hours from then. sums: JSON, key → count.
@@ -53,7 +52,6 @@ table(
     text_("sums"),
     of_tenant(),
     has_rowid=False,
-    runtime="UPDATE DELETE",
     worker="SELECT INSERT UPDATE DELETE",
 )
 # Desks whose tickets are counted anew, by the worker in steps. ticket_id: up to which they are.
@@ -65,6 +63,5 @@ table(
     time_("stepped_at"),
     of_tenant(),
     index("report_rebuilds_stepped_at", "stepped_at", "tenant_id"),
-    runtime="UPDATE DELETE",
     worker="SELECT INSERT UPDATE DELETE",
 )

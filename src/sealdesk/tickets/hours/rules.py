@@ -64,11 +64,11 @@ def _openings(hours: Hours, start_us: int) -> Iterator[tuple[int, int]]:
         if day in hours.holidays:
             continue
         for interval in hours.week[day.weekday()]:
-            yield _instant(zone, day, interval.begin), _instant(zone, day, interval.end)
+            yield instant_at(zone, day, interval.begin), instant_at(zone, day, interval.end)
 
 
 @lru_cache(maxsize=4096)
-def _instant(zone: ZoneInfo, day: date, minute: int) -> int:
+def instant_at(zone: ZoneInfo, day: date, minute: int) -> int:
     """When the clock on the wall first shows a time, or passes it where the zone skips it."""
     days, minute = divmod(minute, _DAY_MINUTES)
     wall = datetime.combine(day + timedelta(days=days), time(minute // 60, minute % 60), zone)

@@ -15,13 +15,13 @@ _SOURCE = Path(sealdesk.__file__).parent
 class NavItem(NamedTuple):
     """An entry of the navigation. label: a message that each page translates.
 
-    section: "main" is for all users, "installation" for `super_admin`, and the others are sections
-    of the settings, for administrators.
+    section: "main" is for all users, "lead" stands below it for administrators, and the others are
+    sections of the settings: "installation" for `super_admin`, the rest for administrators.
     """
 
     path: str
     label: str
-    section: Literal["main", "desk", "tickets", "developers", "installation"] = "tickets"
+    section: Literal["main", "lead", "desk", "tickets", "developers", "installation"] = "tickets"
 
 
 class Room(NamedTuple):

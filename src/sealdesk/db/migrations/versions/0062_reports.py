@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0060"
-down_revision = "0059"
+revision = "0062"
+down_revision = "0061"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,53 @@
+"""Figures of a report from its sums, in pieces that let other requests run."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from sealdesk.tickets.reports import rules
+from sealdesk.tickets.reports.types import Sums
+
+_ROWS_AT_ONCE = 100  # 1 ms of the event loop
+_decode = msgspec.json.Decoder(dict[str, int]).decode
+
+
+class Figures(NamedTuple):
+    """The numbers of a part of a report. Durations in microseconds, None without any."""
+
+    created: int
+    answered: int
+    resolved: int
+    reopened: int
+    answer_us: int | None
+    answer_p90_us: int | None
+    resolution_us: int | None
+    resolution_p90_us: int | None
+
+
+def figures_of(sums: Sums) -> Figures:
+    answers = rules.durations(sums, rules.ANSWER)
+    resolutions = rules.durations(sums, rules.RESOLUTION)
+    return Figures(
+        sums["created"],
+        answers.total(),
+        resolutions.total(),
+        sums["reopened"],
+        rules.percentile_us(answers, 50),
+        rules.percentile_us(answers, 90),
+        rules.percentile_us(resolutions, 50),
+        rules.percentile_us(resolutions, 90),
+    )
+
+
+async def add_up(rows: Iterable[str]) -> Sums:
+    """Rows of sums together, as JSON each."""
+    total: Sums = Counter()
+    for place, row in enumerate(rows, 1):
+        for key, count in _decode(row).items():
+            total[key] += count
+        if place % _ROWS_AT_ONCE == 0:
+            await asyncio.sleep(0)
+    return total

@@ -1,0 +1,69 @@
+"""Plots as numbers for SVG elements, in a box of WIDTH by HEIGHT; no I/O."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+WIDTH, HEIGHT = 720, 180
+_LEFT, _BOTTOM, _TOP = 44, 22, 8
+_MAX_LABELS = 8
+
+
+class Bar(NamedTuple):
+    """A rectangle, and the number that it shows."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    number: int
+
+
+class Plot(NamedTuple):
+    """Bars of each series, numbers beside the axis with their heights, labels with their places."""
+
+    series: list[list[Bar]]
+    ticks: list[tuple[int, float]]
+    labels: list[tuple[str, float]]
+
+
+def bars(series: Sequence[Sequence[int]], labels: Sequence[str]) -> Plot:
+    """Bars side by side, one of each series for each label."""
+    top = _round_up(max((number for each in series for number in each), default=0))
+    scale = (HEIGHT - _BOTTOM - _TOP) / top
+    step = (WIDTH - _LEFT) / max(1, len(labels))
+    width = 0.8 * step / max(1, len(series))
+    drawn = [
+        [
+            Bar(
+                round(_LEFT + place * step + 0.1 * step + order * width, 2),
+                round(HEIGHT - _BOTTOM - number * scale, 2),
+                round(width, 2),
+                round(number * scale, 2),
+                number,
+            )
+            for place, number in enumerate(each)
+        ]
+        for order, each in enumerate(series)
+    ]
+    ticks = [(number, round(HEIGHT - _BOTTOM - number * scale, 2)) for number in _ticks(top)]
+    every = -(-len(labels) // _MAX_LABELS) or 1
+    shown = [
+        (label, round(_LEFT + (place + 0.5) * step, 2))
+        for place, label in enumerate(labels)
+        if place % every == 0
+    ]
+    return Plot(drawn, ticks, shown)
+
+
+def _ticks(top: int) -> list[int]:
+    return [0, top] if top % 2 else [0, top // 2, top]
+
+
+def _round_up(most: int) -> int:
+    """The next of 1, 2, 5, 10, 20, 50 and so on."""
+    power = 1
+    while True:
+        for digit in (1, 2, 5):
+            if digit * power >= most:
+                return digit * power
+        power *= 10

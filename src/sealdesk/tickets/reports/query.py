@@ -1,0 +1,82 @@
+"""What a report is asked for, as in the addresses of its pages."""
+
+from datetime import date
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from sealdesk.errors import Fault, gettext_noop, invalid
+from sealdesk.tickets.reports import periods
+from sealdesk.tickets.reports.periods import KINDS, STEPS, Kind, Period, StepName
+from sealdesk.tickets.reports.types import DIMENSIONS, Dimension
+from sealdesk.web.form import Form
+
+PATH = "/reports"
+_MAX_VALUE = 64
+_BAD_DAY = gettext_noop("Write a date as in 2027-12-24.")
+_TOO_LONG = gettext_noop("A report has at most %(limit)s days.")
+_REVERSED = gettext_noop("The last day must not be before the first.")
+
+
+class Query(NamedTuple):
+    """A report. by: the dimension of its table. dimension, value: whose tickets it counts."""
+
+    period: Period
+    step: StepName
+    by: Dimension
+    dimension: Dimension = "desk"
+    value: str = ""
+
+    def link(self, path: str = PATH, **others: str) -> str:
+        """The address of the report, or of another page of it."""
+        period = self.period
+        fields = {"period": period.kind, "day": period.first.isoformat(), "step": self.step}
+        if period.kind == "own":
+            fields["last"] = periods.last_day(period).isoformat()
+        fields["by"] = self.by
+        if self.dimension != "desk":
+            fields |= {"of": self.dimension, "value": self.value}
+        return f"{path}?{urlencode(fields | others)}"
+
+    def in_period(self, period: Period) -> "Query":
+        return self._replace(period=period)
+
+    def of(self, value: str) -> "Query":
+        """The report of one row of the table."""
+        return self._replace(dimension=self.by, value=value)
+
+
+def read(form: Form, today: date) -> Query:
+    """The report of a query string. Raises ValidationFailed."""
+    kind: Kind = next((each for each in KINDS if each == form.text("period")), "week")
+    first = _day(form, "day", today)
+    period = periods.period_of(kind, first, _day(form, "last", first))
+    if period.days < 1:
+        raise invalid([Fault("/last", "too_early", _REVERSED)])
+    if period.days > periods.MAX_DAYS:
+        raise invalid([Fault("/last", "too_long", _TOO_LONG, {"limit": periods.MAX_DAYS})])
+    wanted = form.text("step")
+    offered = periods.steps_for(period)
+    step = next((each for each in STEPS if each == wanted and each in offered), None)
+    by: Dimension = next((each for each in DIMENSIONS[1:] if each == form.text("by")), "team")
+    of: Dimension = next((each for each in DIMENSIONS if each == form.text("of")), "desk")
+    value = form.text("value")[:_MAX_VALUE] if of != "desk" else ""
+    return Query(period, step or periods.usual_step(period), by, of, value)
+
+
+def default(today: date) -> Query:
+    """The report of this week."""
+    period = periods.period_of("week", today)
+    return Query(period, periods.usual_step(period), "team")
+
+
+def _day(form: Form, name: str, otherwise: date) -> date:
+    text = form.text(name).strip()
+    if not text:
+        return otherwise
+    try:
+        day = date.fromisoformat(text) if len(text) == len("2027-12-24") else None
+    except ValueError:
+        day = None
+    if day is None or not periods.FIRST_DAY <= day < periods.LAST_DAY:
+        raise invalid([Fault(f"/{name}", "invalid_date", _BAD_DAY)])
+    return day

@@ -1,0 +1,54 @@
+"""Counts tickets: those that events tell of, and all of a desk in a rebuild."""
+
+from collections.abc import Collection, Sequence
+
+from sealdesk.db.engine import Tx
+from sealdesk.tickets.reports import rules
+from sealdesk.tickets.reports.steps import store
+from sealdesk.tickets.reports.types import Rebuild
+
+STEP_TICKETS = 100
+_STEP_ROWS = 500  # that are deleted
+
+
+async def count(
+    tx: Tx, tenant_id: str, ticket_ids: Sequence[str], maybe_reopened: Collection[str]
+) -> None:
+    """Count tickets as they are now, in place of what was counted of them before.
+
+    So to count a ticket again changes nothing. The caller has the lock.
+    """
+    before = await store.read_counted(tx, tenant_id, ticket_ids)
+    pairs = [*zip(ticket_ids, before, strict=True)]
+    reopened = {ticket_id: old.reopened_at for ticket_id, old in pairs if old}
+    looked = [each for each in ticket_ids if each in maybe_reopened or each not in reopened]
+    reopened |= await store.read_reopened(tx, tenant_id, looked)
+    after = await store.read_facts(tx, tenant_id, ticket_ids, reopened)
+    changed = {
+        ticket_id: (old, new)
+        for (ticket_id, old), new in zip(pairs, after, strict=True)
+        if old != new
+    }
+    await store.save_counted(tx, tenant_id, {each: new for each, (_, new) in changed.items()})
+    await store.change_sums(tx, tenant_id, rules.differences(changed.values()))
+
+
+async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
+    """Take the next step of a rebuild; how many tickets or rows, 0 at the end."""
+    await tx.set_tenant(tenant_id)
+    await store.lock(tx, tenant_id)
+    rebuild = await store.find_rebuild(tx, tenant_id)
+    if rebuild is None:
+        return 0
+    if rebuild.is_clearing:
+        deleted = await store.clear(tx, tenant_id, _STEP_ROWS)
+        reached = Rebuild(is_clearing=deleted > 0, ticket_id="")
+        await store.store_step(tx, tenant_id, reached, now_us)
+        return max(1, deleted)
+    ticket_ids = await store.list_tickets_after(tx, tenant_id, rebuild.ticket_id, STEP_TICKETS)
+    await count(tx, tenant_id, ticket_ids, ticket_ids)
+    if len(ticket_ids) < STEP_TICKETS:
+        await store.store_step(tx, tenant_id, None, now_us)
+    else:
+        await store.store_step(tx, tenant_id, rebuild._replace(ticket_id=ticket_ids[-1]), now_us)
+    return len(ticket_ids)

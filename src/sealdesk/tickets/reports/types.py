@@ -1,0 +1,65 @@
+"""What reports count: of a ticket, and in an hour."""
+
+from collections import Counter
+from typing import Literal, NamedTuple, get_args
+
+import msgspec
+
+# By what tickets are told apart; "desk" is all of them.
+Dimension = Literal["desk", "team", "assignee", "source", "tag"]
+DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+# What happens to a ticket, for lists of the tickets behind a number.
+Happening = Literal["created", "answered", "resolved"]
+HAPPENINGS: tuple[Happening, ...] = get_args(Happening)
+
+
+class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is counted of a ticket, with times in microseconds.
+
+    answered_at: of the first public reply that was not the customer's. tags: their identities.
+    reopened_at: each time that the ticket was reopened.
+    """
+
+    created_at: int
+    source: str
+    team_id: str = ""
+    assignee_id: str = ""
+    tags: tuple[str, ...] = ()
+    answered_at: int | None = None
+    resolved_at: int | None = None
+    reopened_at: tuple[int, ...] = ()
+
+
+class Place(NamedTuple):
+    """A row of sums: of a value of a dimension, in so many hours since a start.
+
+    start: in hours since 1970, in UTC; a multiple of the length.
+    """
+
+    dimension: Dimension
+    length: int
+    start: int
+    value: str
+
+
+class Range(NamedTuple):
+    """Adjacent rows of one length, from the first start up to the end."""
+
+    length: int
+    first: int
+    end: int
+
+
+# How often each thing happened: "created", "reopened", and "a" or "r" with the number of a duration
+# for an answer or a resolution that took so long.
+Sums = Counter[str]
+
+
+class Rebuild(NamedTuple):
+    """How far the rebuild of a desk's reports is. is_clearing: old rows are deleted first.
+
+    ticket_id: up to which the tickets are counted.
+    """
+
+    is_clearing: bool
+    ticket_id: str

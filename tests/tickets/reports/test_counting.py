@@ -1,0 +1,103 @@
+"""Reports have what a plain count over all rows has, however they were counted."""
+
+import asyncio
+
+import pytest
+
+from sealdesk.event_log import consumers
+from sealdesk.state import AppState
+from sealdesk.tickets.reports.steps import actions, store
+from sealdesk.tickets.reports.steps.counting import ReportCounter
+from sealdesk.worker import stepper
+from tests.support.databases import ONE_LOG
+from tests.support.service import Service, wait_until
+from tests.tickets.reports.histories import History, is_counted
+from tests.tickets.teams.desks import TeamDesk
+
+pytestmark = ONE_LOG
+
+
+def history_of(service: Service, seed: int) -> History:
+    desk = TeamDesk(service.tenant())
+    teams = [desk.team(name, assignment="by_hand") for name in ("Orders", "Returns")]
+    return History(desk.tenant, seed, teams, [desk.member(teams[0], name=name) for name in "AB"])
+
+
+def rebuild(service: Service, tenant_id: str) -> None:
+    service.write(lambda tx: store.begin_rebuild(tx, tenant_id))
+
+    async def take_steps(state: AppState) -> None:
+        while await stepper.REPORTS.step(state):
+            pass
+
+    service.in_background(take_steps)
+
+
+def check(service: Service, seed: int, count: int) -> None:
+    history = history_of(service, seed)
+    history.act(count)
+    wait_until(lambda: is_counted(service))
+    plain = history.plain_count()
+    assert history.recorded() == plain
+    of_desk = [sums for place, sums in plain.items() if place[:2] == ("desk", 1)]
+    assert sum(sums.get("reopened", 0) for sums in of_desk) > count / 200
+    rebuild(service, history.tenant.id)
+    assert history.recorded() == plain
+
+
+def test_counting_events_and_counting_anew_give_a_plain_count(own_service: Service) -> None:
+    check(own_service, 32, 1_200)
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_for_long_histories(own_service: Service, seed: int) -> None:
+    check(own_service, seed, 20_000)
+
+
+def test_two_workers_and_a_rebuild_at_once_give_the_same(own_service: Service) -> None:
+    history = history_of(own_service, 7)
+    history.act(400)
+    tenant_id = history.tenant.id
+
+    async def work(state: AppState) -> None:
+        now_us = state.clock.now_us()
+
+        async def consume() -> None:
+            for _ in range(20):
+                await state.database.write(
+                    lambda tx: consumers.run_step(tx, ReportCounter(), now_us)
+                )
+
+        async def count_anew() -> None:
+            await state.database.write(lambda tx: store.begin_rebuild(tx, tenant_id))
+            while await state.database.write(lambda tx: actions.run_step(tx, tenant_id, now_us)):
+                pass
+
+        await asyncio.gather(consume(), count_anew(), consume(), count_anew())
+
+    own_service.in_background(work)
+    rebuilding = "SELECT tenant_id FROM report_rebuilds LIMIT 1"
+    wait_until(lambda: is_counted(own_service) and not own_service.rows(rebuilding))
+    assert history.recorded() == history.plain_count()
+
+
+def test_steps_that_are_stopped_are_taken_again(own_service: Service) -> None:
+    history = history_of(own_service, 9)
+    history.act(200)
+    tenant_id = history.tenant.id
+
+    async def work(state: AppState) -> None:
+        await state.database.write(lambda tx: store.begin_rebuild(tx, tenant_id))
+        for turns in range(30):
+            step = asyncio.ensure_future(stepper.REPORTS.step(state))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            step.cancel()
+            await asyncio.wait([step])
+
+    own_service.in_background(work)
+    rebuilding = "SELECT tenant_id FROM report_rebuilds LIMIT 1"
+    wait_until(lambda: is_counted(own_service) and not own_service.rows(rebuilding))
+    assert history.recorded() == history.plain_count()

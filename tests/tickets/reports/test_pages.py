@@ -1,0 +1,79 @@
+"""The page "Reports": each number is that of the tickets behind it."""
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.support.page_security import assert_page_is_secure
+from tests.support.pages import Visitor, logged_in
+from tests.support.service import Service, wait_until
+from tests.tickets.reports.histories import is_counted
+from tests.tickets.teams.desks import TICKETS, TeamDesk
+
+pytestmark = pytest.mark.pages
+
+AT = "/reports"
+_LINK = re.compile(r'<a href="(/reports/tickets[^"]*)">(\d+)</a>')
+
+
+@pytest.fixture
+def desk(service: Service) -> TeamDesk:
+    """Five tickets: one answered, two of a team, one of these resolved, one merged."""
+    desk = TeamDesk(service.tenant())
+    team = desk.team("=Orders", assignment="by_hand")
+    answered = desk.key.ticket(tags=["kiln"])
+    desk.key.post(f"{TICKETS}/{answered['id']}/replies", {"body": "Hello"})
+    desk.key.ticket(team_id=team)
+    desk.change(desk.key.ticket(team_id=team), status="resolved")
+    other = desk.key.ticket()
+    assert desk.key.post(f"{TICKETS}/{other['id']}/merge", {"into": answered["id"]}).is_success
+    wait_until(lambda: is_counted(service))
+    return desk
+
+
+@pytest.fixture
+def visitor(desk: TeamDesk) -> Visitor:
+    return logged_in(desk.tenant)
+
+
+@pytest.mark.parametrize("by", ["team", "assignee", "source", "tag"])
+def test_each_number_leads_to_exactly_its_tickets(visitor: Visitor, by: str) -> None:
+    numbers = _LINK.findall(visitor.get(f"{AT}?by={by}&period=day").answer.text)
+    assert len(numbers) >= 5
+    for address, number in numbers:
+        listed = visitor.get(address.replace("&amp;", "&")).answer.text.count('<li><a class="url"')
+        assert (address, listed) == (address, int(number))
+
+
+def test_a_report_of_one_value_counts_its_tickets(visitor: Visitor) -> None:
+    page = visitor.get(f"{AT}?of=tag&value=kiln&by=tag").answer.text
+    assert {number for _, number in _LINK.findall(page)} == {"1"}
+
+
+def test_the_files_have_the_numbers_and_no_formula(visitor: Visitor) -> None:
+    rows = visitor.get(f"{AT}/file?table=values").answer.text.splitlines()
+    assert [row for row in rows if row.startswith('"\'=Orders","2","0","1","0"')]
+    steps = visitor.get(f"{AT}/file?table=steps&period=month&step=day").answer.text.splitlines()
+    assert 29 <= len(steps) <= 32
+    assert sum(int(row.split('","')[1]) for row in steps[1:]) == 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"day": "2027-02-30"}, "Write a date as in 2027-12-24."),
+        ({"day": "2027-02-02", "last": "2027-02-01"}, "The last day must not be before the first."),
+        ({"day": "2027-02-02", "last": "2028-03-01"}, "A report has at most 366 days."),
+    ],
+)
+def test_a_period_that_cannot_be_is_refused_beside_its_field(
+    visitor: Visitor, fields: dict[str, str], message: str
+) -> None:
+    shown = visitor.get(f"{AT}?{urlencode({'period': 'own', **fields})}")
+    assert shown.answer.status_code == 422
+    assert message in shown.answer.text
+
+
+def test_the_page_is_secure(visitor: Visitor) -> None:
+    assert_page_is_secure(visitor.get(AT))
