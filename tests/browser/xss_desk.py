@@ -44,6 +44,7 @@ PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | 
     "/tickets/tags",
     "/tickets/export/file",
     "/customers/export/file",
+    "/reports/file",
     "/settings/tags/progress",
     "/settings/tags/rename",
     "/tickets/views/counts",

@@ -366,5 +366,5 @@ def test_an_agent_reads_who_can_create_keys(service: Service, tenant: Tenant) ->
     tenant.user("agent", email := f"agent.{tenant.id}@example.test")
     visitor = Visitor(service)
     page = visitor.log_in(email)
-    assert "An administrator of your desk creates it" in page.text
+    assert "An administrator of your desk sets this up" in page.text
     assert "/settings/api-keys/new" not in page.links
