@@ -22,8 +22,8 @@ FOREIGN = """() => {
   const known = new Set(("html head meta title link script body a header img nav form input"
     + " button main footer section div span p h1 h2 h3 ul ol li dl dt dd strong code pre bdi time"
     + " label select option textarea fieldset legend article aside details summary dialog kbd"
-    + " table caption thead tbody tr th td figure figcaption svg g rect line text del ins br noscript mark"
-    + " progress blockquote em hr datalist"
+    + " table caption thead tbody tr th td figure figcaption svg g rect line text"
+    + " del ins br noscript mark progress blockquote em hr datalist"
   ).split(" "));
   const own = (address) => URL.parse(address, document.baseURI)?.origin === location.origin;
   const isOurs = (each) => known.has(each.localName)
