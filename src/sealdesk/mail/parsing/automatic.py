@@ -30,7 +30,8 @@ _ABSENCE = re.compile(
     r"|abwesenheits(?:notiz|nachricht)|abwesenheit\s*:|ich bin nicht im büro"
     r"|réponse automatique|absence du bureau|absent du bureau|absente? ?:"
     r"|respuesta automática|fuera de (?:la )?oficina|risposta automatica|fuori (?:sede|ufficio)"
-    r"|resposta autom[áà]tica|ausência temporária|afwezig(?:heid)?\b|niet aanwezig"
+    r"|resposta autom[áà]tica|ausência temporária|afwezig(?:heid)?\s*(?:$|[:：])"
+    r"|afwezigheids(?:bericht|melding)|niet aanwezig"
     r"|automatyczna odpowiedź|odpowiedź automatyczna|poza biurem|automatick[áa] odpove[ďd]"
     r"|automatická odpověď|automatikus válasz|răspuns automat|αυτόματη απάντηση"
     r"|автоматический ответ|автоответ|автоматична відповідь|автоматичен отговор"
@@ -38,7 +39,18 @@ _ABSENCE = re.compile(
     r"|samodejni odgovor|automatinis atsakymas|automātiska atbilde|automaatvastus"
     r"|trả lời tự động|balasan otomatis|ตอบกลับอัตโนมัติ|स्वचालित उत्तर"
     r"|自动(?:回复|答复)|自動(?:返信|応答|回覆)|不在(?:通知|のお知らせ)|자동 ?(?:회신|응답)|부재중"
-    r"|رد تلقائي|מענה אוטומטי)",
+    r"|رد تلقائي|מענה אוטומטי"
+    r"|out-of-office|currently out of (?:the )?office|i.m (?:currently )?out of (?:the )?office"
+    r"|urlaubsbenachrichtigung|abwesenheitsassistent|nicht im büro\b|message d.absence"
+    r"|respuesta (?:automatica|de ausencia)|(?:fora|ausente) do escritório|fraværsmelding"
+    r"|ikke på kontoret|вне офиса|отсутствие на работе|ofis dışında|nieobecność w biurze"
+    r"|mimo kancelář|tự động trả lời|부재 ?중 ?메시지"
+    # Words that begin ordinary subjects too: alone, or before a colon.
+    r"|(?:absence|ausente|ausencia|ausência|assente|frånvaro|fravær|nieobecność|távollét|外出中)"
+    r"\s*(?:$|[:：])"
+    # What people write about their own holidays: alone, or before the subject they answer.
+    r"|(?:ooo|(?:im )?urlaub|ich bin im urlaub|(?:on )?vacation|(?:on|annual) leave|away)"
+    r"\W*(?:$|\b(?:re|aw)\s*:))",
     re.IGNORECASE,
 )
 _DAEMONS = ("mailerdaemon", "maildaemon", "postmaster", "maildeliverysystem", "mmdf")

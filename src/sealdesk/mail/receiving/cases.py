@@ -4,7 +4,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.identity import store as users
 from sealdesk.mail.blocks import store as blocks
 from sealdesk.mail.mailboxes.store import directory
-from sealdesk.mail.receiving import authors, rules, store
+from sealdesk.mail.receiving import authentication, authors, rules, store
 from sealdesk.mail.receiving.types import (
     Agent,
     Case,
@@ -69,7 +69,7 @@ async def _find_agent(
     if user is None or user.tenant_id != incoming.mailbox.tenant_id or not user.is_active:
         return None
     has_own_token = thread is not None and thread.token_owner == origin.author.identity
-    has_passed = rules.has_passed_dmarc(incoming.message, incoming.authserv_ids)
+    has_passed = authentication.has_passed(incoming.message, incoming.authserv_ids)
     return Agent(user.id, user.name, has_own_token or has_passed)
 
 

@@ -10,6 +10,7 @@ from sealdesk.mail.parsing.types import ParsedMessage
 from sealdesk.mail.receiving import (
     actions,
     arrivals,
+    authentication,
     authors,
     effects,
     raw_messages,
@@ -89,7 +90,7 @@ def _before(message: ReceivedMessage, parsed: ParsedMessage, ids: frozenset[str]
         return texts.by_desk(authors.author(parsed, ()))
     if message.reason_code not in ("stranger", "stranger_added"):
         return ""
-    has_failed = rules.is_unauthenticated(parsed, ids)
+    has_failed = authentication.has_failed(parsed, ids)
     return texts.stranger(authors.author(parsed, ()), has_failed_dmarc=has_failed)
 
 

@@ -1,8 +1,7 @@
 """What is read from a received message, and what is done with it; no I/O, no clock."""
 
 import hashlib
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 
 import msgspec
@@ -10,6 +9,7 @@ import msgspec
 from sealdesk.crypto.reply_codes import find_reply_code
 from sealdesk.mail.parsing.types import Address, Fault, ParsedMessage
 from sealdesk.mail.receiving import authors
+from sealdesk.mail.receiving.authentication import has_failed
 from sealdesk.mail.receiving.types import (
     Case,
     Decision,
@@ -51,8 +51,6 @@ _NOTICES = {
     " or HTML.]",
 }
 OWN_COPY = "a message of this desk that came back"
-_PASSED_DMARC = re.compile(r"\bdmarc=pass\b", re.IGNORECASE)
-_FAILED_DMARC = re.compile(r"\bdmarc=fail\b", re.IGNORECASE)
 
 
 def decide(case: Case) -> Decision:
@@ -372,26 +370,7 @@ def has_failed_dmarc(case: Case) -> bool:
     What is imported has been there for long, and is believed.
     """
     incoming = case.incoming
-    return incoming.history is None and is_unauthenticated(incoming.message, incoming.authserv_ids)
-
-
-def is_unauthenticated(message: ParsedMessage, authserv_ids: frozenset[str]) -> bool:
-    return any(map(_FAILED_DMARC.search, _believed_results(message, authserv_ids)))
-
-
-def has_passed_dmarc(message: ParsedMessage, authserv_ids: frozenset[str]) -> bool:
-    """Whether a believed server says that the sender's domain vouches for a message."""
-    results = list(_believed_results(message, authserv_ids))
-    return any(map(_PASSED_DMARC.search, results)) and not any(map(_FAILED_DMARC.search, results))
-
-
-def _believed_results(message: ParsedMessage, authserv_ids: frozenset[str]) -> Iterator[str]:
-    """The values of Authentication-Results, which begin with the server's name (RFC 8601)."""
-    for value in message.authentication_results:
-        server, _, rest = value.partition(";")
-        names = server.split()
-        if names and names[0].lower() in authserv_ids:
-            yield rest
+    return incoming.history is None and has_failed(incoming.message, incoming.authserv_ids)
 
 
 def file_name(name: str) -> str:

@@ -75,8 +75,8 @@ _SEPARATOR = re.compile(r"[-_=*](?:[ ]?[-_=*]){2,}")
 _MAX_BEFORE = 200  # lines of the one who forwards
 # What mail programs put before the subject of a forwarded message, in their languages.
 _FORWARD = re.compile(
-    r"\s*(?:fwd?|wg|tr|rv|i|vs|vb|enc|doorst|pd|vl|fs|ilt|vidarebefordrat|továbbítás|"
-    r"пересл|πρθ|הועבר|转发|轉寄|転送|전달)\s*[:：]\s*",
+    r"\s*(?:fwd?|wg|tr|rv|i|vs|vb|enc|doorst|doorsturen|doorgestuurd|pd|vl|fs|ilt|"
+    r"vidarebefordrat|továbbítás|пересл|пер|πρθ|הועבר|转发|轉寄|転送|전달)\s*[:：]\s*",
     re.IGNORECASE,
 )
 # Outlook's line above the copied header, and what a message in HTML has there.
