@@ -167,7 +167,7 @@ LOADS: dict[str, Load] = {
     "stranger: /llms-full.txt, 304": _one(
         lambda desk, _: http_request("GET", "/llms-full.txt", b"", {"if-none-match": '"none"'})
     ),
-    "stranger: log-in page": _one(lambda desk, _: http_request("GET", "/log-in", b"", _OWN_PAGE)),
+    "stranger: log-in page": _one(lambda desk, _: http_request("GET", "/", b"", _OWN_PAGE)),
 }
 
 
