@@ -111,8 +111,9 @@ def _of_policies(tenant: Tenant, service: Service, feed: Feed) -> None:
     customer = {"email": "maria@example.com", "name": "Maria Santos"}
     ticket = key.ticket(customer=customer, tags=["refund"], external_id="x")
     key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "We have sent two."})
-    service.clock.advance(121)
-    wait_until(partial(_has, feed, "ticket.sla_breached"))
+    for kind in ("ticket.sla_warning", "ticket.sla_breached"):
+        service.clock.advance(61)
+        wait_until(partial(_has, feed, kind))
 
 
 def _of_rules(tenant: Tenant, feed: Feed) -> None:

@@ -10,8 +10,7 @@ from sealdesk.errors import ConfigurationError
 _NEEDED = ("sqlalchemy", "uvicorn", "cryptography", "jinja2")
 NAMES = """
     serve worker demo migrate upgrade move backup restore attachments mail tenants
-    users keys mailboxes domains doctor nodes
-    rules
+    users keys mailboxes domains doctor nodes rules reports
 """.split()
 
 

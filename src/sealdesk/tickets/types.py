@@ -329,9 +329,6 @@ class TicketDocument(TicketFields, frozen=True, kw_only=True):
     waiting_since: since when the customer waits for a public reply; null when nobody waits.
     due: by when an SLA policy promises what; null when nothing is due.
     version: rises with every change and reply.
-
-    Each member that was added later has a default, which a document of an earlier version gets when
-    it is read; NEWEST_MEMBER tells one of an earlier version.
     """
 
     created_at: Iso
@@ -345,6 +342,8 @@ class TicketDocument(TicketFields, frozen=True, kw_only=True):
     version: int
 
 
+# Without it a document is of an earlier version. Each member that was added later has a default,
+# which such a document gets when it is read.
 NEWEST_MEMBER = "satisfaction"
 
 

@@ -196,7 +196,7 @@ _AUTOMATIC: dict[str, str | None] = {
     "Return-Path: <ann@example.com>": None,
 }
 _OF_ABSENCE = (
-    "Absence : bol", "Ausente: cuenco", "Urlaub", "On vacation Re: bowl", "Out-of-office: bowl",
+    "Absence : bol", "Ausente: cuenco", "Im Urlaub", "On vacation Re: bowl", "Out-of-office: bowl",
     "Frånvaro: skål", "Nieobecność w biurze", "Tự động trả lời: bát", "부재 중 메시지",
     "Automatic reply: bowl", "AUTO: Ann is out (back on 3 May)", "[Auto-Reply] bowl", "Auto reply",
     "I am out of the office", "Out of Office", "外出中: 鉢", "Automatische Antwort: Schale",
@@ -211,7 +211,8 @@ _OF_ABSENCE = (
 )  # fmt: skip
 _OF_PEOPLE = (
     "Re: Automatic reply: bowl", "AW: Automatische Antwort: Schale", "Auto reply does not work",
-    "Absence de la poignée", "Urlaub im November: Lampe fehlt", "Vacation: a bowl for the house",
+    "Absence de la poignée", "Away", "Urlaub", "Urlaub im November: Lampe fehlt",
+    "Vacation: a bowl for the house",
     "Annual leave form is broken", "Away with my parcel", "Afwezig onderdeel",
     "Automatic watering is broken", "Automatische Tür defekt", "Autoteile", "Absent parts",
     "Question about out of office replies",

@@ -49,7 +49,7 @@ _ABSENCE = re.compile(
     r"|(?:absence|ausente|ausencia|ausência|assente|frånvaro|fravær|nieobecność|távollét|外出中)"
     r"\s*(?:$|[:：])"
     # What people write about their own holidays: alone, or before the subject they answer.
-    r"|(?:ooo|(?:im )?urlaub|ich bin im urlaub|(?:on )?vacation|(?:on|annual) leave|away)"
+    r"|(?:ooo|(?:ich bin )?im urlaub|on vacation|on (?:annual )?leave)"
     r"\W*(?:$|\b(?:re|aw)\s*:))",
     re.IGNORECASE,
 )
