@@ -40,14 +40,19 @@ def reply(key: Key, ticket: dict[str, Any], **fields: Any) -> None:
     assert key.post(f"{API}/{ticket['id']}/replies", new).status_code == 201
 
 
+def named(page: Page) -> str:
+    """The followers that a ticket's page names; a view is called "Followed by me"."""
+    return page.text.replace("Followed by me", "").partition("Followed by ")[2][:10]
+
+
 def test_a_person_follows_and_unfollows_a_ticket_which_stays_as_it_is(
     ada: Agent, eve: Agent, key: Key, ticket: dict[str, Any]
 ) -> None:
     follow(ada, ticket)
     page = follow(eve, ticket)
-    assert "Followed by" in page.text and "Ada" in page.text and "Unfollow" in page.text
+    assert "Ada" in named(page) and "Eve" in named(page) and "Unfollow" in page.text
     assert key.get(f"{API}/{ticket['id']}").json()["data"] == ticket
-    assert "Eve" not in follow(eve, ticket).text.partition("Followed by")[2].partition("Follow")[0]
+    assert "Eve" not in named(follow(eve, ticket))
     assert ticket_ids(eve.visitor.get(f"{INBOX}?view=followed")) == []
     assert ticket_ids(ada.visitor.get(f"{INBOX}?view=followed")) == [ticket["id"]]
 
@@ -115,7 +120,7 @@ def test_a_deactivated_follower_is_neither_told_nor_shown(
         tenant_id=tenant.id, user_id=eve.id,
     )  # fmt: skip
     assert rows == []
-    assert "Followed by" not in ada.visitor.get(f"{INBOX}/{ticket['id']}").text
+    assert named(ada.visitor.get(f"{INBOX}/{ticket['id']}")) == ""
 
 
 def test_merged_tickets_have_the_followers_of_both(
