@@ -18,13 +18,8 @@ _AT_ONCE = 3
 
 @pytest.fixture
 def impatient(start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> Service:
-    """A service in which no form waits, and that sees each X-Forwarded-For as another client.
-
-    It takes a form a minute after the first three, so that a slow machine takes no more either.
-    """
+    """A service in which no form waits, and that sees each X-Forwarded-For as another client."""
     monkeypatch.setattr(session_guard, "_MAX_WAIT_S", 0.0)
-    monkeypatch.setattr(session_guard, "_FORMS_PER_MINUTE", 1)
-    monkeypatch.setattr(session_guard, "_FORMS_AT_ONCE_S", 60.0 * _AT_ONCE)
     return start(SEALDESK_TRUSTED_PROXIES="127.0.0.1")
 
 
