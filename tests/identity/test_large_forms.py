@@ -18,8 +18,13 @@ _AT_ONCE = 3
 
 @pytest.fixture
 def impatient(start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> Service:
-    """A service in which no form waits, and that sees each X-Forwarded-For as another client."""
+    """A service in which no form waits, and that sees each X-Forwarded-For as another client.
+
+    After the first three it takes one in twenty seconds, so that a slow machine gets no more.
+    """
     monkeypatch.setattr(session_guard, "_MAX_WAIT_S", 0.0)
+    monkeypatch.setattr(session_guard, "_FORMS_PER_MINUTE", _AT_ONCE)
+    monkeypatch.setattr(session_guard, "_FORMS_AT_ONCE_S", 60.0)
     return start(SEALDESK_TRUSTED_PROXIES="127.0.0.1")
 
 

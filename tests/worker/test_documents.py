@@ -7,12 +7,12 @@ import msgspec
 import pytest
 
 from sealdesk.installation import checks
-from sealdesk.installation.types import DocumentsNote, Look
+from sealdesk.installation.types import DOCUMENTS, DocumentsNote, Look
 from sealdesk.state import AppState
 from sealdesk.telemetry.issues import Issue, Unknown
 from sealdesk.tickets.store.ready_documents import SHAPE
 from sealdesk.worker import documents
-from sealdesk.worker.documents import NOTE, DocumentRewriter
+from sealdesk.worker.documents import DocumentRewriter
 from tests.support.service import Service
 from tests.tickets.test_ready_documents import is_outdated, make_outdated, stored_documents
 
@@ -20,14 +20,16 @@ _NOTE = "SELECT note FROM installation_notes WHERE name = :name LIMIT 1"
 
 
 def noted(service: Service) -> DocumentsNote:
-    (row,) = service.rows(_NOTE, name=NOTE)
+    (row,) = service.rows(_NOTE, name=DOCUMENTS)
     return msgspec.json.decode(row["note"], type=DocumentsNote)
 
 
 def upgrade(service: Service) -> None:
     """As if tickets had other members in the version until now."""
     service.in_background(DocumentRewriter().run)
-    service.run(f"""UPDATE installation_notes SET note = '{{"shape": ""}}' WHERE name = '{NOTE}'""")
+    service.run(
+        f"""UPDATE installation_notes SET note = '{{"shape": ""}}' WHERE name = '{DOCUMENTS}'"""
+    )
 
 
 async def look(state: AppState) -> Issue | Unknown | None:

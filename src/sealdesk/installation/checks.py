@@ -14,6 +14,7 @@ from sealdesk.db import catalog, data_owner, schema_version, server_time
 from sealdesk.installation import marking
 from sealdesk.installation.store import notes, tenants
 from sealdesk.installation.types import (
+    DOCUMENTS,
     NOT_NEEDED,
     BackupNote,
     Check,
@@ -263,7 +264,7 @@ async def backup_lacks(look: Look) -> Issue | Unknown | None:
 
 async def documents_outdated(look: Look) -> Issue | Unknown | None:
     """Whether the worker has brought the documents of tickets up to this version."""
-    noted = await look.read(lambda tx: notes.find(tx, "ticket documents"))
+    noted = await look.read(lambda tx: notes.find(tx, DOCUMENTS))
     if noted is None:
         return Unknown("documents_outdated", "the worker has not looked at the tickets yet")
     if msgspec.json.decode(noted.text, type=DocumentsNote).is_finished:

@@ -51,6 +51,9 @@ class ProcessNote(msgspec.Struct, frozen=True):
     findings: Findings
 
 
+DOCUMENTS = "ticket documents"  # the name of the next note
+
+
 class DocumentsNote(msgspec.Struct, frozen=True):
     """How far the worker has rewritten the documents of tickets.
 

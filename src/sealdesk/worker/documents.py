@@ -11,13 +11,12 @@ import msgspec
 
 from sealdesk.db.engine import Tx
 from sealdesk.installation.store import notes
-from sealdesk.installation.types import DocumentsNote
+from sealdesk.installation.types import DOCUMENTS, DocumentsNote
 from sealdesk.state import AppState
 from sealdesk.tickets.store import ready_documents
 from sealdesk.tickets.store.ready_documents import FIRST_ID, SHAPE
 from sealdesk.worker.attempts import attempt
 
-NOTE = "ticket documents"
 _LOOK_EVERY_S = 0.5
 _STEP_TICKETS = 100  # for which SQLite's writer is busy for 10 ms (2026-11)
 _REST_PER_STEP = 3
@@ -48,7 +47,7 @@ class DocumentRewriter:
 
 async def _find(tx: Tx) -> DocumentsNote:
     """How far the documents have the shape of this version."""
-    noted = await notes.find(tx, NOTE)
+    noted = await notes.find(tx, DOCUMENTS)
     if noted is not None:
         reached = msgspec.json.decode(noted.text, type=DocumentsNote)
         if reached.shape == SHAPE:
@@ -57,11 +56,11 @@ async def _find(tx: Tx) -> DocumentsNote:
 
 
 async def _take_step(tx: Tx, now_us: int) -> int:
-    if not await tx.try_lock(NOTE):
+    if not await tx.try_lock(DOCUMENTS):
         return 0
     reached = await _rewrite_next(tx, await _find(tx))
     text = msgspec.json.encode(reached).decode()
-    await notes.put(tx, NOTE, text, now_us=now_us, expires_at=None)
+    await notes.put(tx, DOCUMENTS, text, now_us=now_us, expires_at=None)
     return 1
 
 
