@@ -12,6 +12,8 @@ task.
 from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import positions
 
@@ -46,6 +48,16 @@ class LogEvent(NamedTuple):
     type: str
     happened_at: int
     object: bytes = b""
+
+
+class About(msgspec.Struct, frozen=True):
+    """The ids in the object of an event."""
+
+    id: str = ""
+    ticket_id: str = ""
+
+
+decode_about = msgspec.json.Decoder(About).decode
 
 
 class Step(NamedTuple):

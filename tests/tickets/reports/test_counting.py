@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from sealdesk.event_log import consumers
+from sealdesk.db.engine import Tx
+from sealdesk.event_log import consumers, events
 from sealdesk.state import AppState
 from sealdesk.tickets.reports.steps import actions, store
 from sealdesk.tickets.reports.steps.counting import ReportCounter
@@ -54,6 +55,18 @@ def test_counting_events_and_counting_anew_give_a_plain_count(own_service: Servi
 @pytest.mark.parametrize("seed", range(3))
 def test_the_same_for_long_histories(own_service: Service, seed: int) -> None:
     check(own_service, seed, 20_000)
+
+
+def test_an_event_about_no_ticket_holds_nothing_up(own_service: Service) -> None:
+    history = history_of(own_service, 5)
+
+    async def record(tx: Tx) -> None:
+        await events.record(tx, history.tenant.id, "ticket.created", b"{}", events.NO_CHANGES, 1)
+
+    own_service.write(record)
+    history.act(40)
+    wait_until(lambda: is_counted(own_service))
+    assert history.recorded() == history.plain_count()
 
 
 def test_two_workers_and_a_rebuild_at_once_give_the_same(own_service: Service) -> None:

@@ -6,9 +6,9 @@ import msgspec
 
 from sealdesk.db.column_lists import column_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.event_log.consumers import LogEvent
+from sealdesk.event_log.consumers import LogEvent, decode_about
 from sealdesk.search import rules
-from sealdesk.search.store.documents import ObjectKey, SearchIndex, decode_about
+from sealdesk.search.store.documents import ObjectKey, SearchIndex
 
 _LIST_AFTER = """
 SELECT tenant_id, id FROM customers WHERE (tenant_id, id) > (:tenant_id, :id)

@@ -55,16 +55,6 @@ class Written(NamedTuple):
     chars: int
 
 
-class About(msgspec.Struct, frozen=True):
-    """The ids in the object of an event."""
-
-    id: str = ""
-    ticket_id: str = ""
-
-
-decode_about = msgspec.json.Decoder(About).decode
-
-
 async def list_after(tx: Tx, index: SearchIndex, key: ObjectKey, limit: int) -> list[ObjectKey]:
     """The objects that follow a key."""
     rows = await tx.fetch_all(index.list_after, {**key._asdict(), "limit": limit})

@@ -3,21 +3,11 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-import msgspec
-
 from sealdesk.db.engine import Tx
-from sealdesk.event_log.consumers import LogEvent
+from sealdesk.event_log.consumers import LogEvent, decode_about
 from sealdesk.tickets.reports.steps import actions, store
 
 
-class _About(msgspec.Struct):
-    """What an event of a ticket or a reply is about."""
-
-    id: str
-    ticket_id: str = ""
-
-
-_decode = msgspec.json.Decoder(_About).decode
 _OF_TICKETS = ("ticket.created", "ticket.updated", "ticket.status_changed")
 
 
@@ -62,7 +52,7 @@ async def _count(tx: Tx, tenant_id: str, events: Sequence[LogEvent]) -> None:
     ticket_ids: dict[str, None] = {}
     maybe_reopened: set[str] = set()
     for event in events:
-        about = _decode(event.object)
+        about = decode_about(event.object)
         ticket_id = about.ticket_id if event.type == "reply.created" else about.id
         ticket_ids[ticket_id] = None
         if event.type == "ticket.status_changed":
