@@ -6,8 +6,6 @@ A document is the text by which a ticket or a customer is found.
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
 from sealdesk.db.engine import Tx
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.search import rules
