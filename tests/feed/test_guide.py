@@ -124,7 +124,7 @@ def _of_rules(tenant: Tenant, feed: Feed) -> None:
     assert tenant.admin().post("/api/v1/rules", new).is_success
     customer = {"email": "maria@example.com", "name": "Maria Santos"}
     key = tenant.key()
-    ticket = key.ticket(customer=customer, tags=["refund"], external_id="x")
+    ticket = key.ticket(customer=customer, tags=["promised"], external_id="x")
     key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "We have sent two."})
     key.patch(f"{TICKETS}/{ticket['id']}", {"add_tags": ["vip"]})
     wait_until(partial(_has, feed, "ticket.rule_matched"))
