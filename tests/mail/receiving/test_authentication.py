@@ -2,10 +2,11 @@
 
 import pytest
 
-from sealdesk.mail.parsing.types import ParsedMessage
+from sealdesk.mail.parsing.types import Address, Fault, ParsedMessage
 from sealdesk.mail.receiving.authentication import has_failed, has_passed
 
 IDS = frozenset({"mx.desk.test"})
+ANN = Address("ann@a.test", "Ann")
 
 
 @pytest.mark.parametrize(
@@ -27,5 +28,34 @@ IDS = frozenset({"mx.desk.test"})
     ],
 )
 def test_only_the_result_of_dmarc_itself_counts(value: str, passed: bool, failed: bool) -> None:
-    message = ParsedMessage(authentication_results=(value,))
-    assert (has_passed(message, IDS), has_failed(message, IDS)) == (passed, failed)
+    message = ParsedMessage(sender=ANN, authentication_results=(value,))
+    found = has_passed(message, IDS, ANN.address), has_failed(message, IDS)
+    assert found == (passed, failed)
+
+
+@pytest.mark.parametrize(
+    ("value", "address"),
+    [
+        ("dmarc=pass header.from=evil.test", ANN.address),
+        ("dmarc=pass header.from=a.test; dmarc=pass header.from=evil.test", ANN.address),
+        ("dmarc=pass header.from=x.a.test", ANN.address),
+        ("dmarc=pass", "ann@other.test"),  # From is not the author's address
+        ("dmarc=pass header.from=a.test", "ann@other.test"),
+    ],
+)
+def test_a_domain_vouches_only_for_its_own_addresses(value: str, address: str) -> None:
+    message = ParsedMessage(sender=ANN, authentication_results=(f"mx.desk.test; {value}",))
+    assert not has_passed(message, IDS, address)
+
+
+def test_a_result_that_names_no_domain_counts_only_if_from_is_clear() -> None:
+    results = ("mx.desk.test; dmarc=pass",)
+    for fault in (Fault.FROM, Fault.DUPLICATE_HEADER):
+        unclear = ParsedMessage(sender=ANN, authentication_results=results, faults=(fault,))
+        assert not has_passed(unclear, IDS, ANN.address)
+
+
+def test_both_forms_of_a_domain_are_one() -> None:
+    results = ("mx.desk.test; dmarc=pass header.from=xn--bcher-kva.test",)
+    message = ParsedMessage(authentication_results=results)
+    assert has_passed(message, IDS, "ann@Bücher.test")

@@ -1,5 +1,6 @@
 """Who has written a message: From is not always the author."""
 
+import msgspec
 import pytest
 
 from sealdesk.mail.parsing.types import Address, ParsedMessage
@@ -55,6 +56,33 @@ def test_reply_to_is_the_author_of_what_a_form_sends() -> None:
     assert {sender for sender, address in found.items() if address != DORA.address} == set()
 
 
+def test_a_list_is_never_the_author_nor_gets_the_answer() -> None:
+    group = Address("main@lists.example"), DORA
+    parsed = ParsedMessage(
+        sender=Address("dora=strict.example@lists.example", "Dora via Main"),
+        reply_to=group,
+        is_of_list=True,
+        list_id="main.lists.example",
+    )
+    assert author(parsed, OWN).address == answers_to(parsed, OWN).address == DORA.address
+    by_cc = msgspec.structs.replace(
+        parsed, reply_to=group[:1], cc=(*group, Address("bob@c.example"))
+    )
+    assert author(by_cc, OWN).address == answers_to(by_cc, OWN).address == DORA.address
+    plain = msgspec.structs.replace(parsed, sender=DORA, reply_to=group[:1])
+    assert answers_to(plain, OWN).address == DORA.address
+
+
+def test_programs_and_the_desks_own_domain_write_for_whom_reply_to_names() -> None:
+    for sender in ("www-data@web.example", "wordpress@web.example", "info@shop.example",
+                   "notifications@forms.example", "form-submission@forms.example"):  # fmt: skip
+        assert _author(sender, "Website", reply_to=DORA) == DORA.address
+    # People who give another address of theirs, and colleagues at the same domain.
+    assert _author("eve@shop.example", "Dora", reply_to=DORA) == "eve@shop.example"
+    colleague = Address("office@shop.example", "Office")
+    assert _author("eve@shop.example", "Eve", reply_to=colleague) == "eve@shop.example"
+
+
 def test_x_original_from_counts_only_in_a_message_of_a_list() -> None:
     eve = Address("eve@evil.example", "Eve")
     assert _author("help@shop.example", original_from=eve, reply_to=DORA) == DORA.address
@@ -75,6 +103,8 @@ def test_answers_go_to_reply_to_but_never_to_the_desk() -> None:
     group = (Address("help+x@shop.example"), Address("not an address"), DORA)
     assert answers_to(ParsedMessage(sender=ann, reply_to=group), OWN).address == DORA.address
     assert answers_to(ParsedMessage(sender=ann, reply_to=group[:1]), OWN).address == ann.address
+    nobody = (Address("noreply@customer.example"),)
+    assert answers_to(ParsedMessage(sender=ann, reply_to=nobody), OWN).address == ann.address
 
 
 def test_addresses_of_people_are_read_by_somebody() -> None:
@@ -129,14 +159,18 @@ def test_an_agent_whose_domain_vouches_for_the_message_is_that_agent(desk: Desk)
     agent = desk.tenant.admin_email
     desk.get_mail(message(Message_ID="<passed@example.test>"))
     ticket = desk.ticket()
-    for result, expected in (("pass", False), ("none", True)):
+    of_evil = "pass header.from=evil.test"
+    for result, sender, is_internal in (
+        ("pass", agent, False), ("none", agent, True), (of_evil, "noreply@evil.test", True)
+    ):  # fmt: skip
         headers = {
+            "Reply_To": agent,
             "In_Reply_To": "<passed@example.test>",
             "Authentication_Results": f"{MX}; dmarc={result}",
         }
-        desk.get_mail(message(f"It says {result}.", sender=agent, **headers))
+        desk.get_mail(message(f"It says {result}.", sender=sender, **headers))
         (reply,) = [each for each in desk.replies(ticket) if f"says {result}." in each["body"]]
-        assert reply["is_internal"] is expected
+        assert reply["is_internal"] is is_internal
 
 
 _MARKS_OF_LISTS = {

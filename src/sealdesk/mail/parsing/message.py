@@ -78,6 +78,7 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
         automatic=automatic,
         is_by_program=is_by_program(headers, top.kind, address, subject),
         is_of_list=is_of_list(headers),
+        list_id=_list_id(headers),
         original_from=_original_from(headers, faults),
         date=clean_line(headers.first("date"))[:_MAX_DATE],
         content_hash=_hash_of_content(subject, text, content.files),
@@ -124,6 +125,11 @@ def _addresses(headers: Headers, name: str, faults: set[Fault]) -> tuple[Address
         for each in read_addresses(field, faults):
             known.setdefault(each.address.lower(), each)
     return tuple(known.values())[:MAX_ADDRESSES]
+
+
+def _list_id(headers: Headers) -> str:
+    rest = headers.first("list-id").rpartition("<")[2]
+    return clean_line(rest.partition(">")[0]).lower()[:_MAX_RESULT_LENGTH]
 
 
 def _original_from(headers: Headers, faults: set[Fault]) -> tuple[Address, ...]:

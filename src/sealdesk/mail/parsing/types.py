@@ -79,8 +79,8 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     ticket, "" if there is none. is_truncated: whether something was left out of the text or of the
     attachments. automatic: the reason why no automatic answer may be sent. is_by_program: whether
     a program has written it, as an absence or a report, and not a person. is_of_list: whether a
-    list has passed it on. original_from: the From that the list says it has replaced. date: the
-    field as it stands. content_hash: of its words and files, in hex.
+    list has passed it on. list_id: of that list. original_from: the From that the list says it has
+    replaced. date: the field as it stands. content_hash: of its words and files, in hex.
     """
 
     message_id: str | None = None
@@ -97,6 +97,7 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     automatic: str | None = None
     is_by_program: bool = False
     is_of_list: bool = False
+    list_id: str = ""
     original_from: tuple[Address, ...] = ()
     date: str = ""
     content_hash: str = ""

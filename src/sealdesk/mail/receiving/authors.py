@@ -11,13 +11,18 @@ from sealdesk.mail.mailboxes.types import base_address
 from sealdesk.mail.parsing.types import Address, ParsedMessage
 from sealdesk.mail.receiving.types import FromAddress
 from sealdesk.mail.threads import rules as threads
-from sealdesk.resources.addresses import can_receive, is_no_reply
+from sealdesk.resources.addresses import can_receive, is_read
 from sealdesk.resources.representation import email_identity
 
 # The domain never exists (RFC 6761), so nothing is ever sent to it.
 UNKNOWN_SENDER = "unknown@sender.invalid"
 _MAX_NAME = 255
 _VIA = re.compile(r"\S ?.*\bvia\b.*\S", re.IGNORECASE)
+# Accounts of programs that pass on what a person has written into a form.
+_PROGRAM = re.compile(
+    r"wordpress|www|www-?data|www-?run|apache2?|httpd|nginx|nobody|mailer|submissions?"
+    r"|notif(?:y|ications?)|(?:web|contact|mail)?-?forms?(?:-?submi(?:t|ssions?)|-?mail(?:er)?)?"
+)
 
 
 def author(message: ParsedMessage, own_addresses: Collection[str]) -> FromAddress:
@@ -26,10 +31,9 @@ def author(message: ParsedMessage, own_addresses: Collection[str]) -> FromAddres
     own_addresses: the desk's addresses, as addresses are compared.
     """
     sender = message.sender
-    if sender is not None and _is_in_place_of_another(message, sender, own_addresses):
-        named = message.original_from if message.is_of_list else ()
-        for each in (*named, *message.reply_to):
-            if can_receive(each.address) and not _is_of_nobody(each.address, own_addresses):
+    if sender is not None:
+        for each in _named_instead(message, sender, own_addresses):
+            if is_read(each.address) and not is_own(each.address, own_addresses):
                 return _known(each)
     if sender is None or not can_receive(sender.address):
         return FromAddress(UNKNOWN_SENDER, name_of(sender), False)
@@ -37,23 +41,54 @@ def author(message: ParsedMessage, own_addresses: Collection[str]) -> FromAddres
 
 
 def answers_to(message: ParsedMessage, own_addresses: Collection[str]) -> FromAddress:
-    """Where an answer to the author goes: to the first address in Reply-To that can get it."""
+    """Where an answer to the author goes: to the first address in Reply-To that somebody reads.
+
+    Not to the list that has passed the message on, where others would read it.
+    """
     for each in message.reply_to:
-        if can_receive(each.address) and not is_own(each.address, own_addresses):
+        is_own_or_list = is_own(each.address, own_addresses) or _is_list(message, each.address)
+        if is_read(each.address) and not is_own_or_list:
             return _known(each)
     return author(message, own_addresses)
 
 
-def _is_in_place_of_another(
+def _named_instead(
     message: ParsedMessage, sender: Address, own_addresses: Collection[str]
-) -> bool:
-    """Whether From names a list, a form or nobody, instead of the author."""
-    is_rewritten = bool(message.original_from) or _VIA.fullmatch(sender.name) is not None
-    return (message.is_of_list and is_rewritten) or _is_of_nobody(sender.address, own_addresses)
+) -> Iterator[Address]:
+    """Who may have written a message whose From names a list, a form or nobody."""
+    is_via = _VIA.fullmatch(sender.name) is not None
+    if message.is_of_list and (message.original_from or is_via):
+        # Lists that take Reply-To for themselves name the author in Cc.
+        authors = (each for each in message.cc if each.name and each.name in sender.name)
+        named = (*message.original_from, *message.reply_to, *authors)
+        known = (sender.address.lower(), *map(str.lower, own_addresses))
+        yield from (
+            each
+            for each in named
+            if each.address.lower() not in known and not _is_list(message, each.address)
+        )
+    elif is_own(sender.address, own_addresses) or not is_read(sender.address):
+        yield from (*(message.original_from if message.is_of_list else ()), *message.reply_to)
+    else:
+        yield from (each for each in message.reply_to if _is_of_form(sender, each, own_addresses))
 
 
-def _is_of_nobody(address: str, own_addresses: Collection[str]) -> bool:
-    return is_own(address, own_addresses) or is_no_reply(address)
+def _is_list(message: ParsedMessage, address: str) -> bool:
+    """Whether an address is that of the list, whose id is made of it (RFC 2919, 2)."""
+    return bool(message.list_id) and address.lower().replace("@", ".") == message.list_id
+
+
+def _is_of_form(sender: Address, author: Address, own_addresses: Collection[str]) -> bool:
+    """Whether From names a program of a website, and Reply-To who has used it.
+
+    The desk's own domain is that of its website, unless a person gives another address of theirs.
+    """
+    local, _, domain = email_identity(sender.address).rpartition("@")
+    if _PROGRAM.fullmatch(local.partition("+")[0]):
+        return True
+    own_domains = {each.rpartition("@")[2] for each in own_addresses}
+    is_elsewhere = email_identity(author.address).rpartition("@")[2] not in own_domains
+    return domain in own_domains and is_elsewhere and author.name != sender.name
 
 
 def is_own(address: str, own_addresses: Collection[str]) -> bool:

@@ -69,7 +69,8 @@ async def _find_agent(
     if user is None or user.tenant_id != incoming.mailbox.tenant_id or not user.is_active:
         return None
     has_own_token = thread is not None and thread.token_owner == origin.author.identity
-    has_passed = authentication.has_passed(incoming.message, incoming.authserv_ids)
+    address = origin.author.address
+    has_passed = authentication.has_passed(incoming.message, incoming.authserv_ids, address)
     return Agent(user.id, user.name, has_own_token or has_passed)
 
 
