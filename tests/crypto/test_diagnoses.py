@@ -231,6 +231,11 @@ def _of_the_secret() -> Iterator[Attempt]:
         ("a space pasted", "secret_quoted", SECRET + b" "),
         ("open(f).read()", "newline_appended", SECRET + b"\n"),
         ("a CR of Windows", "secret_quoted", SECRET + b"\r"),
+        ("a line of an .env file", "secret_quoted", b"SEALDESK_API_SECRET=" + SECRET),
+        ("a list pasted", "secret_quoted", SECRET + b";"),
+        ("a space that nobody sees", "secret_quoted", "\u200b".encode() + SECRET),
+        ("a placeholder filled in", "secret_quoted", b"<" + SECRET + b">"),
+        ("a line end as text", "secret_quoted", SECRET + b"\\n"),
         ("the last character missing", "secret_cut_off", SECRET[:-1]),
         ("the first three missing", "secret_cut_off", SECRET[3:]),
         ("a variable that is not set", "secret_empty", b""),
@@ -275,8 +280,12 @@ def test_every_name_is_found_by_an_attempt() -> None:
     by_the_guard = {f"secret_of_{owner}" for owner in ("another_key", "test_key", "webhook")}
     by_the_guard |= {"unknown"}
     # Where the client sends what it has signed: tests/crypto/test_signed_message.
-    by_the_guard |= {"target_differs", "body_differs", "secret_or_algorithm_differs"}
-    by_the_guard |= {"signed_message_old", "signed_message_malformed"}
+    by_the_guard |= {"target_differs", "body_differs", "other_text_signed"}
+    by_the_guard |= {
+        "signed_message_old",
+        "signed_message_malformed",
+        "secret_or_algorithm_differs",
+    }
     named = {each.name for each in ATTEMPTS if each.name}
     by_signature = {name for name in DIAGNOSES if MISTAKES[name].code == "invalid_signature"}
     assert named | by_the_guard == by_signature

@@ -121,6 +121,13 @@ def test_unknown_names_are_named_with_their_item(key: Key) -> None:
     assert (strict.status_code, len(key.walk(TICKETS))) == (422, 2)
 
 
+def test_unknown_names_beside_the_items_are_named(key: Key) -> None:
+    body = {"tickets": [new("a")], "atomic": True}
+    strict = key.post(BULK, body, prefer="handling=strict")
+    assert (strict.status_code, strict.json()["errors"][0]["pointer"]) == (422, "/atomic")
+    assert key.post(BULK, body).headers["x-warnings"] == "unknown_field=/atomic"
+
+
 def test_a_key_that_may_not_import_chooses_no_times(tenant: Tenant) -> None:
     long_ago = "2019-02-03T04:05:06.000000Z"
     writer = tenant.key(permissions=["tickets:write"])

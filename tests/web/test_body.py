@@ -347,8 +347,22 @@ def test_a_note_by_another_name_is_not_sent_to_the_customer(key: Key) -> None:
     for name in (
         "public", "private", "internal", "is_public", "isInternal", "Is-Internal", "type",
         "visibility", "note", "is_note", "internal_note", "privateNote", "message_type",
+        "staff_only", "visibleToCustomer", "customer_visible", "whisper", "is_public_reply",
     ):  # fmt: skip
         refused = key.post(at, {"body": "Only for us.", name: True})
         assert refused.status_code == 422
         assert "`is_internal`" in refused.json()["errors"][0]["message"]
     assert key.get(at).json()["data"] == []
+
+
+def test_a_note_by_a_name_within_its_author_is_not_sent_to_the_customer(key: Key) -> None:
+    at = f"{TICKETS}/{key.ticket()['id']}/replies"
+    author = {"type": "customer", "is_internal": True}
+    refused = key.post(at, {"body": "Only for us.", "author": author})
+    assert (refused.status_code, key.get(at).json()["data"]) == (422, [])
+
+
+def test_an_id_in_upper_case_is_found_in_a_body(key: Key) -> None:
+    source, target = key.ticket(), key.ticket()
+    merged = key.post(f"{TICKETS}/{source['id']}/merge", {"into": target["id"].upper()})
+    assert (merged.status_code, merged.json()["data"]["id"]) == (200, target["id"])

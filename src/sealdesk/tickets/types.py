@@ -152,7 +152,10 @@ class ReplyBody(msgspec.Struct, frozen=True):
     MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(
         """
         public private internal hidden visible visibility type note privatenote internalnote
-        internalcomment publicreply publiccomment notetype replytype commenttype messagetype
+        internalcomment internalreply internalonly publicreply publiccomment publicnote notetype
+        replytype commenttype messagetype privatereply privatecomment privatemessage staffonly
+        agentonly agentsonly teamonly onlyagents onlystaff visibletocustomer customervisible
+        customerfacing sendtocustomer notifycustomer silent confidential whisper audience
     """.split(),
         "is_internal",
     )

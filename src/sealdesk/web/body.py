@@ -76,7 +76,7 @@ def _read_document(request: Request, document: dict[str, Any], struct: type[S]) 
     unknown = _unknown_fields(document, struct, "")
     if not unknown:
         return convert(document, struct)
-    is_mistaken = any(_meant(name, struct) for name in document.keys() - _known_names(struct))
+    is_mistaken = any(_meant(pointer.rpartition("/")[2], struct) for pointer in unknown)
     if _is_strict(request) or getattr(struct, "IS_CLOSED", False) or is_mistaken:
         faults = (_unknown_field(pointer, struct) for pointer in unknown)
         raise _invalid(chain(faults, find_faults(document, struct)))
@@ -98,8 +98,9 @@ def read_items(
     if not 1 <= len(items) <= max_count:
         text = f"This must hold 1 to {max_count} items."
         raise invalid([Fault(f"/{name}", "too_long" if items else "too_short", text)])
-    unknown = [_unknown_fields(item, struct, f"/{name}/{n}") for n, item in enumerate(items)]
-    pointers = [pointer for each in unknown for pointer in each]
+    pointers = [_pointer("", other) for other in document if other != name]
+    for number, item in enumerate(items):
+        pointers += _unknown_fields(item, struct, f"/{name}/{number}")
     if pointers and _is_strict(request):
         raise _invalid(_unknown_field(pointer, struct) for pointer in pointers)
     if pointers:
@@ -116,7 +117,7 @@ def _convert_or_fault(item: dict[str, Any], struct: type[S]) -> S | ValidationFa
 
 def convert(document: dict[str, Any], struct: type[S]) -> S:
     """A JSON object as this struct. Raises ValidationFailed, which names every fault."""
-    _lower_ids(document)
+    _lower_ids(document, struct)
     try:
         value = msgspec.convert(document, struct)
     except msgspec.ValidationError:
@@ -126,15 +127,34 @@ def convert(document: dict[str, Any], struct: type[S]) -> S:
     return value
 
 
-def _lower_ids(document: dict[str, Any]) -> None:
+def _lower_ids(document: dict[str, Any], struct: type[msgspec.Struct]) -> None:
     """Write the ids that were sent in upper case in lower case; external ids are exact."""
-    for name, value in document.items():
-        if name != "id" and (not name.endswith(("_id", "_ids")) or name == "external_id"):
-            continue
-        if isinstance(value, str):
+    for name, inner in _fields_with_ids(struct):
+        value = document.get(name)
+        if inner is not None:
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, dict):
+                    _lower_ids(each, inner)
+        elif isinstance(value, str):
             document[name] = ids.in_lower_case(value)
         elif isinstance(value, list):
             document[name] = [ids.in_lower_case(x) if isinstance(x, str) else x for x in value]
+
+
+@cache
+def _fields_with_ids(
+    struct: type[msgspec.Struct],
+) -> tuple[tuple[str, type[msgspec.Struct] | None], ...]:
+    """(name, struct that it contains) of each field that is an id, ids, or objects with them."""
+    found: list[tuple[str, type[msgspec.Struct] | None]] = []
+    for field in fields_of(struct):
+        inner = field.type.struct or (field.type.item.struct if field.type.item else None)
+        is_id = field.name in ("id", "into") or field.name.endswith(("_id", "_ids"))
+        if inner is not None and _fields_with_ids(inner):
+            found.append((field.name, inner))
+        elif inner is None and is_id and field.name != "external_id":
+            found.append((field.name, None))
+    return tuple(found)
 
 
 def _passes_checks(document: dict[str, Any], struct: type[msgspec.Struct]) -> bool:
@@ -193,16 +213,16 @@ def _inner_structs(struct: type[msgspec.Struct]) -> tuple[tuple[str, type[msgspe
 
 def _unknown_fields(document: dict[str, Any], struct: type[msgspec.Struct], at: str) -> list[str]:
     known = _known_names(struct)
-    pointers = [
-        at + "/" + name.replace("~", "~0").replace("/", "~1")
-        for name in document
-        if name not in known
-    ]
+    pointers = [_pointer(at, name) for name in document if name not in known]
     for name, inner in _inner_structs(struct):
         value = document.get(name)
         if isinstance(value, dict):
             pointers += _unknown_fields(value, inner, f"{at}/{name}")
     return pointers
+
+
+def _pointer(at: str, name: str) -> str:
+    return at + "/" + name.replace("~", "~0").replace("/", "~1")
 
 
 def _is_strict(request: Request) -> bool:

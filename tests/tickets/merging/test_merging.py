@@ -105,6 +105,8 @@ def test_what_is_sent_to_a_merged_ticket_is_refused_with_the_one_to_use(key: Key
         key.patch(at, {"tags": ["late"]}),
         key.post(f"{at}/replies", {"body": "Me again.", "author": {"type": "customer"}}),
         merge(key, source, third),
+        key.post(f"{at}/split", {"reply_id": source["id"], "subject": "New"}),
+        key.call("PUT", f"{at}/participants", {"participants": []}),
     )
     for each in refused:
         assert code(each) == (409, "ticket_merged")

@@ -5,7 +5,7 @@ import hmac
 from collections.abc import Callable
 
 from sealdesk.crypto.diagnosis import bodies, keys, targets
-from sealdesk.crypto.diagnosis.parts import wrong_messages
+from sealdesk.crypto.diagnosis.parts import find_joint, wrong_messages
 from sealdesk.crypto.diagnosis.signed_message import MISTAKE_OF_PART, Difference
 from sealdesk.crypto.signing import Signed, Verifier, body_sha256, head, message
 
@@ -53,7 +53,11 @@ def name_difference(
     found = None
     if is_small(parts):
         is_signed = signed.__eq__
-        found = _find_in_parts(parts, is_signed, host) or _find_in_bodies(parts, is_signed, secret)
+        found = (
+            _find_in_parts(parts, is_signed, host)
+            or _find_in_bodies(parts, is_signed, secret)
+            or find_joint(signed, parts, body_sha256(parts.body))
+        )
     return found or MISTAKE_OF_PART[difference.part]
 
 

@@ -8,7 +8,8 @@ from hashlib import sha256
 # With at most four characters missing, whoever matches already has 240 of 256 bits. With fewer,
 # an answer for each prefix would let the secret be guessed character by character (decision 0067).
 _MISSING_CHARACTERS = range(1, 5)
-_AROUND = ('"', "'", "`", " ", "\t", "\r", "\ufeff")
+_AROUND = ('"', "'", "`", " ", "\t", "\r", "\ufeff", "\u200b", "\xa0", ",", ";", "\\n")
+_BEFORE = ("SEALDESK_API_SECRET=", "secret=", "Bearer ", "whsec_", "0x")
 _PLACEHOLDERS = (
     b"",
     b"undefined",
@@ -42,6 +43,10 @@ def wrong_keys(secret: str, api_key: str) -> Iterator[tuple[str, bytes]]:
         mark = each.encode()
         for quoted in (mark + key + mark, key + mark, mark + key):
             yield "secret_quoted", quoted
+    for start in _BEFORE:
+        yield "secret_quoted", f"{start}{secret}".encode()
+    for text in (f"<{secret}>", f'"{secret}"\n', f"{api_key}:{secret}"):
+        yield "secret_quoted", text.encode()
     for count in _MISSING_CHARACTERS:
         yield "secret_cut_off", key[:-count]
         yield "secret_cut_off", key[count:]

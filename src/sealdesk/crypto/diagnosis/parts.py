@@ -1,5 +1,6 @@
 """Messages whose parts are joined in another way than they must be."""
 
+import re
 from collections.abc import Iterator
 from itertools import permutations
 
@@ -48,6 +49,26 @@ def wrong_messages(parts: Signed, digest: bytes) -> Iterator[tuple[str, bytes]]:
         yield "timestamp_differs", other + method + rest
     yield "newline_appended", timestamp + method + rest + b"\n"
     yield "newline_appended", timestamp + method + rest + b"\r\n"
+
+
+def find_joint(signed: bytes, parts: Signed, digest: bytes) -> str | None:
+    """The name of the mistake in a message that has all four parts as they were received."""
+    timestamp, method, target, _ = parts
+    found = [(signed.find(part), part) for part in (timestamp, method, target, digest)]
+    if any(at < 0 for at, _ in found):
+        return None
+    if found != sorted(found):
+        return "parts_in_another_order"
+    between, end = [], 0
+    for at, part in found:
+        between.append(signed[end:at])
+        end = at + len(part)
+    if between[1][:1].isdigit() or re.match(rb"[.,][0-9]", between[1]):
+        return None  # a more precise clock
+    separators = set(between[1:])
+    if not between[0] and len(separators) == 1 and signed[end:] in (b"", *separators):
+        return "other_separators"
+    return "other_text_signed"
 
 
 def _other_timestamps(timestamp: bytes) -> Iterator[bytes]:

@@ -2,14 +2,19 @@
 
 import base64
 import re
+from datetime import datetime
 
 import msgspec
 
 from sealdesk.crypto.signing import Signed
 
 MAX_BYTES = 4 * 1024
-# The Unix time of a message, in seconds or milliseconds.
-_TIME = re.compile(rb"(?<![0-9])[0-9]{10}(?:[0-9]{3})?(?![0-9])")
+# The time of a message: Unix time in seconds or a thousandth, millionth … of them, or ISO 8601.
+_TIME = re.compile(
+    rb"(?<![0-9])(?:([0-9]{10})(?:[0-9]{3}){0,3}(?![0-9])"
+    rb"|([0-9]{4}-[01][0-9]-[0-3][0-9][T ][0-2][0-9]:[0-5][0-9]:[0-5][0-9])"
+    rb"(?:[.,][0-9]{1,9})?(Z|[+-][0-2][0-9]:?[0-5][0-9])?)"
+)
 _BEFORE_METHOD = re.compile(rb"[^A-Za-z/]*")
 _BEFORE_TARGET = re.compile(rb"[^/]*")
 _HASH_AT_END = re.compile(rb"[0-9a-f]{64}\Z")
@@ -49,7 +54,19 @@ def is_recent(message: bytes, now_s: int, max_skew_s: int) -> bool:
     that the secret is in use.
     """
     found = _TIME.search(message)
-    return found is not None and abs(int(found[0][:10]) - now_s) <= max_skew_s
+    signed_s = None if found is None else _unix_time(found)
+    return signed_s is not None and abs(signed_s - now_s) <= max_skew_s
+
+
+def _unix_time(found: re.Match[bytes]) -> int | None:
+    seconds, written, offset = found.groups()
+    if seconds:
+        return int(seconds)
+    try:
+        at = datetime.fromisoformat((written + (offset or b"Z")).decode())
+    except ValueError:
+        return None
+    return int(at.timestamp())
 
 
 def first_difference(message: bytes, parts: Signed, digest: bytes) -> Difference:

@@ -42,6 +42,14 @@ OF_THE_PARTS = (
     Mistake("dot_separators", _("The parts were joined with dots."), _NO_SEPARATORS),
     Mistake("other_separators", _("The parts were joined with a separator."), _NO_SEPARATORS),
     Mistake(
+        "other_text_signed",
+        _("Something besides the four parts was signed, such as a header or the API key."),
+        _(
+            "Sign the timestamp, the method, the path with the query and the hash of the body, and"
+            " nothing else."
+        ),
+    ),
+    Mistake(
         "newline_appended",
         _("A line break after the message, the body or the secret was signed."),
         _("“echo” adds one and “printf %s” does not; curl sends none with “-d @file”."),

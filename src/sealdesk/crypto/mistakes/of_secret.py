@@ -13,8 +13,8 @@ OF_THE_SECRET = (
     Mistake("secret_uppercase", _("The secret was changed to upper case."), _CHARACTERS_OF_SECRET),
     Mistake(
         "secret_quoted",
-        _("Quotes or spaces around the secret became part of the HMAC key."),
-        _("Remove them where the secret is stored, as in an .env file."),
+        _("Quotes, spaces or other text around the secret became part of the HMAC key."),
+        _("Use the 64 characters alone: look where the secret is stored, as in an .env file."),
     ),
     Mistake(
         "secret_cut_off",
@@ -77,7 +77,10 @@ OF_THE_SECRET = (
     Mistake(
         "signed_message_old",
         _("No mistake is known, and x-api-signed-message has no time within the allowed skew."),
-        _("Send the message that was signed for this request."),
+        _(
+            "Sign the text of x-api-timestamp, and send the message that was signed for this"
+            " request."
+        ),
     ),
     Mistake(
         "signed_message_malformed",

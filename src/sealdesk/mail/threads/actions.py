@@ -21,6 +21,7 @@ from sealdesk.records import audit
 from sealdesk.resources.addresses import can_receive
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets import actions as tickets
+from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer
 
@@ -85,7 +86,8 @@ async def set_participants(
     """
     tenant_id = caller.tenant_id
     await tx.lock(f"participants {ticket_id}", tenant_id)
-    known = await get_participants(tx, tenant_id, ticket_id)
+    ticket_rules.check_not_merged((await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket)
+    known = await store.list_participants(tx, tenant_id, ticket_id)
     own = await mailboxes.list_all(tx, tenant_id)
     _check(wanted, own)
     identities = {email_identity(each.email) for each in wanted}

@@ -4,6 +4,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.mail.threads import actions, examples
 from sealdesk.mail.threads.errors import NO_MAILBOX
 from sealdesk.mail.threads.types import ParticipantsChange
+from sealdesk.tickets.errors import TICKET_MERGED
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
 from sealdesk.web.request import Request, Response
@@ -25,7 +26,7 @@ async def get_participants(request: Request, ticket_id: str) -> Response:
     tag=_TAG,
     takes=ParticipantsChange,
     gives=examples.PARTICIPANTS,
-    fails=(NO_MAILBOX,),
+    fails=(NO_MAILBOX, TICKET_MERGED),
     example=examples.CHANGE,
 )
 async def set_participants(request: Request, ticket_id: str) -> Response:

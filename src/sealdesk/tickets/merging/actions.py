@@ -11,6 +11,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, invalid
 from sealdesk.event_log.events import Changes
 from sealdesk.tickets import actions
+from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.actions import OpenedTicket
 from sealdesk.tickets.attachments import store as attachments
 from sealdesk.tickets.followers import store as followers
@@ -112,6 +113,7 @@ async def split(
     The reply and all later ones move. Raises NotFound, ValidationFailed, Conflict.
     """
     stored = await actions.get_ticket(tx, caller.tenant_id, ticket_id)
+    ticket_rules.check_not_merged(stored.ticket)
     first = await _find_public_reply(tx, caller.tenant_id, ticket_id, new.reply_id)
     moving = await _list_moving(tx, stored, after=first.id)
     opened = await actions.open_ticket(

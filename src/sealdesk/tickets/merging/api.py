@@ -68,7 +68,7 @@ async def undo_merge(request: Request, ticket_id: str) -> Response:
     status=201,
     headers=("idempotency-key",),
     response_headers=("location", "etag"),
-    fails=(TOO_MANY_REPLIES,),
+    fails=(TICKET_MERGED, TOO_MANY_REPLIES),
     example=examples.SPLIT,
 )
 async def split_ticket(request: Request, ticket_id: str) -> Response:
