@@ -159,6 +159,20 @@ def lie_cases() -> Iterator[Case]:
         for charset in ("utf-8", "iso-8859-1", ""):
             raw = with_header(part(f"text/plain; charset={charset}", foreign.encode(codec)))
             yield Case(f"{codec} that calls itself {charset!r}", raw, {"text": foreign})
+    for charset in ("windows-1250", "iso-8859-2", "windows-1254"):
+        raw = with_header(part(f"text/plain; charset={charset}", "dotarło", encoding="8bit"))
+        yield Case(f"a short UTF-8 as {charset}", raw, {"text": "dotarło", "faults": ()})
+    for codec, charset in (("koi8-r", "windows-1251"), ("windows-1251", "koi8-r"),
+                           ("euc-jp", "shift_jis")):  # fmt: skip
+        foreign = _OTHER_SCRIPTS[codec]
+        raw = with_header(part(f"text/plain; charset={charset}", foreign.encode(codec)))
+        yield Case(f"{codec} that calls itself {charset}", raw, {"text": foreign})
+    arabic = "لم يصل طلبي بعد، الرجاء المساعدة"
+    yield Case("Arabic like Greek", message("", arabic.encode("cp1256")), {"text": arabic})
+    for codec, subject in (("shift_jis", "注文について"), ("latin-1", "Größe")):
+        body = part("text/plain; charset=utf-8", subject.encode(codec))
+        raw = b"Subject: " + subject.encode(codec) + b"\r\n" + body
+        yield Case(f"a subject in {codec} as utf-8", raw, {"subject": subject, "text": subject})
     yield from _marked_cases(text)
     yield from _japanese_and_russian_cases()
 

@@ -65,6 +65,7 @@ def report_cases() -> Iterator[Case]:
     yield Case("a receipt", with_header(read), {"automatic": "report", "delivery_status": None})
     yield from _text_cases()
     yield from _copy_cases()
+    yield from _answer_cases()
 
 
 def _status(name: str, group: str, **fields: str) -> Case:
@@ -155,6 +156,17 @@ def _copy_cases() -> Iterator[Case]:
         yield Case(
             f"a copy in {kind}", raw, {"original": "r1.abc@desk.example", "action": "failed"}
         )
+
+
+def _answer_cases() -> Iterator[Case]:
+    """A report without a copy of the message names it as every answer does."""
+    text = "ann@example.com: 550 5.1.1 could not be delivered"
+    group = part("message/delivery-status", f"{_ABOUT}\r\n{_FAILED}")
+    report = multipart("report", [_NOTICE, group])
+    for field in ("In-Reply-To: <r1.abc@desk.example>", "References: <x@y> <r1.abc@desk.example>"):
+        header = _HEADER + field.encode() + b"\r\n"
+        for raw in (message("", text, header=header), with_header(report, header)):
+            yield Case(field, raw, {"original": "r1.abc@desk.example", "action": "failed"})
 
 
 def _text_cases() -> Iterator[Case]:

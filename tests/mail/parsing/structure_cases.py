@@ -214,6 +214,12 @@ def _encoding_cases() -> Iterator[Case]:
         ("in one line with spaces", "dGV4 dCE=", ()),
     ):
         yield _case(f"base64 {name}", coded("base64", body), "text!", faults=faults)
+    for body, text, faults in (
+        ("My words stand here.", "My words stand here.", broken),
+        ("Grüße, 3 Lampen", "Grüße, 3 Lampen", broken),
+        ("a filter passed this\r\ndGV4dCE=", "text!", ()),
+    ):  # fmt: skip
+        yield _case(f"base64 that is {body}", coded("base64", body), text, faults=faults)
     for encoding in ("BASE64", "base-64", '"base64"', "base64; x=y", " base64 "):
         yield _case(f"base64 as {encoding}", coded(encoding, "dGV4dCE="), "text!")
     for body, text in (
@@ -357,6 +363,16 @@ def _broken_type_cases() -> Iterator[Case]:
     for declared in ("html", "text", "text/html charset=utf-8", "text/htm", '"text/html"', ""):
         html = part(declared, "<html><body><p>wörds <b>too</b></p></body></html>")
         yield _case(f"HTML of the type {declared!r}", html, "wörds too")
+    for declared in ("application/text", "application/octet-stream", "application/x-unknown"):
+        yield _case(f"text of the type {declared}", part(declared, "wörds"), "wörds", names=())
+    for declared in ("text/texttext", "text/markdown"):
+        inner = multipart("mixed", [part(declared, "words"), _PDF])
+        yield _case(f"{declared} beside a file", inner, "words", names=("a.pdf",))
+    csv = multipart("mixed", [part("text/csv", "1,2"), _PLAIN])
+    yield _case("a file without a name before the text", csv, "text", names=("attachment-1.csv",))
+    winmail = part("application/octet-stream; name=WINMAIL.DAT", b"\x78\x9f", encoding="base64")
+    inner = multipart("mixed", [_PLAIN, winmail])
+    yield _case("winmail.dat of no type", inner, "text", faults=("winmail.dat",))
     parts = b"--xx\r\nContent-Type: text/plain\r\n\r\nwords\r\n--xx\r\n\r\nwords\r\n--xx--\r\n"
     bare = b"Content-Type: multipart/alternative\r\n\r\n" + parts
     yield _case("a short boundary that is not declared", bare, "words", faults=("boundary",))

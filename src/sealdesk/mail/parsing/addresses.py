@@ -11,6 +11,7 @@ MAX_ADDRESSES = 100  # of one kind
 _MAX_NAME_LENGTH = 255
 _MAX_ADDRESS_LENGTH = 320  # RFC 3696, errata 1690: 64 characters, @ and 255 characters
 _MAX_COMMENT_DEPTH = 20
+_MAX_SEARCHED = 1_000  # characters of a field that is broken
 # An encoded word is one token: mailers leave commas and quotes in it as they are.
 _TOKEN = re.compile(
     r"""(?P<word>=\?[^?\s]{1,60}\?[bqBQ]\?[^?]*\?=)|(?P<quoted>"(?:[^"\\]|\\.){0,255}")"""
@@ -18,7 +19,12 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ADDRESS = re.compile(r'(?:"[^\r\n<>]*"|[^\s<>():;,"@\\]+)@[^\s<>():;,"@\\]+')
-_MAILTO = re.compile("mailto:", re.IGNORECASE)
+_MAILTO = re.compile("(?:mailto|smtp):", re.IGNORECASE)
+_BETWEEN = r"\s<>()\[\]\"':;,@\\"
+# An address somewhere in what is no list of addresses.
+_SOMEWHERE = re.compile(
+    rf"(?<![^{_BETWEEN}])(?<!@)[^{_BETWEEN}]+@[^{_BETWEEN}]+(?![^{_BETWEEN}]|@)"
+)
 _BACKSLASH = re.compile(r"\\(.)", re.DOTALL)
 # Marks that change the direction of text, which a name could use to look like another one.
 _DIRECTIONS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -69,7 +75,9 @@ class _Reader:
     def _append(self, written: str, name: str) -> None:
         address = clean_line(written)
         address = address if address.startswith('"') else "".join(address.split())
-        address = _MAILTO.sub("", address).lstrip("<")
+        address = _MAILTO.sub("", address).lstrip("<").rstrip(".")
+        if address.startswith("[") or "[" not in address:  # Outlook's `[mailto:…]`
+            address = address.removeprefix("[").removesuffix("]")
         if address.startswith("'") and address.endswith("'"):
             address = address[1:-1]
         is_valid = len(address) <= _MAX_ADDRESS_LENGTH and _ADDRESS.fullmatch(address)
@@ -96,7 +104,13 @@ def read_addresses(field: str, faults: set[Fault]) -> list[Address]:
         else:
             _take_special(reader, mark)
     reader.finish()
-    return reader.found
+    return reader.found or _only_address(field, faults)
+
+
+def _only_address(field: str, faults: set[Fault]) -> list[Address]:
+    """The one address in a field that is no list, so that its sender can be answered."""
+    found = set(_SOMEWHERE.findall(decode_words(field, faults)[:_MAX_SEARCHED]))
+    return [Address(each) for each in found if len(found) == 1 and _ADDRESS.fullmatch(each)]
 
 
 def _take_special(reader: _Reader, mark: str) -> None:

@@ -87,6 +87,11 @@ _BOMS = (
 )
 # Mailers declare these for whatever they send, so bytes that are UTF-8 are taken for it.
 _CARELESS = {"ascii", "cp1252", "iso8859-15"}
+# The same letters in other places: bytes of one are always a text of the other, too.
+_CONFUSED = {"cp1251": "koi8-r", "koi8-r": "cp1251", "cp932": "euc_jis_2004"}
+_LATIN = {"cp1250", "cp1254", "cp1257", "iso8859-2", "iso8859-4", "iso8859-13", "iso8859-16"}
+_DOUBTED = {*_CONFUSED, *_CARELESS} - {"ascii"}
+_LATIN_LETTERS = re.compile("[\u00a0-\u017f\u2010-\u203a\u20ac]*")
 _STATEFUL = {"utf-7", "iso2022_jp_ext", "iso2022_kr", "hz"}
 # ISO-2022-JP with the characters of NEC and IBM, as Outlook writes it; Python has no such codec.
 _CP50220 = "cp50220"
@@ -131,7 +136,8 @@ def decode(
     declared = codec_of(charset)
     for codec in _candidates(data, declared):
         text = _strictly(data, codec, is_cut=is_cut)
-        if text is not None and codec in _CARELESS - {"ascii"} and (guess := guess_codec(data)):
+        guess = guess_codec(data) if codec in _DOUBTED and text is not None else None
+        if guess and (codec in _CARELESS or guess == _CONFUSED[codec]):
             return Decoded(_replacing(data, guess), guess, is_certain=False)
         if text is not None:
             return Decoded(text, codec, is_certain=True)
@@ -162,7 +168,9 @@ def _candidates(data: bytes, declared: str | None) -> list[str]:
         is_escaped = b"\x1b$" in data or b"\x1b(" in data
         wide = declared if _is_wide(declared) and b"\0" in data else None
         return ["iso2022_jp_ext", _CP50220] if is_escaped else [wide or "ascii"]
-    if declared in (None, *_CARELESS) or (_is_narrow(declared) and _is_certainly_utf8(data)):
+    if declared in (None, *_CARELESS) or (
+        _is_narrow(declared) and _is_certainly_utf8(data, is_latin=declared in _LATIN)
+    ):
         return ["utf-8", *((declared,) if declared else ())]
     return [declared or "", *_WIDER.get(declared or "", ()), "utf-8"]
 
@@ -175,11 +183,14 @@ def _is_narrow(codec: str | None) -> bool:
     return (codec or "").startswith(("iso8859", "cp12", "koi8", "mac", "cp874"))
 
 
-def _is_certainly_utf8(data: bytes) -> bool:
+def _is_certainly_utf8(data: bytes, *, is_latin: bool) -> bool:
     text = _strictly(data, "utf-8")
     if text is None:
         return False
-    return sum(map(str.isascii, text)) <= len(text) - _CERTAIN_COUNT
+    foreign = "".join(each for each in text if not each.isascii())
+    if is_latin and _LATIN_LETTERS.fullmatch(foreign):
+        return True
+    return len(foreign) >= _CERTAIN_COUNT
 
 
 def _strictly(data: bytes, codec: str, *, is_cut: bool = True) -> str | None:

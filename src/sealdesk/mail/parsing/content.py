@@ -1,6 +1,8 @@
 """The text of a message, and the files with it."""
 
+import hashlib
 import re
+from collections.abc import Iterable
 
 from sealdesk.mail.parsing import charsets
 from sealdesk.mail.parsing.calendars import describe_event
@@ -26,6 +28,11 @@ _META_CHARSET = re.compile(rb"charset\s*+=\s*+[\"']?([A-Za-z0-9_-]{2,40})", re.I
 _META_BYTES = 2_048
 _MAX_CONTENT_ID_LENGTH = 255
 _BODY_TYPES = ("text/plain", "text/html", "text/enriched", "text/richtext", UNCLEAR)
+_TEXT_FILES = (
+    "text/calendar", "text/css", "text/csv", "text/directory", "text/javascript", "text/rtf",
+    "text/rfc822-headers", "text/vcard", "text/x-vcard", "text/xml",
+)  # fmt: skip
+_PRINTABLE = re.compile(rb"[\t\r\n\x20-\x7e\x80-\xff]+")
 _HTML_BEGINNING = re.compile(
     rb"\s*+(?:\xef\xbb\xbf)?<(?:!doctype html|html|head|body|div|p|table|meta)[\s>]", re.IGNORECASE
 )
@@ -52,6 +59,7 @@ class Content:
         self.texts: list[str] = []
         self.events: list[str] = []  # of calendars
         self.files: list[Part] = []
+        self.hashed = hashlib.sha256()  # the names of the files, and what is in them
         self.is_truncated = False
         self._signed_count = 0
         self.reports: list[Node] = []  # of message/delivery-status
@@ -91,7 +99,7 @@ class Content:
     def _take_leaf(self, node: Node, within: str, *, wants_text: bool) -> None:
         disposition = read_value(node.headers.first("content-disposition"), self.faults)
         name = _declared_name(node, disposition)
-        if self._is_text(node, disposition, name, is_whole=not within):
+        if self._is_text(node, disposition, name, is_whole=not within, wants_text=wants_text):
             if wants_text:
                 self._take_text(node)
             return
@@ -102,22 +110,35 @@ class Content:
         if signed is not None:
             self._take_signed(signed, wants_text=wants_text)
             return
-        self._note_type(node)
+        self._note_type(node, name)
         if node.kind == "text/calendar":
             self.events.append(describe_event(self._decoded(node, _MAX_PLAIN_BYTES)))
         content_id = clean_line(node.headers.first("content-id")).strip("<> ") or None
         is_inline = disposition.value == "inline" or within == "multipart/related"
         self._add_file(node, name, content_id, is_inline=is_inline and content_id is not None)
 
-    def _is_text(self, node: Node, disposition: Value, name: str, *, is_whole: bool) -> bool:
+    def _is_text(
+        self, node: Node, disposition: Value, name: str, *, is_whole: bool, wants_text: bool
+    ) -> bool:
         if node.kind.startswith("multipart/"):
             return Fault.DEPTH not in self.faults
-        # A kind of text that nobody knows is text, if it is all that there is (RFC 2046, 4.1.4).
-        is_unknown = is_whole and node.kind.startswith("text/") and node.kind != "text/calendar"
-        if not (is_unknown or node.kind in _BODY_TYPES) or disposition.value == "attachment":
+        if disposition.value == "attachment":
+            return False
+        is_first = wants_text and not (name or self.texts)
+        if node.kind not in _BODY_TYPES and not (
+            self._is_unknown_text(node) if is_whole else is_first and _is_unknown_kind(node)
+        ):
             return False
         # Some mailers name the text of a message, but a second text with a name is a file.
         return not name or not (self.texts or self.files)
+
+    def _is_unknown_text(self, node: Node) -> bool:
+        """Whether a type that nobody knows is that of text, which is all that there is."""
+        if not node.kind.startswith("application/") or node.kind in (*_SMIME_TYPES, *_TNEF_TYPES):
+            return node.kind.startswith("text/") and node.kind != "text/calendar"
+        return (
+            _PRINTABLE.fullmatch(decode_text(self._encoded(node), set(), _META_BYTES)) is not None
+        )
 
     def _signed_content(self, node: Node) -> bytes | None:
         """The message within an opaque signature, which is not checked."""
@@ -133,8 +154,8 @@ class Content:
         self.faults |= structure.faults
         self.raw = outer
 
-    def _note_type(self, node: Node) -> None:
-        if node.kind in _TNEF_TYPES:
+    def _note_type(self, node: Node, name: str) -> None:
+        if node.kind in _TNEF_TYPES or name.lower() == "winmail.dat":
             self.faults.add(Fault.TNEF)
         elif node.kind == "message/external-body":
             self.faults.add(Fault.EXTERNAL)
@@ -210,9 +231,17 @@ class Content:
             return
         written = file_name(name, content_type, len(self.files) + 1, self.faults)
         content_id = content_id[:_MAX_CONTENT_ID_LENGTH] if content_id else None
-        size = sum(map(len, decode(encoded, self.faults)))
+        size = self._hash(written, decode(encoded, self.faults))
         kind = media_type(content_type)
         self.files.append(Part(written, kind, encoded, size, content_id, is_inline))
+
+    def _hash(self, name: str, pieces: Iterable[bytes]) -> int:
+        size = 0
+        self.hashed.update(f"\0{name}\0".encode("utf-8", "replace"))
+        for piece in pieces:
+            size += len(piece)
+            self.hashed.update(piece)
+        return size
 
     def _leave_out(self) -> None:
         self.faults.add(Fault.PARTS)
@@ -222,6 +251,11 @@ class Content:
 def _declared_name(node: Node, disposition: Value) -> str:
     named = disposition.parameters.get("filename", "")
     return named or node.content_type.parameters.get("name", "")
+
+
+def _is_unknown_kind(node: Node) -> bool:
+    """Whether a part is text of a kind that nobody knows (RFC 2046, 4.1.4), and no usual file."""
+    return node.kind.startswith("text/") and node.kind not in _TEXT_FILES
 
 
 def _rank(node: Node) -> int:

@@ -3,10 +3,10 @@
 import binascii
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import groupby, islice
 from typing import NamedTuple
 
-from sealdesk.mail.parsing.charsets import clean_line, codec_of, decode
+from sealdesk.mail.parsing.charsets import Decoded, clean_line, codec_of, decode
 from sealdesk.mail.parsing.types import Fault
 
 # Mailers leave spaces and question marks in a word as they are, although the RFC forbids both.
@@ -20,8 +20,11 @@ _MAX_WORDS = 2_000
 
 
 class _Word(NamedTuple):
+    """base64: as it is written, "" for a word in the other encoding."""
+
     charset: str
     data: bytes
+    base64: str = ""
 
 
 def decode_words(value: str, faults: set[Fault]) -> str:
@@ -65,7 +68,7 @@ def _read(found: re.Match[str]) -> _Word:
     # The charset may have a language (RFC 2231, 5).
     charset = found[1].partition("*")[0]
     if found[2] in "bB":
-        return _Word(charset, _from_base64(found[3]))
+        return _Word(charset, _from_base64(found[3]), found[3])
     return _Word(charset, binascii.a2b_qp(found[3].replace("_", " ").encode()))
 
 
@@ -78,19 +81,18 @@ def _from_base64(text: str) -> bytes:
 def _decoded(words: list[_Word], faults: set[Fault]) -> list[str]:
     """The texts of adjacent words; a character may begin in one and end in the next."""
     texts: list[str] = []
-    for charset, data in _joined(words):
-        decoded = decode(data, charset)
+    for charset, same in groupby(words, key=lambda word: word.charset.lower()):
+        decoded = _decode(charset, list(same))
         if not decoded.is_certain or codec_of(charset) is None:
             faults.add(Fault.CHARSET)
         texts.append(decoded.text)
     return texts
 
 
-def _joined(words: list[_Word]) -> list[_Word]:
-    joined: list[tuple[str, list[bytes]]] = []
-    for charset, data in words:
-        if joined and joined[-1][0] == charset.lower():
-            joined[-1][1].append(data)
-        else:
-            joined.append((charset.lower(), [data]))
-    return [_Word(charset, b"".join(parts)) for charset, parts in joined]
+def _decode(charset: str, words: list[_Word]) -> Decoded:
+    decoded = decode(b"".join(word.data for word in words), charset)
+    if decoded.is_certain or len(words) == 1 or not all(word.base64 for word in words):
+        return decoded
+    # Some mailers cut base64 anywhere.
+    joined = decode(_from_base64("".join(word.base64 for word in words)), charset)
+    return joined if joined.is_certain else decoded

@@ -3,6 +3,7 @@
 import codecs
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 # Latin texts have single letters outside ASCII; others have whole words of them.
 _PAIRS = re.compile(rb"[\x80-\xff]{2}")
@@ -10,6 +11,7 @@ _MIN_SHARE_IN_PAIRS = 0.7
 _MIN_BYTES = 6
 _MIN_LETTERS = 0.7  # of the characters outside ASCII
 _MIN_COMMON = 0.4
+_MAX_CASED = 2_000  # characters whose case is looked at
 _KANA = re.compile("[\u3041-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 # The commonest characters of Chinese texts, traditional and simplified.
@@ -54,7 +56,17 @@ def _score(data: bytes, codec: str, share: Callable[[str], float]) -> float:
     except UnicodeError:
         return 0.0
     foreign = "".join(each for each in text.lower() if not each.isascii() and not each.isspace())
-    return share(foreign) if foreign else 0.0
+    return share(foreign) * _share_of_words(text[:_MAX_CASED]) if foreign else 0.0
+
+
+def _share_of_words(text: str) -> float:
+    """Less where capitals follow small letters, as nobody writes."""
+    letters = [each for each in text if not each.isascii()]
+    mixed = sum(
+        first.islower() and not first.isascii() and second.isupper() and not second.isascii()
+        for first, second in pairwise(text)
+    )
+    return max(0.0, 1 - 4 * mixed / max(len(letters), 1))
 
 
 def _share_of(letters: re.Pattern[str], least: float) -> Callable[[str], float]:

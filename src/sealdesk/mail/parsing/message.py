@@ -2,6 +2,8 @@
 
 import hashlib
 
+import msgspec
+
 from sealdesk.mail.parsing.addresses import MAX_ADDRESSES, read_addresses
 from sealdesk.mail.parsing.automatic import (
     is_by_program,
@@ -17,7 +19,7 @@ from sealdesk.mail.parsing.encoded_words import charset_of_words, decode_words
 from sealdesk.mail.parsing.headers import Headers
 from sealdesk.mail.parsing.message_ids import read_message_ids
 from sealdesk.mail.parsing.structure import Node, Structure
-from sealdesk.mail.parsing.types import Address, DeliveryStatus, Fault, ParsedMessage, Part
+from sealdesk.mail.parsing.types import Address, DeliveryStatus, Fault, ParsedMessage
 
 MAX_SUBJECT_LENGTH = 255  # of a ticket
 _MAX_ADDRESS_FIELDS = 20
@@ -59,14 +61,17 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
     address = sender.address if sender else None
     automatic = why_automatic(headers, top.kind, address)
     text = content.text or original_text(raw, content.reports)
+    in_reply_to = read_message_ids(headers.first("in-reply-to"))
+    references = read_message_ids(headers.first("references"))
     status = None
     if is_from_mail_system(headers, top.kind, address):
         status = _delivery_status(raw, top, content, subject, text, faults)
+        status = _about(status, in_reply_to or references[-1:])
     message_ids = read_message_ids(headers.first("message-id"))
     return ParsedMessage(
         message_id=message_ids[0] if message_ids else None,
-        in_reply_to=read_message_ids(headers.first("in-reply-to")),
-        references=read_message_ids(headers.first("references")),
+        in_reply_to=in_reply_to,
+        references=references,
         sender=sender,
         reply_to=_addresses(headers, "reply-to", faults),
         to=_addresses(headers, "to", faults),
@@ -81,7 +86,7 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
         list_id=_list_id(headers),
         original_from=_original_from(headers, faults),
         date=clean_line(headers.first("date"))[:_MAX_DATE],
-        content_hash=_hash_of_content(subject, text, content.files),
+        content_hash=_hash_of_content(subject, text, content),
         delivery_status=status,
         is_spam=is_spam(headers),
         authentication_results=_results(headers),
@@ -137,13 +142,10 @@ def _original_from(headers: Headers, faults: set[Fault]) -> tuple[Address, ...]:
     return tuple(each for name in named for each in _addresses(headers, name, faults))
 
 
-def _hash_of_content(subject: str, text: str, files: list[Part]) -> str:
+def _hash_of_content(subject: str, text: str, content: Content) -> str:
     """What tells messages apart whose program gives all of them one Message-ID."""
     digest = hashlib.sha256(f"{subject}\0{text}".encode("utf-8", "replace"))
-    for file in files:
-        raw, start, end, _ = file.encoded
-        digest.update(f"\0{file.name}\0".encode("utf-8", "replace"))
-        digest.update(memoryview(raw)[start:end])
+    digest.update(content.hashed.digest())
     return digest.hexdigest()[:_HASH_LENGTH]
 
 
@@ -163,3 +165,10 @@ def _delivery_status(
     if content.reports:
         return read_report(raw, content.reports, top, f"{subject}\n{text}", faults)
     return read_bounce_text(raw, top, subject, text)
+
+
+def _about(status: DeliveryStatus | None, answered: tuple[str, ...]) -> DeliveryStatus | None:
+    """A report without a copy is about the message that it answers, as Exchange and Gmail do."""
+    if status is None or status.message_id or not answered:
+        return status
+    return msgspec.structs.replace(status, message_id=answered[0])

@@ -25,6 +25,8 @@ _ENCODINGS = {
     "uue": "x-uuencode",
 }
 _BEGIN = re.compile(r"^begin(?:-base64)? [0-7]{3,4} (\S[^\r\n]{0,254})$", re.MULTILINE)
+_BASE64_LINE = re.compile(rb"[A-Za-z0-9+/]*={0,2}")
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MAX_FILES = 20  # within one text
 
 
@@ -46,8 +48,33 @@ def decode(encoded: Encoded, faults: set[Fault], limit: int | None = None) -> It
 
 
 def decode_text(encoded: Encoded, faults: set[Fault], limit: int) -> bytes:
-    """The bytes of so many encoded bytes."""
-    return b"".join(decode(encoded, faults, limit))
+    """The bytes of so many encoded bytes; what only says that it is base64 is taken as it is."""
+    data = b"".join(decode(encoded, faults, limit))
+    if _name(encoded.encoding) != "base64" or _is_words(data):
+        return data
+    return _repaired(encoded.raw[encoded.start : min(encoded.end, encoded.start + limit)], data)
+
+
+def _repaired(written: bytes, data: bytes) -> bytes:
+    """Base64 without the lines of others among it, or the text that is none.
+
+    data: what the whole of it gives.
+    """
+    lines = written.split(b"\n")
+    plain = [line for line in lines if _BASE64_LINE.fullmatch(line.strip())]
+    if len(plain) == len(lines):
+        return data
+    kept = _decode_groups(b"".join(plain))[0]
+    return next((each for each in (kept, written) if _is_words(each)), data)
+
+
+def _is_words(data: bytes) -> bool:
+    """Whether bytes are UTF-8 without control characters, as what is no text hardly is."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return bool(data) and _CONTROL.search(data) is None
 
 
 def _name(encoding: str) -> str:
