@@ -21,7 +21,7 @@ esac
 cd -- "$(dirname -- "$0")/.."
 
 version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' src/sealdesk/__init__.py)
-digest=$(find src docs docs_builder tests/vectors "$lock" -type f ! -name '*.pyc' ! -name '*.msgpack' -print0 | sort -z |
+digest=$(find src docs docs_builder clients tests/vectors "$lock" -type f ! -name '*.pyc' ! -name '*.msgpack' -print0 | sort -z |
     xargs -0 sha256sum | sha256sum | cut -c1-12)
 release=$target/releases/$version-$digest
 if [ -e "$release/whole" ]; then

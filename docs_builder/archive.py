@@ -5,11 +5,12 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from docs_builder import layout, problems, reference, twins
-from docs_builder.site import DOCS, ROOT, SHIPPED, BrokenSite, Site, read_site
+from docs_builder import downloads, layout, problems, reference, twins
+from docs_builder.site import DOCS, DOWNLOADS, ROOT, SHIPPED, BrokenSite, Site, read_site
 from sealdesk.routes import PROBLEM_TYPES, ROUTES
 from sealdesk.routes.documented_events import DOCUMENTED_EVENTS
 from sealdesk.web.documentation import ARCHIVE, File
@@ -24,8 +25,13 @@ _NOT_IN_REFERENCE = ("Documentation", "Pages")
 
 def build() -> dict[str, File]:
     """The files by the path of their URL. Raises BrokenSite with all faults."""
-    site = read_site(_generated())
+    openapi = _openapi()
+    found = downloads.downloads(msgspec.json.encode(openapi))
+    site = read_site(_generated(openapi) | {"downloads.md": downloads.page(found)})
     files = dict(_assets(site)) | html_pages(site)
+    for each in found:
+        if each.url.startswith(DOWNLOADS):
+            files[each.url] = _file(each.content, each.content_type)
     for page in site.pages.values():
         files[f"{page.url}.md"] = _file(twins.twin(site, page).encode(), _MARKDOWN)
     files["/llms.txt"] = _file(twins.llms_txt(site).encode(), _TEXT)
@@ -53,12 +59,14 @@ def write(files: dict[str, File], path: Path = ARCHIVE) -> None:
     new.replace(path)
 
 
-def _generated() -> dict[str, str]:
+def _openapi() -> dict[str, Any]:
+    """The document as the service serves it at /openapi.json."""
     routes = [route for route in ROUTES if route.operation.tag not in _NOT_IN_REFERENCE]
-    return {
-        **reference.pages(document(routes, PROBLEM_TYPES, DOCUMENTED_EVENTS)),
-        "errors.md": problems.page(PROBLEM_TYPES),
-    }
+    return document(routes, PROBLEM_TYPES, DOCUMENTED_EVENTS)
+
+
+def _generated(openapi: dict[str, Any]) -> dict[str, str]:
+    return {**reference.pages(openapi), "errors.md": problems.page(PROBLEM_TYPES)}
 
 
 def _assets(site: Site) -> Iterator[tuple[str, File]]:
@@ -84,6 +92,6 @@ def _index(site: Site) -> bytes:
 
 
 def _file(content: bytes, content_type: str) -> File:
-    is_gzip = content_type != "image/webp"
+    is_gzip = content_type not in ("image/webp", "application/octet-stream")
     stored = gzip.compress(content, mtime=0) if is_gzip else content
     return File(content_type, stored, is_gzip, hashlib.sha256(content).hexdigest()[:16])

@@ -18,6 +18,8 @@ _PICTURES = {".webp": "image/webp", ".svg": "image/svg+xml"}
 
 # Files of the source outside `docs/` that the site has too, by their URL.
 SHIPPED = {"tests/vectors/signatures.json": "/docs/vectors.json"}
+# The folder of the files of the page Downloads.
+DOWNLOADS = "/docs/downloads"
 _SERVED = ("/openapi.json", "/llms.txt", "/llms-full.txt", "/docs.md")
 _PARTS = {path_of_tag(tag) for tag in TAGS}
 
@@ -81,7 +83,8 @@ class Site:
         """The relative address of a URL of the service in a text, such as `/docs/errors`."""
         path, _, anchor = url.partition("#")
         found = self.urls.get(path)
-        if path in _SERVED or path in _PARTS or path in SHIPPED.values():
+        is_file = path in SHIPPED.values() or path.startswith(f"{DOWNLOADS}/")
+        if path in _SERVED or path in _PARTS or is_file:
             return relative(path, page.url)
         if found is None or (anchor and anchor not in found.document.anchors):
             return None

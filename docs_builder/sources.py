@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
-_FOLDERS = ("docs", "docs_builder", "src/sealdesk", "tests/vectors")
+_FOLDERS = ("docs", "docs_builder", "src/sealdesk", "tests/vectors", "clients")
 _ARCHIVE = _ROOT / "src" / "sealdesk" / "web" / "documentation.msgpack"
 _NOTE = _ROOT / "build" / "documentation.sources"
 
@@ -33,4 +33,5 @@ def _fingerprint() -> str:
 
 
 def _is_source(path: Path) -> bool:
-    return path.suffix in {".md", ".toml", ".py", ".txt", ".html", ".css", ".js", ".json", ".webp"}
+    kinds = {".md", ".toml", ".py", ".txt", ".html", ".css", ".js", ".ts", ".json", ".webp"}
+    return path.suffix in kinds and "node_modules" not in path.parts

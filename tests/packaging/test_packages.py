@@ -20,7 +20,10 @@ from tests import vectors
 from tests.servers import free_port
 
 _ROOT = Path(__file__).parents[2]
-_SOURCES = ("pyproject.toml", "README.md", "CHANGELOG.md", ".gitignore")
+_SOURCES = ("pyproject.toml", "README.md", "CHANGELOG.md", ".gitignore", "hatch_build.py")
+_NOT_IN_CHECKOUT = shutil.ignore_patterns(
+    ".git", ".venv", "var", "build", "dist", "node_modules", "__pycache__", "*.msgpack", ".*_cache"
+)
 _PROGRAM = "import sys; from sealdesk.cli import main; sys.exit(main())"
 _BASE = {
     re.split(r"[\[<>=]", each)[0]
@@ -65,14 +68,20 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an environment with the wheel and its base dependencies only."""
     home = tmp_path_factory.mktemp("venv")
     venv.create(home, symlinks=True)
-    (site,) = home.glob("lib/python*/site-packages")
-    for name in _closure(_BASE):
-        for top in _top_level(name):
-            if not (site / top.name).exists():
-                (site / top.name).symlink_to(top)
+    site = link_packages(_BASE, home)
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
     return home / "bin" / "python"
+
+
+def link_packages(names: set[str], home: Path) -> Path:
+    """Put these packages and what they need into an environment; its site-packages."""
+    (site,) = home.glob("lib/python*/site-packages")
+    for name in _closure(names):
+        for top in _top_level(name):
+            if not (site / top.name).exists():
+                (site / top.name).symlink_to(top)
+    return site
 
 
 def _closure(names: set[str]) -> set[str]:
@@ -117,6 +126,17 @@ def test_two_builds_have_the_same_bytes(built: dict[str, bytes], tmp_path: Path)
     assert {name: again[name] == content for name, content in built.items()} == dict.fromkeys(
         built, True
     )
+
+
+@pytest.mark.prove
+def test_a_build_makes_the_documentation(tmp_path: Path) -> None:
+    shutil.copytree(_ROOT, tmp_path / "a", ignore=_NOT_IN_CHECKOUT)
+    shutil.copytree(_ROOT / "clients", tmp_path / "a" / "clients", dirs_exist_ok=True)
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
+    subprocess.run(command, cwd=tmp_path / "a", check=True, capture_output=True)
+    (wheel,) = (tmp_path / "a" / "dist").iterdir()
+    with zipfile.ZipFile(wheel) as archive:
+        assert "sealdesk/web/documentation.msgpack" in archive.namelist()
 
 
 def test_the_wheel_has_types_documentation_and_extras(wheel: Path) -> None:

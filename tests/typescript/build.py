@@ -14,6 +14,8 @@ from tests.typescript.sources import CLIENT
 
 _PLACE = Path(sys.prefix) / "typescript"
 _STAMP = ".built"
+# The build that the site offers as a package. schema.d.ts would repeat src/schema.ts.
+DIST = CLIENT / "dist"
 _COPIED = ("src", "test")
 
 
@@ -34,6 +36,12 @@ def built() -> Path:
             _build()
             stamp.write_text(digest)
     return _PLACE
+
+
+def packed_build(place: Path) -> dict[str, bytes]:
+    """The files of the build that are in the checkout, by their names."""
+    files = (file for file in (place / "dist").iterdir() if file.name != "schema.d.ts")
+    return {file.name: file.read_bytes() for file in files}
 
 
 def compile_types(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

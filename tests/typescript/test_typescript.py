@@ -16,7 +16,7 @@ from tests.support.client import Key
 from tests.support.databases import on_sqlite
 from tests.support.receiver import LOOPBACK
 from tests.typescript import runtimes
-from tests.typescript.build import built, compile_types, node_modules
+from tests.typescript.build import DIST, built, compile_types, node_modules, packed_build
 from tests.typescript.sources import CLIENT, generated
 
 _ROOT = CLIENT.parents[1]
@@ -98,6 +98,11 @@ def test_the_package_has_the_build_and_nothing_else(project: Path) -> None:
     assert {name for name in names if not name.startswith("dist/")} == {"package.json", "README.md"}
     assert {"dist/index.js", "dist/index.d.ts"} <= names
     assert tarball.stat().st_size < 100_000
+
+
+def test_the_package_of_the_site_is_the_present_build() -> None:
+    """If not: `python -m tests.typescript`."""
+    assert {file.name: file.read_bytes() for file in DIST.iterdir()} == packed_build(built())
 
 
 @pytest.mark.prove

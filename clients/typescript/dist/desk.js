@@ -1,0 +1,111 @@
+/** `Desk`: a tenant of Sealdesk, through the permissions of one API key. */
+import { utf8 } from "./bytes.js";
+import { checkUrl } from "./credentials.js";
+import { Webhooks } from "./endpoints.js";
+import { InvalidConfiguration } from "./errors.js";
+import { Pages } from "./pages.js";
+import { Attachments, Customers, Events, Followers, Participants, jsonOf, readPageOf, Replies, Tickets, } from "./resources.js";
+import { DEFAULT_POLICY } from "./retry.js";
+import { Signer } from "./signing.js";
+import { ROOT } from "./targets.js";
+import { MAX_FILE_BYTES, Transport, } from "./transport.js";
+export class Desk {
+    tickets;
+    replies;
+    customers;
+    followers;
+    participants;
+    attachments;
+    webhooks;
+    events;
+    #transport;
+    /** Throws InvalidConfiguration. */
+    constructor(options) {
+        const signer = new Signer(options.apiKey, options.apiSecret, options.now);
+        const transport = {
+            policy: { ...DEFAULT_POLICY, ...options.retry },
+            timeoutMs: options.timeoutMs ?? 30_000,
+            fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+            sleep: options.sleep ?? ((s) => new Promise((done) => setTimeout(done, s * 1000))),
+            random: options.random ?? Math.random,
+            warn: options.warn ?? ((text) => console.warn(text)),
+            showsSignedMessage: options.showsSignedMessage ?? true,
+        };
+        this.#transport = new Transport(checkUrl(options.baseUrl), signer, transport);
+        this.tickets = new Tickets(this.#transport);
+        this.replies = new Replies(this.#transport);
+        this.customers = new Customers(this.#transport);
+        this.followers = new Followers(this.#transport);
+        this.participants = new Participants(this.#transport);
+        this.attachments = new Attachments(this.#transport);
+        this.webhooks = new Webhooks(this.#transport);
+        this.events = new Events(this.#transport);
+    }
+    /** Reads SEALDESK_API_KEY, SEALDESK_API_SECRET and SEALDESK_API_URL. */
+    static fromEnvironment(options = {}) {
+        return new Desk({
+            apiKey: environmentOf("SEALDESK_API_KEY"),
+            apiSecret: environmentOf("SEALDESK_API_SECRET"),
+            baseUrl: environmentOf("SEALDESK_API_URL"),
+            ...options,
+        });
+    }
+    /** The URL of the service, without a trailing slash. */
+    get baseUrl() {
+        return this.#transport.baseUrl;
+    }
+    /** What the service knows of the key: a good first request. */
+    async whoami() {
+        return (await this.#transport.json({ method: "GET", target: `${ROOT}/whoami` })).data;
+    }
+    /** The time of the test tenant; for keys that begin with tk_test_. */
+    async testClock() {
+        return (await this.#transport.json({ method: "GET", target: `${ROOT}/test-clock` })).data;
+    }
+    /** Sets the clock of the test tenant ahead, to a time or by a number of seconds. */
+    async setTestClock(change) {
+        return (await this.#transport.json({ method: "PUT", target: `${ROOT}/test-clock`, ...jsonOf(change) })).data;
+    }
+    /** The users to whom tickets can be assigned. */
+    agents(options = {}) {
+        return this.list(`${ROOT}/agents`, {}, options);
+    }
+    /** The teams to which tickets can be given. */
+    teams(options = {}) {
+        return this.list(`${ROOT}/teams`, {}, options);
+    }
+    /** The time of the service. */
+    async time() {
+        return (await this.#transport.json({ method: "GET", target: "/api/v1/time" })).data;
+    }
+    /** The rows of any list, also of one that this version of the client does not know. */
+    list(path, query = {}, { cursor } = {}) {
+        const read = (at) => readPageOf(this.#transport, path, { per_page: 100, ...query, cursor: at });
+        return new Pages(read, cursor);
+    }
+    /**
+     * A signed request to any path, and the response, whatever its status. target: path and query,
+     * percent-encoded. A POST gets an Idempotency-Key. A response of more than 64 MiB is refused.
+     */
+    request(method, target, body = "", headers = {}) {
+        const verb = method.toUpperCase();
+        const bytes = typeof body === "string" ? utf8(body) : body;
+        const own = {};
+        if (bytes.length > 0)
+            own["content-type"] = "application/json";
+        if (verb === "POST")
+            own["idempotency-key"] = crypto.randomUUID();
+        for (const [name, value] of Object.entries(headers))
+            own[name.toLowerCase()] = value;
+        const maxBytes = MAX_FILE_BYTES;
+        const sending = { method: verb, target, body: bytes, headers: own, maxBytes };
+        return this.#transport.send(sending);
+    }
+}
+function environmentOf(name) {
+    const scope = globalThis;
+    const value = scope.process?.env[name];
+    if (!value)
+        throw new InvalidConfiguration(`the environment variable ${name} is not set`);
+    return value;
+}

@@ -1,0 +1,14 @@
+/** The client of Sealdesk: signs, pages, retries, follows events and verifies webhooks. */
+export { Desk, type DeskOptions } from "./desk.js";
+export type { Webhooks } from "./endpoints.js";
+export * from "./errorCodes.js";
+export * from "./errors.js";
+export { Feed, type FeedOptions } from "./feed.js";
+export { type Page, Pages } from "./pages.js";
+export type { Attachments, Customers, Events, Followers, Participants, ListOptions, PatchOptions, PostOptions, Replies, Tickets, } from "./resources.js";
+export { DEFAULT_POLICY, type RetryPolicy } from "./retry.js";
+export type { components, operations, paths } from "./schema.js";
+export { messageOf, type SignatureHeaders, Signer } from "./signing.js";
+export type { Received } from "./transport.js";
+export type * from "./types.js";
+export { type HeadersLike, Webhook } from "./webhooks.js";

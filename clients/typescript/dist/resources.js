@@ -1,0 +1,246 @@
+/** The resources of a desk: tickets, replies, customers, attachments and events. */
+import { utf8 } from "./bytes.js";
+import { UnexpectedResponse } from "./errors.js";
+import { Feed } from "./feed.js";
+import { Pages, readPage } from "./pages.js";
+import { ROOT, segment, targetOf } from "./targets.js";
+import { MAX_FILE_BYTES } from "./transport.js";
+const PAGE_ROWS = 100; // the largest page of the service
+/** What the service does not know is refused, not ignored. */
+const JSON_HEADERS = { "content-type": "application/json", prefer: "handling=strict" };
+export class Resource {
+    transport;
+    constructor(transport) {
+        this.transport = transport;
+    }
+    async getData(target) {
+        return dataOf(target, await this.transport.json({ method: "GET", target }));
+    }
+    listRows(path, query, { cursor }) {
+        const read = (at) => readPageOf(this.transport, path, { per_page: PAGE_ROWS, ...query, cursor: at });
+        return new Pages(read, cursor);
+    }
+    async postFields(target, fields, options) {
+        return (await this.transport.json(postOf(target, utf8(JSON.stringify(fields)), options))).data;
+    }
+    /** Of an action without an Idempotency-Key, so it is not repeated after a failure. */
+    async postOnce(target, fields, extraMs = 0) {
+        const body = fields === undefined ? {} : jsonOf(fields);
+        return (await this.transport.json({ method: "POST", target, extraMs, ...body })).data;
+    }
+    async deleteAt(target, { ifMatch } = {}) {
+        const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
+        const sending = { method: "DELETE", target, headers };
+        this.transport.raiseForStatus(sending, await this.transport.send(sending));
+    }
+    async patchFields(target, fields, options) {
+        const headers = { ...JSON_HEADERS };
+        if (options.ifMatch !== undefined)
+            headers["if-match"] = options.ifMatch;
+        const body = utf8(JSON.stringify(fields));
+        return dataOf(target, await this.transport.json({ method: "PATCH", target, body, headers }));
+    }
+}
+export class Tickets extends Resource {
+    /** The tickets that match all filters, newest first. */
+    list(filters = {}, options = {}) {
+        return this.listRows(`${ROOT}/tickets`, filters, options);
+    }
+    /** The tickets with all words and filters of the inbox's search, such as `tag:vip kettle`. */
+    search(q, options = {}) {
+        return this.listRows(`${ROOT}/search`, { q }, options);
+    }
+    /** html: also with its description as safe HTML. include: its customer, its replies. */
+    get(id, { html, include } = {}) {
+        return this.getData(targetOf(`${ROOT}/tickets/${segment(id)}`, { html, include }));
+    }
+    /** Opens a ticket. Its customer is found by e-mail address, or added. */
+    create(fields, options = {}) {
+        return this.postFields(`${ROOT}/tickets`, fields, options);
+    }
+    update(id, fields, options = {}) {
+        return this.patchFields(`${ROOT}/tickets/${segment(id)}`, fields, options);
+    }
+    /** Opens up to 100 tickets. One that is refused stops no other: see refusedCount. */
+    async bulkCreate(tickets, options = {}) {
+        const body = utf8(JSON.stringify({ tickets }));
+        return bulkOf(await this.transport.json(postOf(`${ROOT}/tickets/bulk`, body, options)));
+    }
+    /** Changes up to 100 tickets. One that is refused stops no other: see refusedCount. */
+    async bulkUpdate(changes) {
+        // With an ETag, a second attempt would be refused.
+        const isRepeatable = !changes.some((change) => "if_match" in change);
+        const sent = { ...jsonOf({ tickets: changes }), isRepeatable };
+        const target = `${ROOT}/tickets/bulk`;
+        return bulkOf(await this.transport.json({ method: "PATCH", target, ...sent }));
+    }
+    /** Merges a ticket into another, and returns that one. */
+    merge(id, into, options = {}) {
+        return this.postFields(`${ROOT}/tickets/${segment(id)}/merge`, { into }, options);
+    }
+    /** Undoes a merge within a day. */
+    async undoMerge(id) {
+        const target = `${ROOT}/tickets/${segment(id)}/merge`;
+        return (await this.transport.json({ method: "DELETE", target })).data;
+    }
+    /** Makes a new ticket of a reply and all later ones. */
+    split(id, fields, options = {}) {
+        return this.postFields(`${ROOT}/tickets/${segment(id)}/split`, fields, options);
+    }
+    /** Creates a secret link to the page on which the customer rates a ticket. */
+    ratingLink(id, options = {}) {
+        return this.postFields(`${ROOT}/tickets/${segment(id)}/rating-link`, {}, options);
+    }
+}
+export class Replies extends Resource {
+    /** The replies and notes of a ticket, newest first. */
+    list(ticketId, filters = {}, options = {}) {
+        return this.listRows(`${ROOT}/tickets/${segment(ticketId)}/replies`, filters, options);
+    }
+    /** Writes a public reply, or an internal note with `is_internal: true`. */
+    create(ticketId, fields, options = {}) {
+        return this.postFields(`${ROOT}/tickets/${segment(ticketId)}/replies`, fields, options);
+    }
+}
+export class Followers extends Resource {
+    /** The users who follow a ticket. */
+    list(ticketId, options = {}) {
+        return this.listRows(followersPath(ticketId), {}, options);
+    }
+    add(ticketId, userId, options = {}) {
+        return this.postFields(followersPath(ticketId), { user_id: userId }, options);
+    }
+    remove(ticketId, userId) {
+        return this.deleteAt(`${followersPath(ticketId)}/${segment(userId)}`);
+    }
+}
+export class Participants extends Resource {
+    /** The people who get the public replies of a ticket by e-mail. */
+    async get(ticketId) {
+        const target = participantsPath(ticketId);
+        return (await this.transport.json({ method: "GET", target })).data;
+    }
+    /** Sets all of them; an empty list for nobody. */
+    async set(ticketId, participants) {
+        const target = participantsPath(ticketId);
+        const body = jsonOf({ participants });
+        return (await this.transport.json({ method: "PUT", target, ...body })).data;
+    }
+}
+export class Customers extends Resource {
+    /** The customers that match all filters, newest first. */
+    list(filters = {}, options = {}) {
+        return this.listRows(`${ROOT}/customers`, filters, options);
+    }
+    get(id) {
+        return this.getData(`${ROOT}/customers/${segment(id)}`);
+    }
+    create(fields, options = {}) {
+        return this.postFields(`${ROOT}/customers`, fields, options);
+    }
+    update(id, fields, options = {}) {
+        return this.patchFields(`${ROOT}/customers/${segment(id)}`, fields, options);
+    }
+    /** Deletes a customer without tickets. */
+    delete(id, options = {}) {
+        return this.deleteAt(`${ROOT}/customers/${segment(id)}`, options);
+    }
+    /** Merges a customer into another, and returns that one. */
+    merge(id, into, options = {}) {
+        return this.postFields(`${ROOT}/customers/${segment(id)}/merge`, { into }, options);
+    }
+    /** Undoes a merge within a day. */
+    async undoMerge(id) {
+        const target = `${ROOT}/customers/${segment(id)}/merge`;
+        return (await this.transport.json({ method: "DELETE", target })).data;
+    }
+    /** Begins to erase a customer and all texts of their tickets, for good. */
+    async erase(id, options = {}) {
+        const target = `${ROOT}/customers/${segment(id)}/erase`;
+        return (await this.transport.json(postOf(target, utf8(""), options))).data;
+    }
+    /** How far the erasure of a customer is. */
+    async erasure(id) {
+        const target = `${ROOT}/customers/${segment(id)}/erasure`;
+        return (await this.transport.json({ method: "GET", target })).data;
+    }
+    /** Changes the customer with this id of another system, or adds one. */
+    async upsert(externalId, fields) {
+        const target = `${ROOT}/customers/by-external-id/${segment(externalId)}`;
+        return (await this.transport.json({ method: "PUT", target, ...jsonOf(fields) })).data;
+    }
+}
+export class Attachments extends Resource {
+    /** Uploads a file. Its id goes into `attachment_ids` of a new ticket or reply. */
+    async upload(name, content, options = {}) {
+        const target = targetOf(`${ROOT}/attachments`, { name });
+        const sending = postOf(target, content, options);
+        const type = options.contentType ?? "application/octet-stream";
+        sending.headers = { ...sending.headers, "content-type": type };
+        return (await this.transport.json(sending)).data;
+    }
+    get(id) {
+        return this.getData(`${ROOT}/attachments/${segment(id)}`);
+    }
+    /** The bytes of a file. A larger one than maxBytes, 64 MiB by default, is refused. */
+    async download(id, { maxBytes = MAX_FILE_BYTES } = {}) {
+        const target = `${ROOT}/attachments/${segment(id)}/content`;
+        const sending = { method: "GET", target, maxBytes };
+        const received = await this.transport.send(sending);
+        this.transport.raiseForStatus(sending, received);
+        return received.body;
+    }
+}
+export class Events extends Resource {
+    /** The events after the cursor, and then each new one, without end. */
+    follow(options = {}) {
+        const { types: type, start = "latest", signal } = options;
+        const read = (cursor, wait) => {
+            const at = cursor === undefined ? { start } : { cursor };
+            const query = { type, per_page: PAGE_ROWS, wait, ...at };
+            return readPageOf(this.transport, `${ROOT}/events`, query, wait, signal);
+        };
+        return new Feed(read, (seconds, stop) => this.transport.sleep(seconds, stop), options);
+    }
+    /** One page of the feed, without waiting. */
+    page(options = {}) {
+        const { cursor, types: type, start = "oldest" } = options;
+        const at = cursor === undefined ? { start } : { cursor };
+        return readPageOf(this.transport, `${ROOT}/events`, { type, per_page: PAGE_ROWS, ...at });
+    }
+}
+/** A page of any list. waitS: how long the service may wait for a row. */
+export async function readPageOf(transport, path, query, waitS = 0, signal) {
+    const target = targetOf(path, query);
+    return readPage(await transport.json({ method: "GET", target, extraMs: waitS * 1000, signal }));
+}
+function participantsPath(ticketId) {
+    return `${ROOT}/tickets/${segment(ticketId)}/participants`;
+}
+function followersPath(ticketId) {
+    return `${ROOT}/tickets/${segment(ticketId)}/followers`;
+}
+function bulkOf(response) {
+    const { item_count, refused_count } = response.meta;
+    return { data: response.data, itemCount: item_count, refusedCount: refused_count };
+}
+/** The resource whose id ends the path of the target. Throws UnexpectedResponse for another one. */
+function dataOf(target, parsed) {
+    const asked = target.split("?")[0].split("/").pop();
+    const found = String(parsed.data?.id);
+    if (found.toLowerCase() === decodeURIComponent(asked).toLowerCase())
+        return parsed.data;
+    throw new UnexpectedResponse(`the response is about ${found.slice(0, 100)}, which was not asked for: does a proxy mix up` +
+        " connections?", 200);
+}
+export function jsonOf(fields) {
+    const headers = { ...JSON_HEADERS };
+    return { body: utf8(JSON.stringify(fields)), headers };
+}
+function postOf(target, body, { idempotencyKey }) {
+    const headers = {
+        ...JSON_HEADERS,
+        "idempotency-key": idempotencyKey ?? crypto.randomUUID(),
+    };
+    return { method: "POST", target, body, headers };
+}

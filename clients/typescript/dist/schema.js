@@ -1,0 +1,2 @@
+/** Made from the OpenAPI document by `python -m tests.typescript`. */
+export {};

@@ -1,0 +1,51 @@
+/** Sends signed requests: signs every attempt, retries, corrects the clock, reads responses. */
+import type { Bytes } from "./bytes.js";
+import * as retry from "./retry.js";
+import { type Signer } from "./signing.js";
+export declare const MAX_FILE_BYTES: number;
+/** What a transport needs; functions are replaced in tests. */
+export interface TransportOptions {
+    policy: retry.RetryPolicy;
+    timeoutMs: number;
+    fetch: typeof fetch;
+    sleep: (seconds: number) => Promise<void>;
+    random: () => number;
+    warn: (text: string) => void;
+    showsSignedMessage: boolean;
+}
+/**
+ * A request. target: encoded path and query. extraMs: how much longer than usual it may take.
+ * maxBytes: of the response. isRepeatable: false if a second attempt could be refused because the
+ * first one had its effect.
+ */
+export interface Sending {
+    method: string;
+    target: string;
+    body?: Bytes;
+    headers?: Record<string, string>;
+    extraMs?: number;
+    maxBytes?: number;
+    isRepeatable?: boolean;
+    signal?: AbortSignal | undefined;
+}
+/** A response whose body is read. */
+export interface Received {
+    status: number;
+    headers: Headers;
+    body: Bytes;
+}
+export declare class Transport {
+    #private;
+    readonly baseUrl: string;
+    readonly signer: Signer;
+    private readonly options;
+    constructor(baseUrl: string, signer: Signer, options: TransportOptions);
+    /** The JSON of a 2xx response. Throws SealdeskError. */
+    json(sending: Sending): Promise<any>;
+    /** Throws unless the status is 2xx. */
+    raiseForStatus(sending: Sending, received: Received): void;
+    /** The response, whatever its status. Throws ConnectionFailed if none arrives. */
+    send(sending: Sending): Promise<Received>;
+    /** Waits, unless the caller gives up. */
+    sleep(seconds: number, signal?: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,224 @@
+/** Sends signed requests: signs every attempt, retries, corrects the clock, reads responses. */
+import { classOfCode } from "./errorCodes.js";
+import { ConnectionFailed, SealdeskError, UnexpectedResponse } from "./errors.js";
+import { hintFor } from "./hints.js";
+import * as retry from "./retry.js";
+import { MAX_SIGNATURES } from "./signing.js";
+const VERSION = "0.1.0";
+const MAX_JSON_BYTES = 16 * 1024 * 1024;
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+export class Transport {
+    baseUrl;
+    signer;
+    options;
+    constructor(baseUrl, signer, options) {
+        this.baseUrl = baseUrl;
+        this.signer = signer;
+        this.options = options;
+    }
+    /** The JSON of a 2xx response. Throws SealdeskError. */
+    async json(sending) {
+        const received = await this.send(sending);
+        this.raiseForStatus(sending, received);
+        const parsed = parse(received.body);
+        if (parsed === undefined)
+            throw this.#unexpected(received);
+        return parsed;
+    }
+    /** Throws unless the status is 2xx. */
+    raiseForStatus(sending, received) {
+        if (received.status >= 200 && received.status < 300)
+            return;
+        const problem = problemOf(received);
+        if (problem === undefined)
+            throw this.#unexpected(received);
+        const retryAfterS = retry.readRetryAfterS(received.headers, Date.now());
+        const isTooFar = this.signer.isTooFar(Number(problem["server_time"]));
+        const hint = hintFor(problem, this.#urlOf(sending), sending.method, isTooFar);
+        const kind = classOfCode(problem.code, received.status);
+        throw new kind(received.status, problem, retryAfterS, hint);
+    }
+    /** The response, whatever its status. Throws ConnectionFailed if none arrives. */
+    async send(sending) {
+        const headers = new Headers({ accept: "application/json", ...sending.headers });
+        headers.set("user-agent", `sealdesk-typescript/${VERSION}`);
+        const repeatable = sending.isRepeatable !== false && retry.isRepeatable(sending.method, headers);
+        let isClockCorrected = false;
+        let replays = 0;
+        let showsMessage = false;
+        for (let failures = 0;;) {
+            const outcome = await this.#attempt(sending, headers, replays > 0, showsMessage);
+            // The refused request had no effect, so it is always sent again with another signature.
+            if (codeOf(outcome) === "signature_replayed" && replays < MAX_SIGNATURES) {
+                replays += 1;
+                continue;
+            }
+            const isRefused = codeOf(outcome) === "invalid_signature";
+            if (isRefused && this.options.showsSignedMessage && !showsMessage) {
+                showsMessage = true;
+                continue;
+            }
+            if (!isClockCorrected && this.#correctClock(outcome)) {
+                isClockCorrected = true;
+                continue;
+            }
+            failures += 1;
+            const pauseS = this.#pauseS(outcome, failures, repeatable, sending.signal);
+            if (pauseS !== undefined)
+                await this.sleep(pauseS, sending.signal);
+            else if ("received" in outcome)
+                return outcome.received;
+            else
+                throw this.#connectionFailed(outcome.error, sending.signal);
+        }
+    }
+    /** Waits, unless the caller gives up. */
+    async sleep(seconds, signal) {
+        signal?.throwIfAborted();
+        const { promise, reject } = deferred();
+        const stop = () => reject(signal?.reason);
+        signal?.addEventListener("abort", stop, { once: true });
+        try {
+            await Promise.race([this.options.sleep(seconds), promise]);
+        }
+        finally {
+            signal?.removeEventListener("abort", stop);
+        }
+    }
+    async #attempt(sending, headers, isReplayed, showsMessage) {
+        const url = this.#urlOf(sending);
+        const body = sending.body ?? new Uint8Array();
+        // As fetch sends it: `URL` has encoded what a path or query may not contain.
+        const target = url.pathname + url.search;
+        const share = isReplayed ? this.options.random() : undefined;
+        let signature = await this.signer.sign(sending.method, target, body, share, showsMessage);
+        while (signature === undefined) {
+            await this.sleep(1, sending.signal);
+            signature = await this.signer.sign(sending.method, target, body, undefined, showsMessage);
+        }
+        const timeout = AbortSignal.timeout(this.options.timeoutMs + (sending.extraMs ?? 0));
+        const signal = sending.signal ? AbortSignal.any([timeout, sending.signal]) : timeout;
+        const signed = new Headers(headers);
+        for (const [name, value] of Object.entries(signature))
+            signed.set(name, value);
+        try {
+            const response = await this.options.fetch(url, {
+                method: sending.method,
+                headers: signed,
+                ...(body.length > 0 ? { body } : {}),
+                redirect: "manual",
+                signal,
+            });
+            const read = await readBody(response, sending.maxBytes ?? MAX_JSON_BYTES);
+            return { received: { status: response.status, headers: response.headers, body: read } };
+        }
+        catch (error) {
+            return { error };
+        }
+    }
+    #urlOf(sending) {
+        if (!sending.target.startsWith("/")) {
+            throw new SealdeskError("a target begins with /, such as /api/v1/external/whoami");
+        }
+        return new URL(this.baseUrl + sending.target);
+    }
+    #correctClock(outcome) {
+        if (!("received" in outcome) || outcome.received.status !== 401)
+            return false;
+        const problem = problemOf(outcome.received);
+        const serverTime = Number(problem?.["server_time"]);
+        if (problem?.code !== "timestamp_out_of_range" || !Number.isSafeInteger(serverTime)) {
+            return false;
+        }
+        if (!this.signer.correctClock(serverTime))
+            return false;
+        const offsetS = this.signer.offsetS;
+        const where = offsetS > 0 ? "behind" : "ahead of";
+        this.options.warn(`sealdesk: the clock of this machine is ${Math.abs(offsetS)} s ${where} the service's;` +
+            " requests are now signed with the time of the service. Set the clock of this machine.");
+        return true;
+    }
+    #pauseS(outcome, failures, repeatable, signal) {
+        const share = this.options.random();
+        if ("received" in outcome) {
+            const { status, headers } = outcome.received;
+            if (!retry.isTemporary(status, codeOf(outcome), repeatable))
+                return undefined;
+            const retryAfterS = retry.readRetryAfterS(headers, Date.now());
+            return retry.pauseS(this.options.policy, failures, retryAfterS, share);
+        }
+        if (signal?.aborted || outcome.error instanceof SealdeskError)
+            return undefined;
+        if (!repeatable && !retry.wasNotSent(outcome.error))
+            return undefined;
+        return retry.pauseS(this.options.policy, failures, undefined, share);
+    }
+    #connectionFailed(error, signal) {
+        if (signal?.aborted)
+            return signal.reason;
+        if (error instanceof SealdeskError)
+            return error;
+        const { cause } = error;
+        const reason = cause?.code ?? cause?.message ?? error.message;
+        return new ConnectionFailed(`no response from ${this.baseUrl}: ${reason}. Is the address right, and the service running?`, { cause: error });
+    }
+    #unexpected(received) {
+        const { status, headers } = received;
+        const place = headers.get("location");
+        const kind = headers.get("content-type")?.split(";")[0] ?? "no content";
+        const what = place
+            ? `a redirect to ${place.slice(0, 200)}, which is not followed because a signature is valid` +
+                " for one address: use the final address as baseUrl"
+            : `${kind} that is not of Sealdesk: is baseUrl right, and does a proxy or the log-in page of` +
+                " a network answer in its place?";
+        return new UnexpectedResponse(`${status} from ${this.baseUrl}: ${what}`, status);
+    }
+}
+function problemOf(received) {
+    const parsed = parse(received.body);
+    const isProblem = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
+    return isProblem && typeof parsed.code === "string" ? parsed : undefined;
+}
+/** The code of the problem of a refusal; undefined of everything else. */
+function codeOf(outcome) {
+    if (!("received" in outcome) || ![401, 409].includes(outcome.received.status))
+        return undefined;
+    return problemOf(outcome.received)?.code;
+}
+function parse(body) {
+    try {
+        return JSON.parse(new TextDecoder().decode(body));
+    }
+    catch {
+        return undefined;
+    }
+}
+async function readBody(response, maxBytes) {
+    const chunks = [];
+    let size = 0;
+    for (const reader = response.body?.getReader(); reader;) {
+        const { done, value } = await reader.read();
+        if (done)
+            break;
+        size += value.length;
+        if (size > maxBytes) {
+            await reader.cancel();
+            const text = `the response is larger than ${maxBytes} bytes, so it was not read`;
+            throw new UnexpectedResponse(text, response.status);
+        }
+        chunks.push(value);
+    }
+    const whole = new Uint8Array(size);
+    let at = 0;
+    for (const chunk of chunks) {
+        whole.set(chunk, at);
+        at += chunk.length;
+    }
+    return whole;
+}
+function deferred() {
+    let reject;
+    const promise = new Promise((_, refuse) => (reject = refuse));
+    promise.catch(() => undefined);
+    return { promise, reject };
+}

@@ -1,0 +1,2 @@
+/** Results and parameters, made from the OpenAPI document in `schema.ts`. */
+export {};
