@@ -114,6 +114,8 @@ _ATTRIBUTIONS = (
     f"Quoting {_SENDER}:",
     f"Zitat von {_SENDER}:",
     f"{_SENDER} writes:",
+    " ---- On Tue, 24 Nov 2026 09:14:00 +0100 help@shop.example wrote ----",
+    "On Tuesday, November 24,\n2026 at 9:14 AM Shop Help <help@shop.example> wrote:",
 )
 # The names of From, Sent, To and Subject in Outlook.
 _OUTLOOK_FIELDS = (
@@ -143,6 +145,26 @@ def test_a_quote_is_folded_with_its_attribution_in_every_language() -> None:
     assert kept == []
 
 
+def test_an_attribution_may_go_on_in_the_next_line() -> None:
+    kept = []
+    for attribution in _ATTRIBUTIONS:
+        name, bracket, rest = attribution.partition(" <")
+        text = f"My answer is 42.\n\n{name}\n<{rest}\n> Dear customer"
+        if bracket and "\n" not in attribution and fold(text)[0] != "My answer is 42.":
+            kept.append(text)
+    assert kept == []
+
+
+def test_words_that_stand_on_an_attribution_stay() -> None:
+    words = "Hello,\nOn my side it works\nMy answer is 42."
+    hidden = {
+        each: fold(f"{words}\n{each}\n\nDear customer")[0]
+        for each in _ATTRIBUTIONS
+        if "@" in each and each.endswith((":", "--")) and "2026" in each
+    }
+    assert set(hidden.values()) == {words}
+
+
 def test_a_copied_header_begins_the_rest_in_every_language() -> None:
     kept = []
     senders = (_SENDER, "Shop Help")  # within a company Outlook shows no address
@@ -169,6 +191,7 @@ def test_words_of_the_author_that_look_like_a_header_are_shown() -> None:
         "Hello,\n\nName: Ann\nEmail: ann@x.example\nPhone: 01.23 45 2026\nProblem: broken",
         "Hello\nDelivery: today\nTime: 09:14\nDate: 24.11.2026\nbye",
         "Date: 24.11.2026 09:14\nTo: Vienna\nFrom: Rome\nA ticket, please.",
+        "Booking\nFrom: Berlin\nTo: Rome\nDate: 24.11.2026\nSubject: change my flight\nThanks",
         "On Monday I wrote:\nthe lamp is broken.\nFrom: the shop in town\nPlease help.",
     )
     assert [text for text in texts if fold(text) != (text, "")] == []

@@ -41,6 +41,7 @@ _DAYS = _phrases("""
 _WORD = re.compile(r"[^\W\d_]+")
 _MAX_ATTRIBUTION_LINES = 3
 _MAX_ATTRIBUTION_LENGTH = 400
+_MAX_NAME_LENGTH = 60
 
 _FIELD = re.compile(r"\*{0,2}([^\W\d_][^\d:：*<>@]{0,24}?)\*{0,2}[ \xa0]?[:：]\*{0,2}[ \xa0]*(.*)")
 # The first field of a copied header, for senders that are shown without their address.
@@ -218,12 +219,13 @@ def _is_header(lines: list[str], at: int) -> bool:
         return False
     (name, sender), *others = _fields(lines, at) or [("", "")]
     known = sum(other in _OTHER_FIELDS for other, _ in others)
+    addresses = [value for value in (sender, *(value for _, value in others)) if "@" in value]
     if name in _FROM and known >= _MIN_FIELDS:
-        return True
+        # Without an address it may be of a journey: `From: Berlin`, `To: Rome`.
+        return bool(addresses) or _is_first_below(lines, at)
     # GMX and Lotus begin with the time.
     if name in _OTHER_FIELDS and known and _YEAR.search(sender) and _TIME.search(sender):
         return any(other in _FROM and _ADDRESS.search(value) for other, value in others)
-    addresses = [value for value in (sender, *(value for _, value in others)) if "@" in value]
     return (
         len(others) >= _MIN_FIELDS
         and _ADDRESS.search(sender) is not None
@@ -232,30 +234,59 @@ def _is_header(lines: list[str], at: int) -> bool:
     )
 
 
-def _attribution_lines(lines: list[str], at: int, *, is_above_quote: bool = False) -> int:
+def _is_first_below(lines: list[str], at: int) -> bool:
+    """Whether a blank line or a rule is above."""
+    above = lines[at - 1].strip() if at > 0 else ""
+    return not above or _SEPARATOR.fullmatch(above) is not None
+
+
+def _attribution_lines(lines: list[str], at: int) -> int:
     """How many lines `On …, … wrote:` takes here, 0 if there is none.
 
-    is_above_quote: then less is enough. Elsewhere the author may have written what stands after
-    `On Monday he wrote:`.
+    The author may have written what stands after `On Monday he wrote:`, so a day is not enough.
     """
     for count in range(1, _MAX_ATTRIBUTION_LINES + 1):
-        joined = _MARKS.sub("", " ".join(lines[at : at + count])).lower().rstrip()
-        if len(joined) > _MAX_ATTRIBUTION_LENGTH or not lines[at : at + count][-1].strip():
+        joined = _joined(lines, at, count)
+        if not joined:
             return 0
-        if is_above_quote and _names_sender_and_time(joined):
-            return count
-        if joined.endswith(_COLONS):
-            is_one = _is_attribution(joined) or (is_above_quote and _is_above_quote(joined))
+        if joined.endswith(_COLONS) or _is_ruled(joined):
+            is_one = _is_attribution(joined) and not _begins_below(lines, at, count)
             return count if is_one else 0
-        if at + count >= len(lines):
-            return 0
     return 0
+
+
+def _joined(lines: list[str], at: int, count: int) -> str:
+    """So many lines as one, in lower case; "" if one is blank, or they are too long or too few."""
+    part = lines[at : at + count]
+    joined = _MARKS.sub("", " ".join(part)).lower().rstrip()
+    is_whole = len(part) == count and all(map(str.strip, part))
+    return joined if is_whole and len(joined) <= _MAX_ATTRIBUTION_LENGTH else ""
+
+
+def _begins_below(lines: list[str], at: int, count: int) -> bool:
+    """Whether an attribution begins in a later line, and the first one is of the author."""
+    return not _is_first_part(lines[at]) and any(
+        _is_attribution(_joined(lines, at + later, count - later)) for later in range(1, count)
+    )
+
+
+def _is_first_part(line: str) -> bool:
+    """Whether a line that names a day goes on in the next one: `On Monday,`."""
+    lower = line.lower().rstrip()
+    return lower.endswith(",") and _begins_as_one(lower) and _names_a_day(lower)
+
+
+def _is_ruled(joined: str) -> bool:
+    """Whether a line stands between rules, as Zoho writes it."""
+    return joined.lstrip().startswith("--") and joined.endswith("--")
 
 
 def _is_attribution(joined: str) -> bool:
     """Whether a sentence that ends with a colon is none of the author's own."""
     if _names_sender_and_time(joined):
         return True
+    if _is_ruled(joined):
+        return None not in (_ADDRESS.search(joined), _TIME.search(joined), _YEAR.search(joined))
     return _begins_as_one(joined) and _has_verb(joined) and _has_digit(joined)
 
 
@@ -301,22 +332,33 @@ def _start_of_quote(lines: list[str], end: int) -> int:
 def _with_attribution(lines: list[str], start: int) -> int:
     """The line where the attribution of the quote at `start` begins, or that of the quote."""
     for count in range(1, _MAX_ATTRIBUTION_LINES + 1):
-        if (
-            start >= count
-            and _attribution_lines(lines, start - count, is_above_quote=True) == count
+        at = start - count
+        joined = _joined(lines, at, count) if at >= 0 else ""
+        is_ended = joined.endswith(_COLONS)
+        if _names_sender_and_time(joined) and (is_ended or not _is_begun(lines, at, count)):
+            return at - _begins_a_line_above(lines, at)
+        if (is_ended and (_is_attribution(joined) or _is_above_quote(joined))) or (
+            _is_ruled(joined) and _is_attribution(joined)
         ):
-            return start - count - _begins_a_line_above(lines, start - count)
+            return at - _begins_a_line_above(lines, at)
     return start
 
 
+def _is_begun(lines: list[str], at: int, count: int) -> bool:
+    """Whether the first lines name sender and time already, and the last is something else."""
+    return any(_names_sender_and_time(_joined(lines, at, part)) for part in range(1, count))
+
+
 def _begins_a_line_above(lines: list[str], at: int) -> bool:
-    """Whether the line above is the first part of an attribution: the address is in it."""
+    """Whether the line above is the first part of an attribution."""
     above = _MARKS.sub("", lines[at - 1][:_MAX_ATTRIBUTION_LENGTH]).rstrip() if at > 0 else ""
-    return (
-        _IN_BRACKETS.search(above) is not None
-        and not above.endswith((".", "!", "?", *_COLONS))
-        and _ADDRESS.search(lines[at]) is None
-    )
+    if not above or above.endswith((".", "!", "?", *_COLONS)):
+        return False
+    if lines[at].startswith(("<", "(<")):
+        return len(above) <= _MAX_NAME_LENGTH
+    if _IN_BRACKETS.search(above) is not None:
+        return _ADDRESS.search(lines[at]) is None
+    return _is_first_part(above)
 
 
 def _without_separator(lines: list[str], start: int) -> int:
