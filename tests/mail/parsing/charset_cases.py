@@ -167,6 +167,16 @@ def lie_cases() -> Iterator[Case]:
         foreign = _OTHER_SCRIPTS[codec]
         raw = with_header(part(f"text/plain; charset={charset}", foreign.encode(codec)))
         yield Case(f"{codec} that calls itself {charset}", raw, {"text": foreign})
+    for codec, latin in (("cp1254", "Siparişim gelmedi, lütfen yardım edin"),
+                         ("cp1250", "Paczka nie dotarła, proszę o pomoc"),
+                         ("iso8859-2", "Proszę o zmianę: są pęknięte"),
+                         ("cp1252", "Ég fékk ekki þetta með póstinum"),
+                         ("cp1252", "Il a reçu le cœur cassé, à ½ prix")):  # fmt: skip
+        for charset in ("utf-8", ""):
+            raw = with_header(part(f"text/plain; charset={charset}", latin.encode(codec)))
+            yield Case(f"{codec} that calls itself {charset!r}: {latin}", raw, {"text": latin})
+    raw = with_header(part("text/plain; charset=utf-7", "Grüße".encode("cp1252")))
+    yield Case("eight bits that call themselves UTF-7", raw, {"text": "Grüße"})
     arabic = "لم يصل طلبي بعد، الرجاء المساعدة"
     yield Case("Arabic like Greek", message("", arabic.encode("cp1256")), {"text": arabic})
     for codec, subject in (("shift_jis", "注文について"), ("latin-1", "Größe")):

@@ -138,6 +138,7 @@ _GOES_ON = (
     "remains undelivered.\n\n  ann@example.com\n    450 4.2.0 greylisted\n",
     "This is a warning only. You do not need to resend your message. It could not be delivered to "
     "ann@example.com: 450 4.2.0 greylisted\n",
+    "It could not be delivered to ann@example.com and is temporarily deferred: 451 4.7.1\n",
     "Delivery to ann@example.com has been delayed. The server will keep trying. Your message could "
     "not be delivered yet: 4.4.1\n",
 )

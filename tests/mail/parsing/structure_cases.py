@@ -30,6 +30,8 @@ def structure_cases() -> Iterator[Case]:
     yield from _html_cases()
     yield from _broken_type_cases()
     yield _case("an opaque signature", part(_SIGNED_TYPE, _signed(), encoding="base64"), "words")
+    by_name = part("application/octet-stream; name=smime.p7m", _signed(), encoding="base64")
+    yield _case("an opaque signature by its name", by_name, "words")
     encrypted = part(_SIGNED_TYPE, b"0\x80\x06\x09other", encoding="base64")
     yield _case("no signature", encrypted, "", names=("smime.p7m",), faults=("encrypted",))
 

@@ -44,7 +44,7 @@ _GAVE_UP = re.compile(
 _GOES_ON = re.compile(
     r"delay|will (?:keep|continue|be|try|retry|attempt)|still (?:being )?(?:try|retr)"
     r"|could not send (?:mail|message) for|warning|not yet|no action (?:is )?(?:required|needed)"
-    r"|need to resend|verzögert|noch nicht",
+    r"|temporarily deferred|retrying|need to resend|verzögert|noch nicht",
     re.IGNORECASE,
 )
 _COPY = re.compile(

@@ -4,7 +4,7 @@ import codecs
 import re
 from typing import NamedTuple
 
-from sealdesk.mail.parsing.guessing import guess_codec
+from sealdesk.mail.parsing.guessing import guess_codec, guess_latin_codec
 from sealdesk.mail.parsing.iso2022_jp import iso2022_jp_as_cp932
 
 # The codecs that may decode a message, under their own names. Names of a message are never given to
@@ -149,8 +149,10 @@ def _fallback(data: bytes, declared: str | None, likely: str | None) -> str:
     """The codec of bytes that none fits."""
     if declared == "utf-8" and not _is_mostly_utf8(data):
         declared = None
+    if declared in _STATEFUL and not data.isascii():
+        declared = None
     if declared is None or declared in _CARELESS:
-        return likely or guess_codec(data) or "cp1252"
+        return likely or guess_codec(data) or guess_latin_codec(data)
     return declared
 
 

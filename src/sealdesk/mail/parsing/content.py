@@ -106,7 +106,7 @@ class Content:
         if node.kind == "message/delivery-status" and len(self.reports) < MAX_FILES:
             self.reports.append(node)
             return
-        signed = self._signed_content(node)
+        signed = self._signed_content(node, name)
         if signed is not None:
             self._take_signed(signed, wants_text=wants_text)
             return
@@ -140,9 +140,10 @@ class Content:
             _PRINTABLE.fullmatch(decode_text(self._encoded(node), set(), _META_BYTES)) is not None
         )
 
-    def _signed_content(self, node: Node) -> bytes | None:
+    def _signed_content(self, node: Node, name: str) -> bytes | None:
         """The message within an opaque signature, which is not checked."""
-        if node.kind not in _SMIME_TYPES or self._signed_count >= _MAX_SIGNED:
+        is_signed = node.kind in _SMIME_TYPES or name.lower() == "smime.p7m"
+        if not is_signed or self._signed_count >= _MAX_SIGNED:
             return None
         return signed_content(b"".join(decode(self._encoded(node), set())))
 
@@ -159,7 +160,7 @@ class Content:
             self.faults.add(Fault.TNEF)
         elif node.kind == "message/external-body":
             self.faults.add(Fault.EXTERNAL)
-        elif node.kind in _SMIME_TYPES:
+        elif node.kind in _SMIME_TYPES or name.lower() == "smime.p7m":
             self.faults.add(Fault.ENCRYPTED)
 
     def _take_text(self, node: Node) -> None:

@@ -36,6 +36,14 @@ _SINGLE_BYTES = {
     ),
 }
 
+# Polish, and Turkish, whose letters Icelandic has too, but beside these vowels.
+_POLISH = {
+    "iso8859-2": re.compile(rb"[a-z](?:\xb1|[\xb6\xbc][a-z])"),
+    "cp1250": re.compile(rb"[a-z][\xb3\xb9\xbf\x9f][a-z]"),
+}
+_TURKISH = re.compile(rb"[a-z][\xf0\xfd\xfe]")
+_ICELANDIC = re.compile(rb"[\xe1\xe6\xe9\xed\xf3\xfa]")
+
 
 def guess_codec(data: bytes) -> str | None:
     """The codec of bytes that look like a text in another script than Latin; None if unsure."""
@@ -46,6 +54,13 @@ def guess_codec(data: bytes) -> str | None:
     scores = {codec: _score(data, codec, share) for codec, share in _SHARES.items()}
     best = max(scores, key=scores.__getitem__)
     return best if scores[best] >= 1.0 else None
+
+
+def guess_latin_codec(data: bytes) -> str:
+    """The codec of a text in Latin letters, by letters that are signs or rare in Windows-1252."""
+    if _TURKISH.search(data) and not _ICELANDIC.search(data):
+        return "cp1254"
+    return next((codec for codec, letters in _POLISH.items() if letters.search(data)), "cp1252")
 
 
 def _score(data: bytes, codec: str, share: Callable[[str], float]) -> float:
