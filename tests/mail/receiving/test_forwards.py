@@ -3,6 +3,7 @@
 import pytest
 
 from sealdesk.tickets.text.quotes import read_forward
+from tests.mail.parsing.messages import multipart, part, with_header
 from tests.mail.support import MX, Desk, message
 
 OUTLOOK = """\
@@ -112,6 +113,21 @@ def test_an_agent_opens_a_ticket_on_behalf_of_the_customer(desk: Desk) -> None:
 def test_nobody_forwards_as_an_agent_without_a_proof(desk: Desk, result: str) -> None:
     forward(desk, desk.tenant.admin_email, result)
     assert desk.ticket()["customer"]["email"] == desk.tenant.admin_email
+
+
+def test_a_message_may_be_forwarded_as_a_file(desk: Desk) -> None:
+    agent = desk.tenant.admin_email
+    head = (
+        f"From: Eve <{agent}>\r\nTo: {desk.address}\r\nSubject: Fwd: Bowl\r\n"
+        f"Authentication-Results: {MX}; dmarc=pass\r\n"
+    )
+    inner = b"From: Ann Lee <ann@customer.test>\r\nSubject: Bowl\r\n\r\nIt broke.\r\n"
+    parts = [part("text/plain", "Please take over."), part("message/rfc822", inner)]
+    desk.get_mail(with_header(multipart("mixed", parts), head.encode()), sender=agent)
+    ticket = desk.ticket()
+    assert ticket["customer"]["email"] == "ann@customer.test"
+    assert (ticket["subject"], ticket["description"]) == ("Bowl", "It broke.")
+    assert "Please take over." in desk.replies(ticket)[0]["body"]
 
 
 def test_a_customer_forwards_for_nobody_else(desk: Desk) -> None:

@@ -38,6 +38,7 @@ _HTML_BEGINNING = re.compile(
 )
 _SMIME_TYPES = ("application/pkcs7-mime", "application/x-pkcs7-mime")
 _MAX_SIGNED = 2  # signatures within each other
+_MESSAGE_TYPES = ("message/rfc822", "message/global")
 _TNEF_TYPES = ("application/ms-tnef", "application/vnd.ms-tnef")
 # What a mailer writes instead of the text that only the HTML has.
 _POOR = re.compile(
@@ -59,6 +60,7 @@ class Content:
         self.texts: list[str] = []
         self.events: list[str] = []  # of calendars
         self.files: list[Part] = []
+        self.messages: list[Encoded] = []  # of those that are attached
         self.hashed = hashlib.sha256()  # the names of the files, and what is in them
         self.is_truncated = False
         self._signed_count = 0
@@ -111,6 +113,8 @@ class Content:
             self._take_signed(signed, wants_text=wants_text)
             return
         self._note_type(node, name)
+        if node.kind in _MESSAGE_TYPES:
+            self.messages.append(self._encoded(node))
         if node.kind == "text/calendar":
             self.events.append(describe_event(self._decoded(node, _MAX_PLAIN_BYTES)))
         content_id = clean_line(node.headers.first("content-id")).strip("<> ") or None

@@ -19,7 +19,14 @@ from sealdesk.mail.parsing.encoded_words import charset_of_words, decode_words
 from sealdesk.mail.parsing.headers import Headers
 from sealdesk.mail.parsing.message_ids import read_message_ids
 from sealdesk.mail.parsing.structure import Node, Structure
-from sealdesk.mail.parsing.types import Address, DeliveryStatus, Fault, ParsedMessage
+from sealdesk.mail.parsing.transfer import decode_text
+from sealdesk.mail.parsing.types import (
+    Address,
+    AttachedMessage,
+    DeliveryStatus,
+    Fault,
+    ParsedMessage,
+)
 
 MAX_SUBJECT_LENGTH = 255  # of a ticket
 _MAX_ADDRESS_FIELDS = 20
@@ -27,6 +34,7 @@ _MAX_RESULTS = 20
 _MAX_DATE = 60
 _HASH_LENGTH = 32  # 128 bits
 _MAX_RESULT_LENGTH = 4_096
+_MAX_ATTACHED_BYTES = 1024 * 1024  # of an attached message that are read for its words
 _WITH_WORDS = ("subject", "from", "to")
 
 
@@ -88,10 +96,22 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
         date=clean_line(headers.first("date"))[:_MAX_DATE],
         content_hash=_hash_of_content(subject, text, content),
         delivery_status=status,
+        attached=_attached(content) if status is None else None,
         is_spam=is_spam(headers),
         authentication_results=_results(headers),
         faults=tuple(sorted(faults)),
     )
+
+
+def _attached(content: Content) -> AttachedMessage | None:
+    if len(content.messages) != 1:
+        return None
+    raw = decode_text(content.messages[0], set(), _MAX_ATTACHED_BYTES)
+    top, faults = Structure(raw).read(), set[Fault]()
+    inner = Content(raw, _likely_charset(top.headers), faults)
+    inner.take(top)
+    subject = decode_words(top.headers.first("subject"), faults)[:MAX_SUBJECT_LENGTH].strip()
+    return AttachedMessage(_sender(top.headers, faults), subject, inner.text)
 
 
 def _likely_charset(headers: Headers) -> str | None:

@@ -72,6 +72,14 @@ class DeliveryStatus(msgspec.Struct, frozen=True):
     text: str
 
 
+class AttachedMessage(msgspec.Struct, frozen=True):
+    """What a message says that is attached to another one."""
+
+    sender: Address | None
+    subject: str
+    text: str
+
+
 class ParsedMessage(msgspec.Struct, frozen=True):
     """What a message says, as far as it could be understood; each field has a bound.
 
@@ -81,6 +89,7 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     a program has written it, as an absence or a report, and not a person. is_of_list: whether a
     list has passed it on. list_id: of that list. original_from: the From that the list says it has
     replaced. date: the field as it stands. content_hash: of its words and files, in hex.
+    attached: the one message that is attached.
     """
 
     message_id: str | None = None
@@ -102,6 +111,7 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     date: str = ""
     content_hash: str = ""
     delivery_status: DeliveryStatus | None = None
+    attached: AttachedMessage | None = None
     is_spam: bool = False
     authentication_results: tuple[str, ...] = ()
     faults: tuple[Fault, ...] = ()

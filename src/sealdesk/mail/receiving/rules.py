@@ -27,7 +27,7 @@ from sealdesk.mail.threads.types import Participant
 from sealdesk.resources.addresses import can_receive, is_read
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.attachments import rules as attachments
-from sealdesk.tickets.text.quotes import Forward, read_forward
+from sealdesk.tickets.text.quotes import Forward, is_forward, read_forward
 
 RAW_KEPT_US = 30 * 24 * 3600 * 1_000_000
 # Within LIMITED_US; further messages are held. The first two are of one sender.
@@ -82,9 +82,19 @@ def forward_in(case: Case) -> Forward | None:
     agent, message = case.agent, case.incoming.message
     if agent is None or not agent.is_proven or is_by_program(case.incoming):
         return None
-    found = read_forward(message.subject, message.text)
+    found = read_forward(message.subject, message.text) or _attached_forward(message)
     is_reader = found and is_read(found.address) and not is_of_desk(case, found.address)
     return found if is_reader else None
+
+
+def _attached_forward(message: ParsedMessage) -> Forward | None:
+    """The message that is forwarded as a file, as the subject or the lack of other words says."""
+    inner = message.attached
+    is_forwarded = is_forward(message.subject) or not message.text.strip()
+    if inner is None or inner.sender is None or not is_forwarded:
+        return None
+    sender = inner.sender
+    return Forward(message.text.strip(), sender.name, sender.address, inner.subject, inner.text)
 
 
 def as_of_customer(case: Case, forward: Forward) -> Case:

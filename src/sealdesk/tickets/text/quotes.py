@@ -107,6 +107,11 @@ class Forward(NamedTuple):
     text: str
 
 
+def is_forward(subject: str) -> bool:
+    """Whether a subject says that the message forwards another one."""
+    return _FORWARD.match(subject) is not None
+
+
 def read_forward(subject: str, text: str) -> Forward | None:
     """The message that a text forwards: by its subject, or by a copied header at its top.
 
