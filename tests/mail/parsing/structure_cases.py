@@ -222,6 +222,9 @@ def _encoding_cases() -> Iterator[Case]:
         ("a filter passed this\r\ndGV4dCE=", "text!", ()),
     ):  # fmt: skip
         yield _case(f"base64 that is {body}", coded("base64", body), text, faults=faults)
+    footer = b"R3L832UgYXVzIEv2bG4gdW5kIE38bmNoZW4h\r\n--\r\nThis list is read by many\r\n"
+    latin = coded("base64", footer).replace(b"utf-8", b"iso-8859-1")
+    yield _case("base64 with a footer", latin, "Grüße aus Köln und München!", faults=broken)
     for encoding in ("BASE64", "base-64", '"base64"', "base64; x=y", " base64 "):
         yield _case(f"base64 as {encoding}", coded(encoding, "dGV4dCE="), "text!")
     for body, text in (

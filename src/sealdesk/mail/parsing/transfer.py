@@ -64,8 +64,12 @@ def _repaired(written: bytes, data: bytes) -> bytes:
     plain = [line for line in lines if _BASE64_LINE.fullmatch(line.strip())]
     if len(plain) == len(lines):
         return data
-    kept = _decode_groups(b"".join(plain))[0]
-    return next((each for each in (kept, written) if _is_words(each)), data)
+    kept, length = _decode_groups(b"".join(plain))[0], sum(map(len, plain))
+    if _is_words(kept) and 4 * length > len(written):
+        return kept
+    if 2 * length < len(written):
+        return written if _is_words(written) else data
+    return data if _CONTROL.search(kept) else kept
 
 
 def _is_words(data: bytes) -> bool:
