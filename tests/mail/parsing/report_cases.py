@@ -139,6 +139,9 @@ _GOES_ON = (
     "This is a warning only. You do not need to resend your message. It could not be delivered to "
     "ann@example.com: 450 4.2.0 greylisted\n",
     "It could not be delivered to ann@example.com and is temporarily deferred: 451 4.7.1\n",
+    "Your message to ann@example.com has not been delivered yet. We will continue to try.\n",
+    "La remise à ann@example.com a été retardée. Le serveur réessaiera pendant deux jours.\n",
+    "Die Zustellung verzögert sich: ann@example.com\n",
     "Delivery to ann@example.com has been delayed. The server will keep trying. Your message could "
     "not be delivered yet: 4.4.1\n",
 )

@@ -35,6 +35,14 @@ _SAYS_UNDELIVERED = re.compile(
     r"|(?:配信|送信)できません",
     re.IGNORECASE,
 )
+_SAYS_DELAYED = re.compile(
+    r"has(?:n.t| not) (?:yet )?been delivered|delivery (?:is |has been )?(?:delayed|deferred)"
+    r"|has been delayed|delayed (?:mail|delivery|message)|message .{0,40}delayed"
+    r"|zustellung verzögert|noch nicht zugestellt|(?:remise|livraison) (?:différée|retardée)"
+    r"|a été (?:différée?|retardée?)|entrega (?:retrasada|demorada|atrasada)|se ha retrasado"
+    r"|consegna ritardata|è stata ritardata|доставка .{0,40}(?:задерж|отложен)",
+    re.IGNORECASE,
+)
 # Words decide whether a server goes on trying; its code only says why the last attempt failed.
 _GAVE_UP = re.compile(
     r"giv(?:en|e|ing) up|gave up|not going to try|too long|time-?out exceeded|expired"
@@ -44,6 +52,7 @@ _GAVE_UP = re.compile(
 _GOES_ON = re.compile(
     r"delay|will (?:keep|continue|be|try|retry|attempt)|still (?:being )?(?:try|retr)"
     r"|could not send (?:mail|message) for|warning|not yet|no action (?:is )?(?:required|needed)"
+    r"|différé|retardé|réessa|retrasad|demorad|atrasad|ritardat|задерж|отложен"
     r"|temporarily deferred|retrying|need to resend|verzögert|noch nicht",
     re.IGNORECASE,
 )
@@ -137,7 +146,8 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
     """
     beginning = text[:_BEGINNING_LENGTH]
     failed = top.headers.first("x-failed-recipients")
-    if not failed and not _SAYS_UNDELIVERED.search(f"{subject}\n{beginning}"):
+    said = f"{subject}\n{beginning}"
+    if not (failed or _SAYS_UNDELIVERED.search(said) or _SAYS_DELAYED.search(said)):
         return None
     copy = _COPY.search(text)
     own = text[: copy.start()] if copy else beginning
