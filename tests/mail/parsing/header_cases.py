@@ -275,6 +275,8 @@ def header_cases() -> Iterator[Case]:
         yield _case("absence", f"Subject: {subject}\r\n", {"is_by_program": True})
     for subject in _OF_PEOPLE:
         yield _case("a person", f"Subject: {subject}\r\n", {"is_by_program": False})
+    for field in ("List-Id: The List <a.b.example>", "List-Post: <mailto:a@b.example>"):
+        yield _case("a list", f"{field}\r\n", {"list_id": "a.b.example", "is_of_list": True})
     for field in _OF_PROGRAMS:
         yield _case("program", f"{field}\r\n", {"is_by_program": True})
     for field, is_spam in _SPAM.items():

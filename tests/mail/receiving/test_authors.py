@@ -75,7 +75,8 @@ def test_a_list_is_never_the_author_nor_gets_the_answer() -> None:
 
 def test_programs_and_the_desks_own_domain_write_for_whom_reply_to_names() -> None:
     for sender in ("www-data@web.example", "wordpress@web.example", "info@shop.example",
-                   "notifications@forms.example", "form-submission@forms.example"):  # fmt: skip
+                   "notifications@forms.example", "form_submission@forms.example",
+                   "root@web.example"):  # fmt: skip
         assert _author(sender, "Website", reply_to=DORA) == DORA.address
     # People who give another address of theirs, and colleagues at the same domain.
     assert _author("eve@shop.example", "Dora", reply_to=DORA) == "eve@shop.example"

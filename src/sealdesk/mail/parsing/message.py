@@ -153,8 +153,9 @@ def _addresses(headers: Headers, name: str, faults: set[Fault]) -> tuple[Address
 
 
 def _list_id(headers: Headers) -> str:
-    rest = headers.first("list-id").rpartition("<")[2]
-    return clean_line(rest.partition(">")[0]).lower()[:_MAX_RESULT_LENGTH]
+    posted = headers.first("list-post").replace("mailto:", "").replace("@", ".")
+    named = (headers.first("list-id") or posted).rpartition("<")[2]
+    return clean_line(named.partition(">")[0]).lower()[:_MAX_RESULT_LENGTH]
 
 
 def _original_from(headers: Headers, faults: set[Fault]) -> tuple[Address, ...]:

@@ -20,8 +20,9 @@ _MAX_NAME = 255
 _VIA = re.compile(r"\S ?.*\bvia\b.*\S", re.IGNORECASE)
 # Accounts of programs that pass on what a person has written into a form.
 _PROGRAM = re.compile(
-    r"wordpress|www|www-?data|www-?run|apache2?|httpd|nginx|nobody|mailer|submissions?"
-    r"|notif(?:y|ications?)|(?:web|contact|mail)?-?forms?(?:-?submi(?:t|ssions?)|-?mail(?:er)?)?"
+    r"wordpress|www|www[-_.]?(?:data|run)|apache2?|httpd|nginx|nobody|root|daemon|system|webmaster"
+    r"|(?:auto|cgi|php|web)?[-_.]?mailer|submissions?|notif(?:y|ications?)"
+    r"|(?:web|contact|mail)?[-_.]?forms?(?:[-_.]?(?:submi(?:t|ssions?)|mail(?:er)?))?"
 )
 
 
