@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-from openapi_schema_validator import OAS31Validator, oas31_format_checker
 
 from sealdesk.event_log import events
 from sealdesk.mail.mailboxes.types import Failure
@@ -25,6 +24,7 @@ from tests.support.databases import SQLITE_FIRST
 from tests.support.feed import EVENTS, Feed, record
 from tests.support.mail_desk import Desk
 from tests.support.mail_server import mail_server
+from tests.support.openapi import validator
 from tests.support.pages import Visitor
 from tests.support.receiver import LOOPBACK, receiving
 from tests.support.service import Service, Tenant, wait_until
@@ -182,7 +182,7 @@ def test_real_events_fit_the_schemas_of_the_openapi_document(
     for kind, event in recorded_events.items():
         content = closed["webhooks"][kind]["post"]["requestBody"]["content"]["application/json"]
         root = {**content["schema"], "components": closed["components"]}
-        OAS31Validator(root, format_checker=oas31_format_checker).validate(event)
+        validator(root).validate(event)
 
 
 def _kinds(value: Any, name: str = "") -> Any:

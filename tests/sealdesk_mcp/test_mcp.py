@@ -3,27 +3,31 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
 
 from sealdesk.client import AsyncDesk, RetryPolicy
-from sealdesk_mcp.server import make_server
 from tests.cli.commands import PROGRAM
 from tests.cli.terminal import Terminal
 from tests.support.client import Key
 from tests.support.databases import SQLITE_FIRST
 from tests.support.service import Tenant
 
+# Imported by the tests that use it: it takes half a second, in each process that collects tests.
+if TYPE_CHECKING:
+    from mcp import Client, StdioServerParameters
+
 READS = {"search_tickets", "list_tickets", "get_ticket", "list_customers", "list_agents"}
 WRITES = {"reply_to_ticket", "update_ticket", "create_ticket"}
-Conversation = Callable[[Client], Awaitable[Any]]
+Conversation = Callable[["Client"], Awaitable[Any]]
 
 
 def converse(key: Key, work: Conversation, *, may_write: bool = False) -> Any:
     """Connect the reference client to a server with this key, and run the work."""
+    from mcp import Client
+
+    from sealdesk_mcp.server import make_server
 
     async def run() -> Any:
         url, policy = key.service.url, RetryPolicy(retries=0)
@@ -51,7 +55,9 @@ def refusal(key: Key, name: str, may_write: bool = False, **arguments: Any) -> s
     return str(result.content[0].text)
 
 
-def _parameters(key: Key, *args: str) -> StdioServerParameters:
+def _parameters(key: Key, *args: str) -> "StdioServerParameters":
+    from mcp import StdioServerParameters
+
     env = {
         "SEALDESK_API_URL": key.service.url,
         "SEALDESK_API_KEY": key.api_key,
@@ -63,6 +69,8 @@ def _parameters(key: Key, *args: str) -> StdioServerParameters:
 
 @SQLITE_FIRST
 def test_the_command_lists_reads_and_answers_tickets(key: Key) -> None:
+    from mcp import Client
+
     number = key.ticket(subject="Broken bowl")["number"]
 
     async def answer() -> tuple[Any, Any, Any]:
@@ -86,7 +94,7 @@ def test_the_command_lists_reads_and_answers_tickets(key: Key) -> None:
 
 
 def test_tools_that_write_are_offered_only_where_they_are_allowed(key: Key) -> None:
-    async def tools(client: Client) -> dict[str, bool | None]:
+    async def tools(client: "Client") -> dict[str, bool | None]:
         listed = (await client.list_tools()).tools
         hints = {tool.name: tool.annotations for tool in listed}
         return {name: hint.read_only_hint if hint else None for name, hint in hints.items()}
@@ -101,7 +109,7 @@ def test_tools_that_write_are_offered_only_where_they_are_allowed(key: Key) -> N
 
 
 def test_tools_say_what_they_take_and_what_they_do(key: Key) -> None:
-    async def tools(client: Client) -> dict[str, Any]:
+    async def tools(client: "Client") -> dict[str, Any]:
         return {tool.name: tool for tool in (await client.list_tools()).tools}
 
     offered = converse(key, tools, may_write=True)
@@ -118,6 +126,9 @@ def test_tools_say_what_they_take_and_what_they_do(key: Key) -> None:
 
 @SQLITE_FIRST
 def test_no_request_url_is_logged(key: Key, tmp_path: Path) -> None:
+    from mcp import Client
+    from mcp.client.stdio import stdio_client
+
     log = tmp_path / "log"
 
     async def search(errors: TextIO) -> None:

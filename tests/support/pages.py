@@ -1,5 +1,6 @@
 """A browser without scripts: follows links, fills forms, stores cookies."""
 
+from functools import cached_property
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
@@ -30,32 +31,57 @@ class Form(NamedTuple):
         return dict(self.fields)[name]
 
 
-class Page(HTMLParser):
-    """The contents of a page."""
+class Page:
+    """A page, which is parsed when a test looks at its contents: many look at the status only."""
 
     def __init__(self, answer: httpx.Response) -> None:
-        super().__init__()
         self.answer = answer
         self.status = answer.status_code
-        self.forms: list[Form] = []
-        self._apart: dict[str, list[tuple[str, str]]] = {}
-        self.links: list[str] = []
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str, str]] = []
-        self._words: list[str] = []
-        self._textarea: str | None = None
-        self._select: str | None = None
-        self.feed(answer.text)
 
-    @property
+    @cached_property
+    def _contents(self) -> "_Contents":
+        return _Contents(self.answer.text)
+
+    @cached_property
     def text(self) -> str:
         """The visible text, with single spaces."""
-        return " ".join(" ".join(self._words).split())
+        return " ".join(" ".join(self._contents.words).split())
+
+    @property
+    def forms(self) -> list[Form]:
+        return self._contents.forms
+
+    @property
+    def links(self) -> list[str]:
+        return self._contents.links
+
+    @property
+    def tags(self) -> list[str]:
+        return self._contents.tags
+
+    @property
+    def attributes(self) -> list[tuple[str, str, str]]:
+        """The attributes of all tags: tag, name, value."""
+        return self._contents.attributes
 
     def form(self, action: str) -> Form:
         """The form with this action."""
         (found,) = [form for form in self.forms if form.action == action]
         return found
+
+
+class _Contents(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.forms: list[Form] = []
+        self._apart: dict[str, list[tuple[str, str]]] = {}
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.words: list[str] = []
+        self._textarea: str | None = None
+        self._select: str | None = None
+        self.feed(text)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         named = {name: value or "" for name, value in attributes}
@@ -91,7 +117,7 @@ class Page(HTMLParser):
             self._select = None
 
     def handle_data(self, data: str) -> None:
-        self._words.append(data)
+        self.words.append(data)
         if self._textarea is not None:
             fields = self.forms[-1].fields
             # Browsers leave out the end of line that a text begins with.
