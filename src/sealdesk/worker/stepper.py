@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from sealdesk.db.engine import Tx
 from sealdesk.state import AppState
@@ -45,13 +46,22 @@ class Stepper:
         self._postpone = postpone
         self._served = LeastServed()
 
-    async def run(self, state: AppState) -> None:
-        """Take steps until cancelled."""
+    async def run(self, state: AppState, wakeup: asyncio.Event) -> None:
+        """Take steps until cancelled. wakeup: set when there may be work."""
         while True:
-            began_s = time.perf_counter()
-            done = await attempt(self.step, state, self._name)
-            took_s = time.perf_counter() - began_s
-            await asyncio.sleep(_REST_PER_STEP * took_s if done else LOOK_EVERY_S)
+            await wakeup.wait()
+            wakeup.clear()
+            while await attempt(self._step_and_rest, state, self._name):
+                pass
+
+    async def has_work(self, tx: Tx, now_us: int) -> bool:
+        return bool(await self._list_tenants(tx, now_us, 1))
+
+    async def _step_and_rest(self, state: AppState) -> int:
+        began_s = time.perf_counter()
+        done = await self.step(state)
+        await asyncio.sleep(_REST_PER_STEP * (time.perf_counter() - began_s) if done else 0)
+        return done
 
     async def step(self, state: AppState) -> int:
         """Take one step; 0 when there is none. What fails goes behind the others."""
@@ -96,3 +106,28 @@ PROMISES = Stepper(
 REPORTS = Stepper(
     "rebuild reports", report_store.list_due_tenants, reports.run_step, report_store.postpone
 )
+_STEPPERS = (RENAMINGS, ERASURES, AUTOMATION, PROMISES, REPORTS)
+
+
+async def run_all(state: AppState) -> None:
+    """Take the steps of all kinds of work until cancelled; one transaction looks for all kinds."""
+    wakeups = [asyncio.Event() for _ in _STEPPERS]
+    async with asyncio.TaskGroup() as group:
+        for stepper, wakeup in zip(_STEPPERS, wakeups, strict=True):
+            group.create_task(stepper.run(state, wakeup))
+        while True:
+            await attempt(partial(_look, wakeups=wakeups), state, "look for long work")
+            await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def _look(state: AppState, wakeups: Sequence[asyncio.Event]) -> int:
+    now_us = state.clock.now_us()
+    found = await state.database.read(lambda tx: _find_work(tx, now_us))
+    for has_work, wakeup in zip(found, wakeups, strict=True):
+        if has_work:
+            wakeup.set()
+    return sum(found)
+
+
+async def _find_work(tx: Tx, now_us: int) -> list[bool]:
+    return [await stepper.has_work(tx, now_us) for stepper in _STEPPERS]
