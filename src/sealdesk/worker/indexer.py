@@ -48,7 +48,7 @@ class IndexerLoop:
     async def run_step(self, state: AppState) -> int:
         """Index some events and unindexed objects, and merge some segments; how much was done."""
         budget = ALONE if self._is_alone() else BESIDE_REQUESTS
-        done = await self._update(state, budget)
+        done = await attempt(lambda each: self._update(each, budget), state, "search indexes")
         if done and not self._is_worker:
             self._has_segments = True
         for _ in range(_MERGES):
@@ -78,26 +78,29 @@ class IndexerLoop:
 
 async def update_indexes(state: AppState, budget: Budget = BESIDE_REQUESTS) -> int:
     """Let each index handle its next events and continue its rebuild; how much was done."""
+    behind, rebuilding = await state.database.read(_find_work)
     done = 0
-    for index in INDEXES:
-        done += await attempt(partial(_update_index, index, budget), state, index.name)
+    for index in behind:
+        done += await attempt(partial(_handle_events, index, budget), state, index.name)
+    for index in rebuilding:
+        done += await attempt(partial(_rebuild, index, budget), state, index.name)
     return done
 
 
-async def _update_index(index: SearchIndex, budget: Budget, state: AppState) -> int:
-    indexer = Indexer(index, budget)
-    is_behind, is_rebuilding = await state.database.read(lambda tx: _find_work(tx, index))
-    now_us, done = state.clock.now_us(), 0
-    if is_behind:
-        step = await state.database.write_in_background(
-            lambda tx: consumers.run_step(tx, indexer, now_us)
-        )
-        done += step.event_count
-    if is_rebuilding:
-        done += await state.database.write_in_background(indexer.rebuild)
-    return done
+async def _find_work(tx: Tx) -> tuple[list[SearchIndex], list[SearchIndex]]:
+    """The indexes that have events to handle, and those that have a rebuild to continue."""
+    lags = await consumers.find_lags(tx, [index.name for index in INDEXES])
+    rebuilding = [index for index in INDEXES if await indexing.needs_rebuild(tx, index)]
+    return [index for index in INDEXES if index.name in lags], rebuilding
 
 
-async def _find_work(tx: Tx, index: SearchIndex) -> tuple[bool, bool]:
-    is_behind = bool(await consumers.find_lags(tx, [index.name]))
-    return is_behind, await indexing.needs_rebuild(tx, index)
+async def _handle_events(index: SearchIndex, budget: Budget, state: AppState) -> int:
+    indexer, now_us = Indexer(index, budget), state.clock.now_us()
+    step = await state.database.write_in_background(
+        lambda tx: consumers.run_step(tx, indexer, now_us)
+    )
+    return step.event_count
+
+
+async def _rebuild(index: SearchIndex, budget: Budget, state: AppState) -> int:
+    return await state.database.write_in_background(Indexer(index, budget).rebuild)

@@ -41,7 +41,8 @@ class QueueTask(ConsumerTask):
         state.database.listeners.append(lambda _: self.wakeup.set())
         name = f"{self.consumer.name} queue"
         while True:
-            await wait_for(self.wakeup, LOOK_EVERY_S)
+            await self.wakeup.wait()
+            self.wakeup.clear()
             while await attempt(self._step, state, name):
                 pass
             is_used = await attempt(self._look, state, name)
