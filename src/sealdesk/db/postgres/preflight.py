@@ -144,14 +144,8 @@ async def find_faults(
     may_be_old: the schema, before an upgrade.
     """
     (server,) = await connection.fetch(_SERVER)
-    if faults := _server_faults(server):
+    if faults := _server_faults(server) or await _find_unfinished(connection, server):
         return faults
-    if server["is_restoring"]:
-        return ["holds an unfinished restore; drop the database, create it and restore again"]
-    if not server["has_tables"]:
-        return [f"has no tables yet; {_MIGRATE}"]
-    if await find_unfinished_move(connection) is not None:
-        return ["holds an unfinished move; give the same `sealdesk move` again to finish it"]
     found = {row["name"]: row for row in await connection.fetch(_TABLES)}
     if not found[schema.VERSION_TABLE]["is_readable"]:
         return [f"does not let the role {server['role']} read the tables; {_MIGRATE}"]
@@ -180,12 +174,21 @@ async def find_faults(
             f"is used as {server['role']}, for which policies (its own, or of a role that it may"
             f" become) show {', '.join(sorted(seen))} of all tenants. Serve as a role of its own"
         )
-    isolated = {name for name, row in found.items() if row["is_isolated"]}
     of_no_tenant = {*schema.GLOBAL, schema.KEY_STAMP, schema.VERSION_TABLE}
-    open_to_all = sorted({*found} - isolated - of_no_tenant)
-    if open_to_all:
-        faults.append(f"has no row level security on {', '.join(open_to_all)}; {_MIGRATE}")
+    bare = {name for name, row in found.items() if not row["is_isolated"]} - of_no_tenant
+    if bare:
+        faults.append(f"has no row level security on {', '.join(sorted(bare))}; {_MIGRATE}")
     return faults
+
+
+async def _find_unfinished(connection: Connection, server: Record) -> list[str]:
+    if server["is_restoring"]:
+        return ["holds an unfinished restore; drop the database, create it and restore again"]
+    if not server["has_tables"]:
+        return [f"has no tables yet; {_MIGRATE}"]
+    if await find_unfinished_move(connection) is not None:
+        return ["holds an unfinished move; give the same `sealdesk move` again to finish it"]
+    return []
 
 
 def _server_faults(server: Record) -> list[str]:
