@@ -77,7 +77,7 @@ async def run(state: AppState) -> None:
         group.create_task(delivery.run(event_log))
         group.create_task(IndexerLoop(state, event_log.update_indexes).run())
         group.create_task(_keep_pruning(state))
-        group.create_task(stepper.run_all(state))
+        group.create_task(stepper.take_all_steps(state))
         group.create_task(DocumentRewriter().run(state))
         group.create_task(_keep_waking(state))
         group.create_task(mail.keep_sending(state, mail_wakeup))

@@ -109,7 +109,7 @@ REPORTS = Stepper(
 _STEPPERS = (RENAMINGS, ERASURES, AUTOMATION, PROMISES, REPORTS)
 
 
-async def run_all(state: AppState) -> None:
+async def take_all_steps(state: AppState) -> None:
     """Take the steps of all kinds of work until cancelled; one transaction looks for all kinds."""
     wakeups = [asyncio.Event() for _ in _STEPPERS]
     async with asyncio.TaskGroup() as group:
