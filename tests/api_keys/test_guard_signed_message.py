@@ -116,11 +116,24 @@ def test_another_secret_or_algorithm_is_told_from_another_message(key: Key, tena
     assert diagnosis(key.service.tenant().key().api_secret) == "secret_or_algorithm_differs"
 
 
+def test_a_rotation_is_named_where_an_old_secret_may_be_in_use(key: Key, tenant: Tenant) -> None:
+    def details() -> list[str]:
+        sent = headers_of(key, right_message(key), WRONG) | {"content-type": "application/json"}
+        without = {name: sent[name] for name in sent if name != "x-api-signed-message"}
+        answers = (send(key.service, "POST", TICKETS, BODY, each) for each in (sent, without))
+        return [refused(each)["detail"] for each in answers]
+
+    assert not any("was rotated" in each for each in details())
+    tenant.admin().post(f"/api/v1/api-keys/{key.id}/rotate")
+    assert all("was rotated" in each for each in details())
+
+
 def test_an_old_message_does_not_tell_whether_its_secret_is_in_use(key: Key) -> None:
     old = b"1700000000POST" + TICKETS.encode() + b"ab" * 32
     live, dead = (refused(ask(key, old, secret)) for secret in ("", "1" * 64))
     assert live["diagnosis"] == dead["diagnosis"] == "signed_message_old"
     assert "difference" not in live
+    live["received"]["timestamp"] = dead["received"]["timestamp"]
     changing = ("request_id",)
     assert {k: v for k, v in live.items() if k not in changing} == {
         k: v for k, v in dead.items() if k not in changing

@@ -185,6 +185,10 @@ INVALID_SIGNATURE = ProblemType(
     choices=_diagnoses_of("invalid_signature"),
     headers={**_HMAC, "x-api-diagnosis": "%(diagnosis)s"},
 )
+ROTATED = (
+    "The secret of this key was rotated: a program that was started before may still use the old"
+    " one."
+)
 UNDIAGNOSED_SIGNATURE = INVALID_SIGNATURE.variant(
     "The signature does not fit what was received. Compare `received` with what you signed:"
     " timestamp + METHOD + path with query + hex SHA-256 of the body.",

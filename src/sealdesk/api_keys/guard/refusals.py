@@ -26,6 +26,9 @@ _REFUSED_AFTER_BODY = tuple(
     for each in (errors.INVALID_SIGNATURE, errors.SIGNATURE_REPLAYED, errors.IP_NOT_ALLOWED)
 )
 
+# The secret before a rotation is not stored, so nothing tells it from any other text.
+_MAYBE_AN_OLD_SECRET = ("unknown", "secret_or_algorithm_differs")
+
 log = logging.getLogger("sealdesk.api_keys")
 
 
@@ -49,7 +52,7 @@ async def explain(request: Request, error: Unauthorized, body: BodyDigest | None
     if error.code == errors.INVALID_SIGNATURE.code:
         found = await diagnosing.find_mistake(request, key, api_key.decode(), body)
         if found is not None:
-            error = _diagnosed(error, found)
+            error = _diagnosed(error, found, is_rotated=key.secret_version > 1)
     return await record(request, key, error, body)
 
 
@@ -79,15 +82,18 @@ async def record(
     return Proof(refusal=error, key_use=KeyUse(key.tenant_id, key.id, ""))
 
 
-def _diagnosed(error: Unauthorized, found: Diagnosed) -> Unauthorized:
+def _diagnosed(error: Unauthorized, found: Diagnosed, *, is_rotated: bool) -> Unauthorized:
     mistake = MISTAKES[found.diagnosis]
     difference = found.difference
+    remedy = mistake.remedy
+    if is_rotated and found.diagnosis in _MAYBE_AN_OLD_SECRET:
+        remedy = f"{errors.ROTATED} {remedy}"
     return Unauthorized(
         errors.INVALID_SIGNATURE,
         received=error.values["received"],
         diagnosis=found.diagnosis,
         fault=mistake.fault,
-        remedy=mistake.remedy,
+        remedy=remedy,
         **({} if difference is None else {"difference": msgspec.structs.asdict(difference)}),
     )
 
