@@ -65,6 +65,8 @@ def find_joint(signed: bytes, parts: Signed, digest: bytes) -> str | None:
         end = at + len(part)
     if between[1][:1].isdigit() or re.match(rb"[.,][0-9]", between[1]):
         return None  # a more precise clock
+    if between[2] and not between[1] and not between[3]:
+        return None  # as a host: it was taken for the path
     separators = set(between[1:])
     if not between[0] and len(separators) == 1 and signed[end:] in (b"", *separators):
         return "other_separators"

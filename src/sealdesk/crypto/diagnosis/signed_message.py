@@ -11,7 +11,8 @@ from sealdesk.crypto.signing import Signed
 MAX_BYTES = 4 * 1024
 # The time of a message: Unix time in seconds or a thousandth, millionth … of them, or ISO 8601.
 _TIME = re.compile(
-    rb"(?<![0-9])(?:([0-9]{10})(?:[0-9]{3}){0,3}(?![0-9])"
+    rb"([0-9]{10})(?=(?:GET|HEAD|POST|PUT|PATCH|DELETE)/)"  # behind a hash or a key, too
+    rb"|(?<![0-9])(?:([0-9]{10})(?:[0-9]{3}){0,3}(?![0-9])"
     rb"|([0-9]{4}-[01][0-9]-[0-3][0-9][T ][0-2][0-9]:[0-5][0-9]:[0-5][0-9])"
     rb"(?:[.,][0-9]{1,9})?(Z|[+-][0-2][0-9]:?[0-5][0-9])?)"
 )
@@ -59,9 +60,9 @@ def is_recent(message: bytes, now_s: int, max_skew_s: int) -> bool:
 
 
 def _unix_time(found: re.Match[bytes]) -> int | None:
-    seconds, written, offset = found.groups()
-    if seconds:
-        return int(seconds)
+    before_method, seconds, written, offset = found.groups()
+    if before_method or seconds:
+        return int(before_method or seconds)
     try:
         at = datetime.fromisoformat((written + (offset or b"Z")).decode())
     except ValueError:
