@@ -81,6 +81,13 @@ def test_a_colleague_is_invited_and_deactivated(
     bo.sees_heading("Log in")
     page.goto("/settings/audit?action=user.deactivated")
     page.locator(".list", has_text="User deactivated").wait_for()
+    page.goto("/account")
+    paper = "getComputedStyle(document.documentElement).backgroundColor"
+    before = page.evaluate(paper)
+    window.press("Light" if window.is_phone else "Dark")  # each is the other one of its system
+    assert page.evaluate(paper) != before
+    window.press("As the system")
+    assert page.evaluate(paper) == before
     window.press("Deutsch")
     window.open_menu()
     window.press("Abmelden")

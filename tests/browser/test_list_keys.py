@@ -54,7 +54,7 @@ def test_ticked_tickets_are_changed_together(
     page.keyboard.press("t")
     page.keyboard.type("vip, late")
     page.keyboard.press("Enter")
-    expect(page.locator("#list li", has_text="Order 2").locator(".tag")).to_have_count(3)
+    expect(page.locator("#list li", has_text="Order 2").locator(".tags-of > *")).to_have_count(3)
     assert _stored(desk, "priority", orders) == [4, 4, 2]
     page.keyboard.press("*")
     page.get_by_text("3 selected").wait_for()

@@ -89,8 +89,9 @@ def test_after_an_answer_the_focus_is_on_what_was_said_or_where_it_was(
     page.get_by_label("Your reply").fill("On its way")
     window.send_reply()
     expect(page.locator("article", has_text="On its way")).to_be_focused()
+    page.goto("/account")
     window.press("Deutsch")
-    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    expect(page.get_by_role("button", name="Deutsch")).to_be_focused()
 
 
 @pytest.mark.parametrize("place", ["a ticket", "a new ticket", "the list"])

@@ -139,16 +139,15 @@ def test_a_chosen_language_is_kept(service: Service, tenant: Tenant) -> None:
     page = visitor.log_in(tenant.admin_email)
     assert "Abmelden" in page.text
     assert _language(visitor, "/nowhere", accept_language="en") == "de"
-    visitor.submit(visitor.get("/reset").form("/language"), language="en")
-    assert (visitor.at, _language(visitor, "/reset", accept_language="de")) == ("/reset", "en")
+    visitor.submit(visitor.get("/account").form("/language"), language="en")
+    assert _language(visitor, accept_language="de") == "en"
 
 
 def test_choosing_a_language_leads_back_to_the_page(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
-    for at in ("/settings/people/invite", "/settings/audit?action=user.created", "/account"):
-        page = visitor.get(at)
-        visitor.submit(page.form("/language"), language="de")
-        assert visitor.at == at
+    page = visitor.get("/account")
+    visitor.submit(page.form("/language"), language="de")
+    assert visitor.at == "/account"
     for foreign in ("https://evil.test/settings/audit", f"{visitor.service.url}//evil.test/"):
         answer = visitor.once(
             "POST",
@@ -159,6 +158,19 @@ def test_choosing_a_language_leads_back_to_the_page(tenant: Tenant) -> None:
             referer=foreign,
         )
         assert answer.headers["location"] == "/"
+
+
+def test_colours_are_those_of_the_system_or_chosen(tenant: Tenant) -> None:
+    visitor = logged_in(tenant)
+    form = visitor.get("/account").form("/account/theme")
+    for theme, scheme in (("dark", "dark"), ("light", "light"), ("", "light dark")):
+        visitor.submit(form, theme=theme)
+        html = visitor.once("GET", "/tickets").text
+        assert ("data-theme" in html) == bool(theme)
+        assert not theme or f'<html lang="en" data-theme="{theme}">' in html
+        assert f'name="color-scheme" content="{scheme}"' in html
+    assert visitor.submit(form, theme="x; Domain=evil.test").status == 404
+    assert "data-theme" not in visitor.once("GET", "/", cookie="sealdesk-theme=evil").text
 
 
 def test_only_existing_languages_can_be_chosen(service: Service) -> None:

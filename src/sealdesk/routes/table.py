@@ -153,6 +153,7 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/account", _USER_PAGE, account_pages.show_account),
     Route("POST", "/account/name", _USER_PAGE, account_pages.rename),
     Route("POST", "/account/password", _USER_PAGE, account_pages.change_password),
+    Route("POST", "/account/theme", _USER_PAGE, account_pages.choose_theme),
     Route("GET", "/account/two-factor", _USER_PAGE, two_factor.show),
     Route("POST", "/account/two-factor/begin", _OWN_REAUTHENTICATED, two_factor.begin),
     Route("POST", "/account/two-factor/confirm", _USER_PAGE, two_factor.confirm),

@@ -20,7 +20,7 @@ from sealdesk.state import AppState
 from sealdesk.telemetry.counters import KeyUse, LoggedRequest, describe_target
 from sealdesk.web import envelope, large_responses, streaming
 from sealdesk.web.operation import EVENT_STREAM, Route
-from sealdesk.web.pages import error_pages, language
+from sealdesk.web.pages import error_pages, preferences
 from sealdesk.web.pages.site import Site
 from sealdesk.web.request import Disconnected, Header, Receive, Request, Response, Scope, Send
 
@@ -207,7 +207,7 @@ def _wrong_method(method: str, routes: dict[str, Route]) -> MethodNotAllowed:
 async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Response:
     request.max_body_bytes = route.max_body_bytes
     if route.guard.scheme == "session":
-        language.activate(request)
+        preferences.activate_language(request)
     request.proof = await route.guard.prove(request)
     if request.proof.refusal is not None:
         raise request.proof.refusal

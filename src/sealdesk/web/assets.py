@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import re
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 from sealdesk.web import conditional
 from sealdesk.web.operation import Operation, operation
@@ -45,7 +46,16 @@ def _read(name: str) -> bytes:
         return (static / name).read_bytes()
     suffix = name.rpartition(".")[2]
     parts = (static / "desk" / f"{part}.{suffix}" for part in _PARTS[name])
-    return b"\n".join(part.read_bytes() for part in parts)
+    content = b"\n".join(part.read_bytes() for part in parts)
+    return content + _dark(static / "desk" / "dark.css") if name == "desk.css" else content
+
+
+def _dark(tokens: Traversable) -> bytes:
+    """The dark colours twice: where the system is dark, and where a person has chosen them."""
+    rule = tokens.read_bytes()
+    system = rule.replace(b":root", b":root:where(:not([data-theme=light]))")
+    chosen = rule.replace(b":root {", b":root:where([data-theme=dark]) { color-scheme: dark;")
+    return b"@media screen { @media (prefers-color-scheme: dark) {%b}\n%b}\n" % (system, chosen)
 
 
 def _version(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Pages of the user's own account: name, password and language."""
+"""Pages of the user's own account: name, password, language and colours."""
 
 from sealdesk import clock
 from sealdesk.db.engine import Tx
@@ -11,7 +11,7 @@ from sealdesk.identity.two_factor import actions as two_factor
 from sealdesk.identity.types import NameChange, PasswordChange, User
 from sealdesk.web import body
 from sealdesk.web.operation import page
-from sealdesk.web.pages import forms, i18n, language, render, return_paths
+from sealdesk.web.pages import forms, i18n, preferences, render, return_paths
 from sealdesk.web.pages.i18n import gettext, translate
 from sealdesk.web.request import Request, Response
 
@@ -69,9 +69,18 @@ async def choose_language(request: Request) -> Response:
     )
     if chosen not in i18n.LANGUAGES:
         raise NotFound
-    return render.redirect(
-        request, back if is_own_page else return_paths.LOG_IN, language.cookie(request, chosen)
-    )
+    header = preferences.cookie(request, preferences.LANGUAGE, chosen)
+    return render.redirect(request, back if is_own_page else return_paths.LOG_IN, header)
+
+
+@page
+async def choose_theme(request: Request) -> Response:
+    """Store light or dark colours in a cookie; without one, the system decides."""
+    chosen = forms.read(request).text("theme")
+    if chosen not in ("", *preferences.THEMES):
+        raise NotFound
+    header = preferences.cookie(request, preferences.THEME, chosen)
+    return render.redirect(request, return_paths.ACCOUNT, header)
 
 
 async def _render_account(

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from sealdesk.errors import ApiError, Unauthorized
 from sealdesk.errors.general import FOREIGN_FORM, STORAGE_UNAVAILABLE
-from sealdesk.web.pages import language, render, resubmission, return_paths
+from sealdesk.web.pages import preferences, render, resubmission, return_paths
 from sealdesk.web.pages.i18n import gettext_noop, translate
 from sealdesk.web.pages.resubmission import Resubmission
 from sealdesk.web.request import Request, Response
@@ -34,7 +34,7 @@ def prefers_html(request: Request) -> bool:
 
 async def error_page(request: Request, error: ApiError) -> Response:
     """An error page that keeps the submitted form, or for Unauthorized the way to the log-in."""
-    language.activate(request)
+    preferences.activate_language(request)
     submitted = None
     if request.method == "POST":
         submitted = resubmission.of(request, return_paths.requested_path(request))

@@ -5,7 +5,7 @@ import secrets
 from typing import Any
 
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.web.pages import environment, i18n
+from sealdesk.web.pages import environment, i18n, preferences
 from sealdesk.web.request import Header, Request, Response
 
 EMAIL_PATH = "/settings/email"
@@ -43,6 +43,7 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
         "nonce": nonce,
         "language": i18n.active_language(),
         "languages": i18n.LANGUAGES,
+        "theme": preferences.theme(request),
     }
     packages = request.site.template_packages
     text = await environment.render(packages, template, {**frame, **values})

@@ -1,22 +1,29 @@
-"""The language of a request: from the cookie, else from Accept-Language, else English."""
+"""What a browser has chosen for all pages, in cookies: the language, and light or dark colours."""
 
 from sealdesk.web.pages import i18n
 from sealdesk.web.request import Header, Request
 
-_COOKIE = "sealdesk-language"
+LANGUAGE, THEME = "sealdesk-language", "sealdesk-theme"
+THEMES = ("light", "dark")
 
 
-def activate(request: Request) -> None:
-    """Activate the language of this request."""
+def activate_language(request: Request) -> None:
+    """Activate the language of this request: from the cookie, Accept-Language, else English."""
     accepted = request.headers.get(b"accept-language", b"").decode("latin-1")
-    i18n.activate(negotiate(request.cookie(_COOKIE) or "", accepted))
+    i18n.activate(negotiate(request.cookie(LANGUAGE) or "", accepted))
 
 
-def cookie(request: Request, language: str) -> Header:
-    """The header that stores the chosen language for a year."""
+def theme(request: Request) -> str:
+    """One of THEMES, or "" for that of the system."""
+    chosen = request.cookie(THEME)
+    return chosen if chosen in THEMES else ""
+
+
+def cookie(request: Request, name: str, value: str) -> Header:
+    """The header that stores a choice for a year; "" removes it."""
     secure = "; Secure" if request.is_https else ""
-    flags = f"Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000{secure}"
-    return b"set-cookie", f"{_COOKIE}={language}; {flags}".encode()
+    flags = f"Path=/; HttpOnly; SameSite=Lax; Max-Age={31536000 if value else 0}{secure}"
+    return b"set-cookie", f"{name}={value}; {flags}".encode()
 
 
 def negotiate(chosen: str, accepted: str) -> str:
