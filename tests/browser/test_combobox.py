@@ -135,3 +135,55 @@ def test_an_open_list_is_accessible(
         page.keyboard.press(opens)
         assert looker.look(f"the list of {opens}") == []
         page.keyboard.press("Escape")
+
+
+def test_a_ticket_is_opened_for_one_of_two_customers_of_a_name_with_tags_and_a_preview(
+    window: Window, key: Key
+) -> None:
+    page = window.page
+    for name in ("one", "two"):
+        key.customer(f"{name}@ana.test", name="Ana Prieto")
+    key.ticket(tags=["vip", "vase"])
+    page.goto(f"{INBOX}/new")
+    email, tags = page.get_by_label("E-mail address"), page.get_by_label("Tags", exact=True)
+    email.press_sequentially("prieto")
+    options = page.locator(".pop [role=option]")  # selects without scripts have options too
+    expect(options).to_have_count(2)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("listbox")).to_have_count(0)
+    expect(email).to_have_value("prieto")
+    page.keyboard.press("ArrowDown")
+    options.filter(has_text="two@ana.test").click()
+    expect(email).to_have_value("two@ana.test")
+    expect(page.get_by_label("Name of the customer")).to_have_value("Ana Prieto")
+    tags.press_sequentially("v")
+    expect(options).to_have_count(3)  # and the one that is created
+    options.filter(has_text="vip").click()
+    expect(tags).to_be_focused()
+    tags.press_sequentially("kiln")
+    options.filter(has_text="Create “kiln”").click()
+    page.get_by_label("Subject").fill("Bowl")
+    page.get_by_label("Description").fill("Cracked")
+    window.press("Open the ticket")
+    ticket = page.url.rpartition("/")[2]
+    assert _now(key, ticket, "customer")["email"] == "two@ana.test"
+    assert _now(key, ticket, "tags") == ["vip", "kiln"]
+    # On the ticket: a key opens the field, arrows choose, and the focus goes back.
+    page.keyboard.press("t")
+    page.keyboard.type("va")
+    expect(options).to_have_count(2)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    _saved(page, "tags")
+    assert _now(key, ticket, "tags") == ["vip", "kiln", "vase"]
+    assert page.evaluate("document.activeElement.localName") == "h1"
+    page.keyboard.press("r")
+    page.keyboard.type("A **new** bowl")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("[data-shown] strong")).to_have_text("new")
+    page.keyboard.type(" is *yours*")  # the focus is in the text
+    expect(page.locator("[data-shown] em")).to_have_text("yours")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.localName") == "h1"
+    expect(page.get_by_label("Your reply")).to_have_value("A **new** bowl is *yours*")
+    page.get_by_label("Your reply").fill("")

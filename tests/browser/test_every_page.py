@@ -21,6 +21,7 @@ _UNSEEN = {
     "/team-now/here",
     "/tickets/{id}/fields",
     "/tickets/{id}/macro",
+    "/tickets/preview",
     "/tickets/{id}/unmerge",
     "/customers/{id}/merge",
     "/customers/{id}/unmerge",

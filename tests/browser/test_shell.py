@@ -72,7 +72,7 @@ def test_a_key_does_not_reach_the_list_behind_the_menu(
     expect(inbox.locator(".menu")).to_be_hidden()
     inbox.locator("[data-ticket] a").first.focus()
     inbox.keyboard.press("p")  # the key works again
-    expect(inbox.locator(".bulk input[role=combobox]")).to_be_focused()
+    expect(inbox.locator(".bulk .pop input")).to_be_focused()
     statuses = tenant.key().get("/api/v1/external/tickets?per_page=100").json()["data"]
     assert {each["status"] for each in statuses} == {"open"}
 

@@ -42,6 +42,7 @@ PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | 
     "/tickets/arrived",
     "/tickets/people",
     "/tickets/tags",
+    "/customers/suggestions",
     "/tickets/export/file",
     "/customers/export/file",
     "/reports/file",

@@ -107,6 +107,18 @@ def test_parts_of_words_find_customers(visitor: Visitor, tenant: Tenant, key: Ke
         assert [link for link in page.links if len(link) == len(at)] == found, q
 
 
+def test_customers_are_suggested_by_name_phone_and_a_part_of_the_address(
+    visitor: Visitor, tenant: Tenant, key: Key
+) -> None:
+    for name in ("one", "two"):
+        key.customer(f"{name}@ana.test", name="Ana <Prieto>", phone=f"+49 30 12345{len(name)}")
+    tenant.service.tenant().key().customer("ana@others.test", name="Ana Prieto")
+    for q, count in {"prieto": 2, "ana.te": 2, "123453": 2, "two@ana.test": 1, "": 0}.items():
+        html = visitor.once("GET", f"{HOME}/suggestions?{urlencode({'q': q})}").text
+        assert html.count("<option") == count, q
+    assert 'value="two@ana.test" data-name="Ana &lt;Prieto&gt;"' in html or not html.strip()
+
+
 def test_search_results_have_pages(visitor: Visitor, tenant: Tenant) -> None:
     made = _add(tenant, 120)
     wait_until_customers(tenant, "c119", made[-1])  # the newest one comes last

@@ -22,7 +22,7 @@ from sealdesk.web.request import Request, Response
 _PATH = "/customers"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Customers"), section="main")
 ROOM = Room("customers", errors, labels, NAV_ITEM, object_type="customer")
-_PER_PAGE = 50
+_PER_PAGE, _SUGGESTIONS = 50, 8
 _MAX_QUERY_LENGTH = 320
 _FIELDS = ("email", "name", "phone", "company", "external_id")
 _LISTS = ("other_emails", "other_phones")  # one in each line
@@ -51,6 +51,17 @@ async def list_customers(request: Request) -> Response:
         older=cursor_trail.older(trail, customers[_PER_PAGE - 1].id) if has_more else None,
         newer=cursor_trail.newer(trail),
     )
+
+
+@page
+async def suggest_customers(request: Request) -> Response:
+    """Customers by name, phone number or part of the address, as options."""
+    q = forms.read_query(request).text("q").strip()[:_MAX_QUERY_LENGTH]
+    try:
+        found = await _list(request, q, PageRequest(_SUGGESTIONS, None)) if q else []
+    except QueryTooSlow:
+        found = []
+    return await render.page(request, "customers/suggestions.html", customers=found[:_SUGGESTIONS])
 
 
 @page

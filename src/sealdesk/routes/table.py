@@ -181,6 +181,7 @@ PAGES: tuple[Route, ...] = (
     ),
     # Customers.
     Route("GET", "/customers", _USER_PAGE, customers_pages.list_customers),
+    Route("GET", "/customers/suggestions", _USER_PAGE, customers_pages.suggest_customers),
     Route("GET", "/customers/export", _ADMIN_PAGE, customers_pages.ask_export),
     Route("GET", "/customers/export/file", _ADMIN_PAGE, customers_pages.export_customers),
     Route("GET", "/customers/{id}", _USER_PAGE, customer_pages.show_customer),

@@ -20,6 +20,7 @@ from sealdesk.tickets.pages import (
     new_ticket,
     people,
     presence,
+    preview,
     reply,
     ticket,
     unread,
@@ -47,6 +48,7 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("GET", "/tickets/tags", _USER_PAGE, tags.suggest_tags),
     Route("GET", "/tickets/people", _USER_PAGE, people.find_people),
     Route("POST", "/tickets/bulk", _USER_PAGE, bulk.change_tickets),
+    Route("POST", "/tickets/preview", _USER_PAGE, preview.show_preview, _LONG),
     Route("GET", "/tickets/new", _USER_PAGE, new_ticket.show_form),
     Route("POST", "/tickets/new", _USER_PAGE, new_ticket.open_ticket, _LONG),
     # All of a list at once is for administrators, as the audit log is (decision 0057).

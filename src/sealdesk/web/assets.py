@@ -30,7 +30,7 @@ _PARTS = {
     "reports.css": ["reports"],
     "desk.js": """
         base keys combobox macros list palette poll live bell inbox views ticket news snooze
-        fields uploads export tags panes
+        fields uploads preview export suggest tags panes
     """.split(),
 }
 

@@ -29,6 +29,10 @@ const lineOf = (option, isChosen) => {
     line.append(avatar);
   }
   line.append(name);
+  if (option.dataset.more) {
+    const more = Object.assign(document.createElement("bdi"), { className: "soft", textContent: option.dataset.more });
+    line.append(more);
+  }
   if (isChosen) line.dataset.chosen = "";
   return line;
 };
@@ -38,6 +42,8 @@ const listPlace = new CSSStyleSheet();
 document.adoptedStyleSheets.push(listPlace);
 let opened = null; // { select, pop } of the list that is open.
 const closeList = () => {
+  if (opened?.select.role === "combobox") opened.select.ariaExpanded = "false";
+  opened?.select.removeAttribute("aria-activedescendant");
   opened?.pop.remove();
   opened = null;
 };
@@ -52,6 +58,14 @@ const placeList = () => {
   const isBelow = bottom + offsetHeight + 8 < innerHeight || top < innerHeight / 2;
   put(Math.min(left, document.documentElement.clientWidth - offsetWidth - 8),
     isBelow ? bottom + 4 : top - offsetHeight - 4);
+};
+const linesOf = (options) => options.map((option, index) =>
+  Object.assign(lineOf(option, option.selected), { id: `options-${index}` }));
+const markLine = (list, field, at) => {
+  [...list.children].forEach((line, each) => (line.ariaSelected = String(each === at)));
+  list.children[at]?.scrollIntoView({ block: "nearest" });
+  if (list.children[at]) field.setAttribute("aria-activedescendant", `options-${at}`);
+  else field.removeAttribute("aria-activedescendant");
 };
 // isCommand: whether the focus goes back to what one reads, and not to the select.
 const openList = (select, isCommand, typed = "") => {
@@ -72,16 +86,12 @@ const openList = (select, isCommand, typed = "") => {
   let at = 0;
   const mark = (index) => {
     at = Math.max(0, Math.min(index, options.length - 1));
-    [...list.children].forEach((line, each) => (line.ariaSelected = String(each === at)));
-    list.children[at]?.scrollIntoView({ block: "nearest" });
-    if (options.length) field.setAttribute("aria-activedescendant", `options-${at}`);
-    else field.removeAttribute("aria-activedescendant");
+    markLine(list, field, at);
   };
   const show = () => {
     const query = plain(field.value);
     options = rankedOptions(select, isFiltered ? query : "").slice(0, MOST_OPTIONS);
-    list.replaceChildren(...options.map((option, index) =>
-      Object.assign(lineOf(option, option.selected), { id: `options-${index}` })));
+    list.replaceChildren(...linesOf(options));
     list.dataset.nothing = options.length ? "" : document.querySelector("[data-nothing]")?.textContent.trim() ?? "";
     const best = query ? options.indexOf(rankedOptions(select, query)[0]) : options.findIndex((each) => each.selected);
     mark(best);
@@ -139,7 +149,7 @@ addEventListener("mousedown", (event) => {
   if (opened && !opened.pop.contains(target)) {
     const isSame = opened.select === target;
     closeList();
-    if (isSame) return event.preventDefault();
+    if (isSame && hasList(target)) return event.preventDefault();
   }
   if (event.button || event.defaultPrevented || isCoarse.matches || !hasList(target)) return;
   event.preventDefault();

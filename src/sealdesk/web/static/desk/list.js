@@ -177,18 +177,20 @@ const applyControl = (control) => {
   if (control.localName !== "button") control.value = "";
   changeRows(field, field === "tags" ? tags() : value === "nobody" ? "" : value);
 };
+const applyTyped = (input) => {
+  applyControl(input);
+  leave(input);
+};
 addEventListener("change", ({ target }) => {
   if (!target.matches("[data-bulk] select[data-field]")) return;
-  applyControl(target);
-  leave(target);
+  applyTyped(target);
 });
 addEventListener("keydown", (event) => {
   const { target, key } = event;
   if (!target.closest?.("[data-bulk]")) return;
   if (key === "Enter" && target.matches("input[data-field]")) {
     event.preventDefault();
-    applyControl(target);
-    leave(target);
+    applyTyped(target);
   } else if (key === "Escape") {
     event.preventDefault();
     focusRow(currentRow() ?? rows()[0]);

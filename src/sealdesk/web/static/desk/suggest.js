@@ -1,0 +1,79 @@
+// Suggestions below a field of text: tags of the desk, or its customers. What is typed counts until one
+// marks an option, so that Enter never takes another (ARIA: combobox, list autocomplete, manual selection).
+onPart((part, signal) => {
+  for (const input of part.querySelectorAll("[data-suggest]")) {
+    const { suggest, many } = input.dataset;
+    let options = [];
+    let at = -1;
+    let timer;
+    const isOpen = () => opened?.select === input;
+    const before = () => many === undefined ? "" : input.value.slice(0, input.value.lastIndexOf(",") + 1);
+    const typed = () => input.value.slice(before().length).trim();
+    const mark = (index) => {
+      at = (index + options.length + 1) % (options.length + 1); // After the last one, the text again.
+      markLine(opened.pop.firstChild, input, at < options.length ? at : -1);
+    };
+    const take = (option) => {
+      const start = before();
+      closeList();
+      input.value = `${start && `${start} `}${option.value}`;
+      if (option.dataset.name) input.form.elements[input.dataset.fills].value = option.dataset.name;
+      if (input.closest("[data-bulk]")) return applyTyped(input);
+      if (!input.closest("[data-fields]")) return many === undefined || (input.value += ", ");
+      leave(input);
+      input.dispatchEvent(new Event("change", { bubbles: true }));
+    };
+    const show = () => {
+      closeList();
+      if (!options.length) return;
+      const pop = Object.assign(document.createElement("div"), { className: "pop few", popover: "manual" });
+      const list = Object.assign(document.createElement("div"), { role: "listbox", id: "options", ariaLabel: nameOf(input) });
+      list.append(...linesOf(options));
+      pop.append(list);
+      pop.addEventListener("mousedown", (event) => event.preventDefault()); // The focus stays.
+      pop.addEventListener("click", (event) => {
+        event.preventDefault();
+        const index = [...list.children].findIndex((line) => line.contains(event.target));
+        if (index >= 0) take(options[index]);
+      });
+      input.after(pop);
+      opened = { select: input, pop };
+      input.ariaExpanded = "true";
+      pop.showPopover();
+      placeList();
+      mark(-1);
+    };
+    const ask = async () => {
+      const { value } = input;
+      const words = typed();
+      try {
+        const response = await fetch(`${suggest}?${new URLSearchParams({ q: words })}`, { redirect: "manual", signal });
+        if (!response.ok) return;
+        options = [...parsePage(await response.text()).querySelectorAll("option")];
+      } catch { return; } // No network: nothing is suggested.
+      if (input.value !== value || document.activeElement !== input) return;
+      const isKnown = options.some((each) => plain(each.value) === plain(words));
+      if (input.dataset.create && words && !isKnown) options.push(new Option(input.dataset.create.replace("{}", words), words));
+      show();
+    };
+    const askSoon = () => {
+      clearTimeout(timer);
+      timer = setTimeout(ask, 120);
+    };
+    Object.assign(input, { role: "combobox", ariaAutoComplete: "list", ariaExpanded: "false" });
+    input.setAttribute("aria-controls", "options");
+    input.addEventListener("input", askSoon);
+    input.addEventListener("blur", () => isOpen() && closeList());
+    input.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (event.isComposing || !step && !isOpen()) return;
+      if (step && isOpen()) mark(at + step);
+      else if (step) ask();
+      else if (event.key === "Enter" && options[at]) take(options[at]);
+      else if (event.key === "Escape") closeList();
+      else return event.key === "Enter" ? closeList() : undefined;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
+});
