@@ -1,0 +1,60 @@
+"""Every width from a small phone to a wide screen, and so zoom up to 200 %."""
+
+from collections.abc import Callable
+
+from tests.browser.chromium import Window
+from tests.support.pages import INBOX
+from tests.support.service import PASSWORD, Tenant
+
+# Beside each border of a media query too; 1440 px at 200 % is 720 px.
+_WIDTHS = (360, 390, 480, 640, 720, 767, 768, 895, 896, 1023, 1024, 1099, 1100, 1280, 1440, 1920)
+# What a page must show at each width: one of these elements each.
+_ALWAYS = {
+    "the search": ".search > input",
+    "a new ticket": ".shell > .button",
+    "the ways": ".opens-menu, .rooms > a",
+    "its heading": "main h1",
+}
+_SEEN = """(selector) => [...document.querySelectorAll(selector)].some((each) => {
+  const { width, height } = each.getBoundingClientRect();
+  return each.checkVisibility() && width > 8 && height > 8;
+})"""
+# Controls whose middle is of another element. What scrolls by itself or under a bar is left out.
+_COVERED = """() => {
+  const wrong = [];
+  for (const each of document.querySelectorAll(
+    ".shell > :is(a, button, form input), main :is(a, button, input, select, summary)"
+  )) {
+    const { left, top, width, height } = each.getBoundingClientRect();
+    const [x, y] = [left + width / 2, top + height / 2];
+    if (!each.checkVisibility() || width < 8 || height < 8 || y > innerHeight || y < 0) continue;
+    if (each.closest(".tabs, .acts, .scroll, [popover], .kind, .tickets")) continue;
+    const hit = document.elementFromPoint(x, y);
+    const isOwn = hit && (each.contains(hit) || hit.contains(each)
+      || hit.closest("label")?.control === each);
+    if (hit && !isOwn && !hit.closest(".composer, .ticket-bar, .said, .bulk")) {
+      wrong.push(`${each.outerHTML.slice(0, 100)} below ${hit.outerHTML.slice(0, 80)}`);
+    }
+  }
+  return wrong;
+}"""
+
+
+def test_nothing_overlaps_or_vanishes_at_any_width(
+    opened: Callable[..., Window], tenant: Tenant
+) -> None:
+    window, key = opened(), tenant.key()
+    for number in range(8):
+        ticket = key.ticket(subject=f"A long subject of ticket {number} " * 3, tags=["vip", "kiln"])
+    window.enter(tenant.admin_email, PASSWORD)
+    page, wrong = window.page, []
+    for path in (INBOX, f"{INBOX}/{ticket['id']}"):
+        page.goto(path)
+        for width in _WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            window.look()
+            found = [
+                f"no {what}" for what, each in _ALWAYS.items() if not page.evaluate(_SEEN, each)
+            ]
+            wrong += [f"{path} at {width}: {each}" for each in found + page.evaluate(_COVERED)]
+    assert wrong == []
