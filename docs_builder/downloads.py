@@ -20,6 +20,7 @@ from sealdesk import __version__
 NEEDS = ("httpx>=0.28", "msgspec>=0.22")  # as in pyproject.toml
 _SOURCE = ROOT / "src" / "sealdesk"
 _TYPESCRIPT = ROOT / "clients" / "typescript"
+_JAVASCRIPT = ROOT / "clients" / "javascript"  # made from it by `python -m tests.typescript`
 _PACKAGE = "sealdesk_client"
 _MODULES = {
     "sealdesk": f"{_PACKAGE}._version",
@@ -98,9 +99,9 @@ def client_wheel() -> bytes:
 
 
 def npm_package() -> bytes:
-    """The package as `npm pack` makes it of the build that `python -m tests.typescript` writes."""
+    """The package as `npm pack` makes it."""
     files = {name: (_TYPESCRIPT / name).read_bytes() for name in ("README.md", "package.json")}
-    for path in (_TYPESCRIPT / "dist").iterdir():
+    for path in _JAVASCRIPT.iterdir():
         files[f"dist/{path.name}"] = path.read_bytes()
     # The build would only repeat it: it has types alone.
     files["dist/schema.d.ts"] = (_TYPESCRIPT / "src" / "schema.ts").read_bytes()

@@ -14,8 +14,8 @@ from tests.typescript.sources import CLIENT
 
 _PLACE = Path(sys.prefix) / "typescript"
 _STAMP = ".built"
-# The build that the site offers as a package. schema.d.ts would repeat src/schema.ts.
-DIST = CLIENT / "dist"
+# What the site offers as a package. schema.d.ts would repeat src/schema.ts.
+JAVASCRIPT = CLIENT.parent / "javascript"
 _COPIED = ("src", "test")
 
 

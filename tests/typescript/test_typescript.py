@@ -16,7 +16,7 @@ from tests.support.client import Key
 from tests.support.databases import on_sqlite
 from tests.support.receiver import LOOPBACK
 from tests.typescript import runtimes
-from tests.typescript.build import DIST, built, compile_types, node_modules, packed_build
+from tests.typescript.build import JAVASCRIPT, built, compile_types, node_modules, packed_build
 from tests.typescript.sources import CLIENT, generated
 
 _ROOT = CLIENT.parents[1]
@@ -102,7 +102,7 @@ def test_the_package_has_the_build_and_nothing_else(project: Path) -> None:
 
 def test_the_package_of_the_site_is_the_present_build() -> None:
     """If not: `python -m tests.typescript`."""
-    assert {file.name: file.read_bytes() for file in DIST.iterdir()} == packed_build(built())
+    assert {file.name: file.read_bytes() for file in JAVASCRIPT.iterdir()} == packed_build(built())
 
 
 @pytest.mark.prove
