@@ -35,7 +35,7 @@ _JSON = st.recursive(
 
 
 @pytest.mark.parametrize("struct", _TAKEN, ids=lambda each: each.__name__)
-@settings(max_examples=examples(10))
+@settings(max_examples=examples(4))
 @given(data=st.data())
 def test_faults_are_found_exactly_where_msgspec_finds_one(
     struct: type[msgspec.Struct], data: st.DataObject
