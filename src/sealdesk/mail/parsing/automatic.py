@@ -30,7 +30,7 @@ _ABSENCE = re.compile(
     r"\[?(?:(?:auto(?:matic|mated|matische|matisch)?[ -]?(?:reply|response|antwort|antwoord)\b"
     r"(?=\W*$|\s*[:：\]\-–(]|\s+(?:from|to|von|re|zu)\b))"
     # Of Sieve and Notes; a person may write about `Auto: …`.
-    r"|auto\s*:\s*(?=(?:re|aw|sv|fwd?)\s*:|.*\bis out\b|.*\bout of (?:the )?office)"
+    r"|auto\s*:\s*+(?=(?:re|aw|sv|fwd?)\s*:|.*\bis out\b|.*\bout of (?:the )?office)"
     r"|auto-?(?:svar|odpowiedź|matiskt svar|matisk svar)|out of (?:the )?office|ooo\s*:"
     r"|away from (?:(?:the |my )?office)|abwesenheits(?:notiz|nachricht)|ich bin nicht im büro"
     r"|absence du bureau|absent du bureau|absente? ?:"
