@@ -155,7 +155,14 @@ def test_a_ticket_is_opened_for_one_of_two_customers_of_a_name_with_tags_and_a_p
     page.keyboard.press("ArrowDown")
     options.filter(has_text="two@ana.test").click()
     expect(email).to_have_value("two@ana.test")
-    expect(page.get_by_label("Name of the customer")).to_have_value("Ana Prieto")
+    name = page.get_by_label("Name of the customer")
+    expect(name).to_have_value("Ana Prieto")
+    # Another address is of another person, who does not get this name.
+    email.fill("new@ben.test")
+    expect(name).to_have_value("")
+    email.fill("prieto")
+    options.filter(has_text="two@ana.test").click()
+    expect(name).to_have_value("Ana Prieto")
     tags.press_sequentially("v")
     expect(options).to_have_count(3)  # and the one that is created
     options.filter(has_text="vip").click()
@@ -168,6 +175,12 @@ def test_a_ticket_is_opened_for_one_of_two_customers_of_a_name_with_tags_and_a_p
     ticket = page.url.rpartition("/")[2]
     assert _now(key, ticket, "customer")["email"] == "two@ana.test"
     assert _now(key, ticket, "tags") == ["vip", "kiln"]
+    # A tag that it has, in another spelling, is no second one, and nothing typed is left.
+    page.keyboard.press("t")
+    page.keyboard.type("KILN")
+    expect(options).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator("#new_tags")).to_have_value("")
     # On the ticket: a key opens the field, arrows choose, and the focus goes back.
     page.keyboard.press("t")
     page.keyboard.type("va")

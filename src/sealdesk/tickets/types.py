@@ -38,7 +38,10 @@ CUSTOM = "custom-"  # before the key of a custom field: its name in forms and in
 YES = "yes"  # a box that is ticked
 
 Subject = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": check_visible})]
-LongText = Annotated[str, Meta(min_length=1, max_length=65536, extra={"check": check_visible})]
+MAX_TEXT_LENGTH = 65_536
+LongText = Annotated[
+    str, Meta(min_length=1, max_length=MAX_TEXT_LENGTH, extra={"check": check_visible})
+]
 Tag = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_visible})]
 ImportedAt = Annotated[
     str,

@@ -4,6 +4,8 @@ const FILTERED_FROM = 8; // Fewer options are not filtered: what is typed moves 
 const MOST_OPTIONS = 100;
 const isCoarse = matchMedia("(pointer: coarse)"); // Phones have a sheet of their own.
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().trim();
+// What makes two tags one, as the server has it.
+const identityOf = (text) => text.normalize("NFC").toLowerCase().trim().split(/\s+/).join(" ");
 const rankOf = (option, query) => {
   const text = plain(option.text);
   if (text.startsWith(query)) return 0;

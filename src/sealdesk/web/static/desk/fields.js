@@ -31,9 +31,15 @@ onPart((part, signal) => {
   const stateOf = (field) => groupOf(field).querySelector("[data-state]");
   const inputOf = (field) => ticketFields.elements[field];
   const boxes = () => [...groupOf("tags").querySelectorAll("[type=checkbox]")];
-  const typedTags = () => newTags.value.split(",").map((each) => each.trim()).filter(Boolean);
+  const chosenTags = () => {
+    const known = new Map(boxes().map((box) => [identityOf(box.value), box.value]));
+    const typed = newTags.value.split(",").map((each) => each.trim()).filter(Boolean);
+    for (const each of typed) if (!known.has(identityOf(each))) known.set(identityOf(each), each);
+    const checked = boxes().filter((box) => box.checked).map((box) => box.value);
+    return [...new Set([...checked, ...typed.map((each) => known.get(identityOf(each)))])];
+  };
   const chosen = (field) => field === "tags"
-    ? [...new Set([...boxes().filter((box) => box.checked).map((box) => box.value), ...typedTags()])]
+    ? chosenTags()
     : [inputOf(field).type === "checkbox" && !inputOf(field).checked ? "" : inputOf(field).value];
   const saved = {}; // By field, what the server has.
   for (const { dataset: { field } } of queryAll("[data-field]")) {
@@ -124,8 +130,8 @@ onPart((part, signal) => {
       while (!isSaved(field)) {
         const values = chosen(field);
         if (!await send(field, parametersOf(field, values), values)) break;
-        if (field === "tags" && chosen(field).join("\n") === values.join("\n")) show(field, values);
       }
+      if (field === "tags" && isSaved(field)) show(field, saved[field]); // Nothing typed is left.
     } finally { running.delete(field); }
   };
   ticketFields.querySelector("[data-plain]").hidden = true;

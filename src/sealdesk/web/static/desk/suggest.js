@@ -3,6 +3,8 @@
 onPart((part, signal) => {
   for (const input of part.querySelectorAll("[data-suggest]")) {
     const { suggest, many } = input.dataset;
+    const fills = input.form?.elements[input.dataset.fills];
+    let filled = ""; // The name of who was chosen, which is not that of the next one.
     let options = [];
     let at = -1;
     let timer;
@@ -13,11 +15,16 @@ onPart((part, signal) => {
       at = (index + options.length + 1) % (options.length + 1); // After the last one, the text again.
       markLine(opened.pop.firstChild, input, at < options.length ? at : -1);
     };
+    const forget = () => {
+      if (filled && fills.value === filled) fills.value = "";
+      filled = "";
+    };
     const take = (option) => {
       const start = before();
+      forget();
       closeList();
       input.value = `${start && `${start} `}${option.value}`;
-      if (option.dataset.name) input.form.elements[input.dataset.fills].value = option.dataset.name;
+      if (option.dataset.name) fills.value = filled = option.dataset.name;
       if (input.closest("[data-bulk]")) return applyTyped(input);
       if (!input.closest("[data-fields]")) return many === undefined || (input.value += ", ");
       leave(input);
@@ -52,7 +59,7 @@ onPart((part, signal) => {
         options = [...parsePage(await response.text()).querySelectorAll("option")];
       } catch { return; } // No network: nothing is suggested.
       if (input.value !== value || document.activeElement !== input) return;
-      const isKnown = options.some((each) => plain(each.value) === plain(words));
+      const isKnown = options.some((each) => identityOf(each.value) === identityOf(words));
       if (input.dataset.create && words && !isKnown) options.push(new Option(input.dataset.create.replace("{}", words), words));
       show();
     };
@@ -62,6 +69,7 @@ onPart((part, signal) => {
     };
     Object.assign(input, { role: "combobox", ariaAutoComplete: "list", ariaExpanded: "false" });
     input.setAttribute("aria-controls", "options");
+    input.addEventListener("input", forget);
     input.addEventListener("input", askSoon);
     input.addEventListener("blur", () => isOpen() && closeList());
     input.addEventListener("keydown", (event) => {
