@@ -155,14 +155,14 @@ def test_a_ticket_is_opened_for_one_of_two_customers_of_a_name_with_tags_and_a_p
     page.keyboard.press("ArrowDown")
     options.filter(has_text="two@ana.test").click()
     expect(email).to_have_value("two@ana.test")
-    name = page.get_by_label("Name of the customer")
-    expect(name).to_have_value("Ana Prieto")
+    named = page.get_by_label("Name of the customer")
+    expect(named).to_have_value("Ana Prieto")
     # Another address is of another person, who does not get this name.
     email.fill("new@ben.test")
-    expect(name).to_have_value("")
+    expect(named).to_have_value("")
     email.fill("prieto")
     options.filter(has_text="two@ana.test").click()
-    expect(name).to_have_value("Ana Prieto")
+    expect(named).to_have_value("Ana Prieto")
     tags.press_sequentially("v")
     expect(options).to_have_count(3)  # and the one that is created
     options.filter(has_text="vip").click()
