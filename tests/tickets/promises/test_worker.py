@@ -91,6 +91,18 @@ def test_what_is_over_when_a_ticket_is_changed_is_told_by_the_change_or_the_work
     assert_each_is_told_once(own_service, tenant, ticket_ids)
 
 
+def test_what_was_told_already_is_not_looked_at_for_ever(own_service: Service) -> None:
+    """A failed step and a change of the ticket at once may have left it to be looked at."""
+    tenant = own_service.tenant()
+    made(tenant.admin(), first_response_minutes=60)
+    opened(tenant.key())
+    own_service.clock.advance(3601)
+    wait_until(lambda: not own_service.rows(UNTOLD))
+    own_service.run("UPDATE tickets SET alert_at = 1")
+    wait_until(lambda: not own_service.rows(UNTOLD))
+    assert [kind for kind, *_ in told(tenant.key())] == ["ticket.sla_breached"]
+
+
 def test_a_rule_escalates_what_is_late(own_service: Service) -> None:
     tenant = own_service.tenant()
     admin = tenant.admin()

@@ -1,7 +1,9 @@
 """One step of a desk's due times: some announcements, or some tickets by changed policies."""
 
+import msgspec
+
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.promises import clocks, keeping, rules
+from sealdesk.tickets.promises import clocks, keeping
 from sealdesk.tickets.promises import store as policies
 from sealdesk.tickets.promises.steps import store
 from sealdesk.tickets.store import tickets as ticket_store
@@ -27,7 +29,8 @@ async def _announce(tx: Tx, tenant_id: str, now_us: int) -> int:
         ticket = stored.ticket
         if ticket.clocks is not None:
             told, alerts = clocks.told(ticket.clocks, now_us)
-            await store.store_alerted(tx, ticket, rules.with_clocks(ticket, told))
+            after = msgspec.structs.replace(ticket, clocks=told, alert_at=told.alert_us())
+            await store.store_alerted(tx, ticket, after)
             await keeping.announce(tx, ticket, stored.reference, alerts, now_us)
     return len(ticket_ids)
 

@@ -28,7 +28,8 @@ UPDATE tickets SET clocks = :clocks, alert_at = :alert_at
 WHERE tenant_id = :tenant_id AND id = :id AND version = :version AND alert_at = :alert_before
 """
 _POSTPONE_ALERT = """
-UPDATE tickets SET alert_at = :later WHERE tenant_id = :tenant_id AND id = :id
+UPDATE tickets SET alert_at = :later
+WHERE tenant_id = :tenant_id AND id = :id AND alert_at <= :now
 """
 _RENEWAL = """
 SELECT tenant_id, ticket_id FROM sla_renewals
@@ -106,6 +107,7 @@ async def postpone(tx: Tx, tenant_id: str, now_us: int) -> None:
     """Put what would be next behind the rest."""
     params: dict[str, object] = {"tenant_id": tenant_id, "later": now_us + _POSTPONED_US}
     for ticket_id in await list_alerted(tx, tenant_id, now_us, 1):
-        await tx.execute(_POSTPONE_ALERT, {**params, "id": ticket_id})
+        # A change of the ticket may have announced it meanwhile.
+        await tx.execute(_POSTPONE_ALERT, {**params, "id": ticket_id, "now": now_us})
         return
     await tx.execute(_POSTPONE_RENEWAL, params)
