@@ -11,6 +11,7 @@ onPart((part, signal) => {
     const isOpen = () => opened?.select === input;
     const before = () => many === undefined ? "" : input.value.slice(0, input.value.lastIndexOf(",") + 1);
     const typed = () => input.value.slice(before().length).trim();
+    const isTyped = ({ text, dataset }) => !dataset.name && identityOf(text) === identityOf(typed());
     const mark = (index) => {
       at = (index + options.length + 1) % (options.length + 1); // After the last one, the text again.
       markLine(opened.pop.firstChild, input, at < options.length ? at : -1);
@@ -32,7 +33,7 @@ onPart((part, signal) => {
     };
     const show = () => {
       closeList();
-      if (!options.length) return;
+      if (options.every(isTyped)) return; // A list that offers nothing new only covers what is below.
       const pop = Object.assign(document.createElement("div"), { className: "pop few", popover: "manual" });
       const list = Object.assign(document.createElement("div"), { role: "listbox", id: "options", ariaLabel: nameOf(input) });
       list.append(...linesOf(options));
