@@ -18,6 +18,8 @@ _LINES = """(bar) => {
   return Math.max(...middles) - Math.min(...middles);
 }"""
 
+TICKETS = "/api/v1/external/tickets"
+
 
 @pytest.mark.parametrize("language", ["en-GB", "de-DE"])
 def test_the_bulk_bar_is_one_line_in_each_language(
@@ -33,3 +35,23 @@ def test_the_bulk_bar_is_one_line_in_each_language(
     assert bar.evaluate(_LINES) < 10
     window.page.locator(".pick").first.check()
     assert bar.evaluate(_LINES) < 10
+
+
+def test_a_change_concerns_all_tickets_of_a_view(window: Window, tenant: Tenant) -> None:
+    key = tenant.key()
+    for number in range(52):
+        key.ticket(subject=f"Bowl {number}", tags=["kiln"])
+    untouched = key.ticket(subject="Vase")["id"]
+    page = window.page
+    page.goto(f"{INBOX}?status=open&tag=kiln")
+    page.locator("[data-all]").check()
+    page.get_by_text("50 selected").wait_for()
+    window.touch(page.get_by_role("button", name="All of this view"))
+    page.get_by_text("52 selected").wait_for()
+    window.touch(page.get_by_role("button", name="Resolve", exact=True))
+    page.get_by_text("52 tickets were changed").wait_for()
+    opened = key.get(f"{TICKETS}?status=open").json()["data"]
+    assert [each["id"] for each in opened] == [untouched]
+    window.touch(page.get_by_role("button", name="Undo"))
+    page.get_by_text("52 tickets are as before").wait_for()
+    assert len(key.get(f"{TICKETS}?status=open&per_page=100").json()["data"]) == 53

@@ -57,6 +57,7 @@ def test_people_are_found_by_any_part_of_their_name_without_accents(
     page.keyboard.press("Enter")
     _saved(page, "assignee_id")
     assert _now(key, ticket, "assignee_id") == people[2]
+    expect(page.locator("[data-field=assignee_id] > .sign")).to_have_text("JO")
     assert page.evaluate("document.activeElement.localName") == "h1"
     # Of two people of one name the one is chosen that is marked.
     page.keyboard.press("A")

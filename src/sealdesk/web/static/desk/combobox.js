@@ -19,18 +19,20 @@ const rankedOptions = (select, query) => {
   return options.filter((each) => rankOf(each, query) < 3)
     .sort((one, other) => rankOf(one, query) - rankOf(other, query));
 };
+// The face of a person, or the sign of a status or a priority; "" where an option has none.
+const signOf = (option) => {
+  const [colour, textContent = ""] = option.dataset.avatar?.split(" ") ?? [];
+  const { name } = option.closest("select") ?? {};
+  const sign = ["status", "priority"].includes(name) && option.value ? `${name} ${option.value}` : "";
+  const kind = colour ? `avatar ${colour}` : sign;
+  return kind && Object.assign(document.createElement("span"), { className: `sign ${kind}`, textContent, ariaHidden: "true" });
+};
 const lineOf = (option, isChosen) => {
   const line = document.createElement("div");
   const name = document.createElement("bdi");
   line.role = "option";
   name.textContent = option.text;
-  const [colour, initials] = option.dataset.avatar?.split(" ") ?? [];
-  if (colour) {
-    const avatar = Object.assign(document.createElement("span"),
-      { className: `avatar ${colour}`, textContent: initials ?? "", ariaHidden: "true" });
-    line.append(avatar);
-  }
-  line.append(name);
+  line.append(signOf(option), name);
   if (option.dataset.more) {
     const more = Object.assign(document.createElement("bdi"), { className: "soft", textContent: option.dataset.more });
     line.append(more);

@@ -51,6 +51,12 @@ onPart((part, signal) => {
     if (field === "subject") part.querySelector("h1 bdi").textContent = values[0];
   };
   const isSaved = (field) => chosen(field).join("\n") === saved[field].join("\n");
+  // What the chosen option shows in its list stands before the value, too.
+  const drawSign = (select) => {
+    select.parentElement.querySelector(":scope > .sign")?.remove();
+    if (select.selectedIndex >= 0) select.before(signOf(select.options[select.selectedIndex]));
+  };
+  const drawSigns = () => ticketFields.querySelectorAll("[data-field] > select").forEach(drawSign);
   const show = (field, values) => {
     if (field !== "tags") {
       if (inputOf(field).type === "checkbox") inputOf(field).checked = values[0] !== "";
@@ -70,6 +76,7 @@ onPart((part, signal) => {
       }
       for (const box of boxes()) box.checked = values.includes(box.value);
     }
+    drawSigns();
   };
   const offerAgain = (field) => {
     const line = document.createElement("p");
@@ -136,6 +143,7 @@ onPart((part, signal) => {
   };
   ticketFields.querySelector("[data-plain]").hidden = true;
   const saveChanged = ({ target }) => {
+    drawSigns();
     const field = target.closest("[data-field]")?.dataset.field;
     if (field) save(field);
   };
@@ -217,6 +225,7 @@ onPart((part, signal) => {
     { signal });
   const offerUnsaved = () => {
     isSending = false;
+    drawSigns();
     for (const field of Object.keys(saved)) if (!isSaved(field)) offerAgain(field);
   };
   offerUnsaved(); // A rejected form, or one that the browser has filled in again.

@@ -60,11 +60,13 @@ onPart((part) => {
   } catch { /* Storage is disabled. */ }
 });
 
+const MOST_TICKED = 1000;
 // Which tickets a change concerns: those that are ticked, else the one with the focus.
 const ticked = () => rows().filter((row) => checkbox(row).checked);
 const chosenRows = () => ticked().length ? ticked() : [currentRow()].filter(Boolean);
 const bulkBar = () => document.querySelector("[data-bulk]");
 const counted = (count, one, many) => count === 1 ? one : many.replace("{}", count);
+const nextOf = (page) => page.querySelector("#list .pager [rel=next]");
 const showTicked = () => {
   const bar = bulkBar();
   if (!bar) return;
@@ -74,6 +76,31 @@ const showTicked = () => {
   all.indeterminate = count > 0 && !all.checked;
   const label = bar.querySelector("[data-count]");
   label.textContent = count ? label.dataset.count.replace("{}", count) : label.dataset.none;
+  const isWhole = !nextOf(document) || "whole" in document.getElementById("rows").dataset;
+  bar.querySelector("[data-rest]").hidden = !all.checked || isWhole;
+};
+// The rest of the view is listed and ticked, too, so that a change concerns all of it.
+const listRest = async ({ dataset }) => {
+  const list = document.getElementById("rows");
+  const known = new Set(rows().map((row) => checkbox(row).value));
+  try {
+    for (let next, page = document; (next = nextOf(page));) {
+      if (known.size >= MOST_TICKED) return say(dataset.most);
+      const response = await fetch(next.getAttribute("href"), { redirect: "manual" });
+      if (!response.ok) throw new Error(response.status);
+      page = parsePage(await response.text());
+      for (const row of page.querySelectorAll("[data-ticket]")) {
+        if (known.has(checkbox(row).value)) continue;
+        known.add(checkbox(row).value);
+        checkbox(row).checked = true;
+        list.append(row);
+        localize(row);
+      }
+      showTicked();
+    }
+    list.dataset.whole = "";
+    showTicked();
+  } catch { say(dataset.rest); }
 };
 onPart(showTicked);
 addEventListener("change", ({ target }) => {
@@ -105,8 +132,10 @@ const parametersOf = (row, field, value) => {
 const forEachOf = async (entries, work) => {
   const results = [];
   const queue = [...entries.entries()];
+  const label = bulkBar()?.querySelector("[data-count]");
   const run = async () => {
     for (let next; (next = queue.shift());) {
+      if (label) label.textContent = `${next[0] + 1} / ${entries.length}`;
       try {
         results[next[0]] = await work(next[1]);
       } catch (error) {
@@ -200,7 +229,8 @@ addEventListener("click", ({ target }) => {
   const button = target.closest("[data-bulk] button");
   if (!button) return;
   const goes = button.dataset.goes;
-  if (button.dataset.step) stepFrom(Number(button.dataset.step));
+  if ("rest" in button.dataset) listRest(button);
+  else if (button.dataset.step) stepFrom(Number(button.dataset.step));
   else if (button.dataset.field) applyControl(button);
   else if (goes) {
     const [row] = chosenRows();
