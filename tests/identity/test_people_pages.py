@@ -224,7 +224,7 @@ def test_a_deactivated_user_is_logged_out_at_once_and_their_work_stays(
     shown = key.get(f"/api/v1/external/tickets/{ticket['id']}").json()["data"]
     assert shown["assignee_id"] == user_id
     (to_hand_over,) = [each for each in visitor.get(at).links if "assignee=" in each]
-    assert f"/tickets/{ticket['id']}" in visitor.get(to_hand_over).text
+    assert f"/tickets/{ticket['id']}" in visitor.get(to_hand_over).answer.text
     assert "Gil Gone" in visitor.get(HOME).text
     assert [form.action for form in visitor.get(at).forms if form.action.endswith("link")] == []
     stale = [("form_token", visitor.get(at).form("/log-out").value("form_token"))]

@@ -3,11 +3,16 @@
 import json
 from collections import Counter, defaultdict
 from contextlib import suppress
+from datetime import datetime
+from functools import partial
 from random import Random
 
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError
+from sealdesk.mail.ratings import actions as ratings
+from sealdesk.mail.ratings import links
+from sealdesk.mail.ratings.types import Rating
 from sealdesk.tickets import actions
 from sealdesk.tickets.merging import actions as merging
 from sealdesk.tickets.merging.types import Merge
@@ -28,6 +33,7 @@ from tests.support.service import Service, Tenant
 HOUR_US = 3600 * 1_000_000
 TAGS = ("glaze", "Glaze", "kiln", "shipping")
 SOURCES: tuple[Source, ...] = ("api", "dashboard", "email")
+PROMISED_MINUTES = 120
 _AT_ONCE = 20
 _ALL = "SELECT * FROM tickets WHERE tenant_id = :id ORDER BY id LIMIT 99999"
 _SUMS = "SELECT * FROM report_sums WHERE tenant_id = :id ORDER BY dimension, start LIMIT 999999"
@@ -37,14 +43,19 @@ Plain = dict[str, int]
 
 
 class History:
-    """Acts at random on the tickets of a desk. reopened: when each ticket was, as seen here."""
+    """Acts at random on the tickets of a desk, which promises a first response.
+
+    seen: which status each ticket had since when, and whether it was reopened then.
+    """
 
     def __init__(self, tenant: Tenant, seed: int, team_ids: list[str], user_ids: list[str]) -> None:
         self.tenant = tenant
         self.random = Random(seed)
         self.ticket_ids: list[str] = []
-        self.reopened: dict[str, list[int]] = defaultdict(list)
+        self.seen: list[tuple[str, int, str, bool]] = []
         self._teams, self._users = [None, *team_ids], [None, *user_ids]
+        promised = {"name": "All", "counts": "calendar", "first_response_minutes": PROMISED_MINUTES}
+        assert tenant.admin().post("/api/v1/sla-policies", promised).is_success
         self._caller = Caller(tenant.id, Actor("api_key", "k", "test"), frozenset(), "")
 
     def act(self, count: int) -> None:
@@ -52,9 +63,12 @@ class History:
         service = self.tenant.service
         for _ in range(count // _AT_ONCE):
             service.clock.advance(self.random.expovariate(1 / 900))
-            service.write(self._act_some)
+            reached = len(self.ticket_ids), len(self.seen)
+            service.write(partial(self._act_some, reached=reached))
 
-    async def _act_some(self, tx: Tx) -> None:
+    async def _act_some(self, tx: Tx, reached: tuple[int, int]) -> None:
+        # A transaction may be tried again.
+        del self.ticket_ids[reached[0] :], self.seen[reached[1] :]
         for _ in range(_AT_ONCE):
             with suppress(ApiError):  # as of a reply to a closed ticket, or a merge into itself
                 await self._act(tx, self.tenant.service.clock.now_us())
@@ -65,7 +79,8 @@ class History:
             return
         ticket_id = self.random.choice(self.ticket_ids[-60:])
         before = await self._status(tx, ticket_id)
-        kind = self.random.choices(["change", "reply", "merge", "undo"], [5, 4, 0.5, 0.5])[0]
+        kinds = ["change", "reply", "rate", "merge", "undo"]
+        kind = self.random.choices(kinds, [5, 4, 1, 0.5, 0.5])[0]
         if kind == "change":
             change = self._change()
             await actions.change_ticket(
@@ -75,15 +90,18 @@ class History:
             author = self.random.choice([None, NewReplyAuthor("customer")])
             new = NewReply("text", is_internal=self.random.random() < 0.1, author=author)
             await actions.reply(tx, self._caller, ticket_id, new, now_us=now_us)
+        elif kind == "rate":
+            opened = links.opened_until(self.tenant.id, ticket_id, now_us)
+            given = Rating(self.random.randint(1, 5))
+            await ratings.rate(tx, opened, given, self.tenant.service.state.key_ring, now_us)
         elif kind == "merge":
             into = Merge(self.random.choice(self.ticket_ids[-60:]))
             await merging.merge(tx, self._caller, ticket_id, into, now_us=now_us)
         else:
             await merging.undo(tx, self._caller, ticket_id, now_us=now_us)
-            return
         after = await self._status(tx, ticket_id)
-        if before in ENDED and after not in ENDED:
-            self.reopened[ticket_id].append(now_us)
+        is_reopened = before in ENDED and after not in ENDED and kind != "undo"
+        self.seen.append((ticket_id, now_us, after, is_reopened))
 
     async def _open(self, tx: Tx, now_us: int) -> None:
         new = NewTicket(
@@ -98,6 +116,7 @@ class History:
         source = self.random.choice(SOURCES)
         opened = await actions.open_ticket(tx, self._caller, new, source=source, now_us=now_us)
         self.ticket_ids.append(opened.id)
+        self.seen.append((opened.id, now_us, new.status, False))
 
     def _change(self) -> TicketChange:
         match self.random.randrange(4):
@@ -117,6 +136,12 @@ class History:
     def plain_count(self) -> dict[Key, Plain]:
         """What reports must have, counted over all tickets one by one."""
         found: dict[Key, Counter[str]] = defaultdict(Counter)
+        statuses: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        reopened: dict[str, list[int]] = defaultdict(list)
+        for ticket_id, at, status, is_reopened in self.seen:
+            statuses[ticket_id].append((at, status))
+            if is_reopened:
+                reopened[ticket_id].append(at)
         for row in self.tenant.service.rows(_ALL, id=self.tenant.id):
             if row["merged_into_id"] is not None:
                 continue
@@ -125,10 +150,17 @@ class History:
             values += [("tag", tag) for tag in self._tags(row["id"])]
             ended_at = row["resolved_at"] or row["closed_at"]
             happened = [(row["created_at"], "created")]
-            happened += [(at, "reopened") for at in self.reopened[row["id"]]]
+            happened += [(at, "reopened") for at in reopened[row["id"]]]
             for kind, at in (("a", row["first_response_at"]), ("r", ended_at)):
                 if at is not None:
                     happened.append((at, f"{kind}{number_of(at - row['created_at'])}"))
+            if row["first_response_at"] is not None:
+                waited_us = _waited_us(statuses[row["id"]], row["first_response_at"])
+                is_kept = waited_us < PROMISED_MINUTES * 60 * 1_000_000
+                happened.append((row["first_response_at"], "kept" if is_kept else "missed"))
+            if row["rating"] is not None:
+                rated_at = datetime.fromisoformat(json.loads(row["satisfaction"])["rated_at"])
+                happened.append((round(rated_at.timestamp() * 1_000_000), f"s{row['rating']}"))
             for dimension, value in values:
                 for at, key in happened:
                     for length in LENGTHS:
@@ -149,6 +181,16 @@ class History:
             (row["dimension"], row["length"], row["start"], row["value"]): json.loads(row["sums"])
             for row in rows
         }
+
+
+def _waited_us(known: list[tuple[int, str]], until: int) -> int:
+    """How long a ticket was not ended until a time."""
+    ends = [min(at, until) for at, _ in known[1:]] + [until]
+    return sum(
+        end - start
+        for (start, status), end in zip(known, ends, strict=True)
+        if status not in ENDED and end > start
+    )
 
 
 def is_counted(service: Service) -> bool:

@@ -1,10 +1,15 @@
 """The page "Reports": each number is that of the tickets behind it."""
 
+import csv
+import io
 import re
 from urllib.parse import urlencode
 
 import pytest
 
+from sealdesk.mail.ratings import actions as ratings
+from sealdesk.mail.ratings import links
+from sealdesk.mail.ratings.types import Rating
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, wait_until
@@ -57,6 +62,37 @@ def test_the_files_have_the_numbers_and_no_formula(visitor: Visitor) -> None:
     steps = visitor.get(f"{AT}/file?table=steps&period=month&step=day").answer.text.splitlines()
     assert 29 <= len(steps) <= 32
     assert sum(int(row.split('","')[1]) for row in steps[1:]) == 3
+
+
+def test_promises_and_ratings_are_shares_of_what_was_promised_and_rated(
+    own_service: Service,
+) -> None:
+    desk = TeamDesk(own_service.tenant())
+    before = logged_in(desk.tenant).get(AT).text
+    assert "SLA promises" not in before and "Satisfied" not in before
+    policy = {"name": "All", "counts": "calendar", "resolution_minutes": 60}
+    assert desk.admin.post("/api/v1/sla-policies", policy).is_success
+    early, late = desk.key.ticket(), desk.key.ticket()
+    desk.change(early, status="resolved")
+    own_service.clock.advance(2 * 3600)
+    desk.change(late, status="closed")
+    for ticket, rating in ((early, 5), (late, 3)):
+        _rate(desk, ticket["id"], rating)
+    wait_until(lambda: is_counted(own_service))
+    visitor = logged_in(desk.tenant)  # the first log-in is over
+    text = " ".join(visitor.get(f"{AT}?period=year").text.split())
+    assert "SLA promises kept 50 % of 2" in text
+    assert "Satisfied customers 50 % of 2" in text
+    file = visitor.get(f"{AT}/file?table=values&period=year").answer.text
+    (row,) = csv.DictReader(io.StringIO(file))
+    assert [*row.values()][-4:] == ["2", "50", "2", "50"]
+
+
+def _rate(desk: TeamDesk, ticket_id: str, rating: int) -> None:
+    service, now_us = desk.service, desk.service.clock.now_us()
+    opened = links.opened_until(desk.tenant.id, ticket_id, now_us)
+    key_ring = service.state.key_ring
+    service.write(lambda tx: ratings.rate(tx, opened, Rating(rating), key_ring, now_us))
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,11 @@ class Clocks(msgspec.Struct, frozen=True, omit_defaults=True):
             if found is not None:
                 yield target, found
 
+    def is_kept(self, target: Target) -> bool | None:
+        """Whether nothing was late for what has an end now; None if it was not promised."""
+        found: Clock | None = getattr(self, target)
+        return None if found is None else found.told < BREACHED
+
     def due(self) -> Due | None:
         """As the API shows them; None if nothing is due."""
         times = {target: clock.iso_or_none(each.due_us) for target, each in self.each()}

@@ -109,6 +109,8 @@ def _clock(
     at: int,
 ) -> Clock | None:
     minutes, start = minutes_of(policy, target), _start(target, before, ticket)
+    if target == "first_response" and start is None and minutes and before:
+        return _stop(before, hours, at)  # which still says whether it was in time
     if minutes is None or start is None:
         return None
     clock = before or Clock(minutes, since_us=start)

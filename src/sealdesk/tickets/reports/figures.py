@@ -15,7 +15,10 @@ _decode = msgspec.json.Decoder(dict[str, int]).decode
 
 
 class Figures(NamedTuple):
-    """The numbers of a part of a report. Durations in microseconds, None without any."""
+    """The numbers of a part of a report. Durations in microseconds, None without any.
+
+    promises: of SLA policies, kept or missed. ratings: of customers; satisfied are 4 and 5.
+    """
 
     created: int
     answered: int
@@ -25,11 +28,17 @@ class Figures(NamedTuple):
     answer_p90_us: int | None
     resolution_us: int | None
     resolution_p90_us: int | None
+    promises: int
+    kept_percent: int | None
+    ratings: int
+    satisfied_percent: int | None
 
 
 def figures_of(sums: Sums) -> Figures:
-    answers = rules.durations(sums, rules.ANSWER)
-    resolutions = rules.durations(sums, rules.RESOLUTION)
+    answers = rules.numbers(sums, rules.ANSWER)
+    resolutions = rules.numbers(sums, rules.RESOLUTION)
+    ratings = rules.numbers(sums, rules.RATING)
+    promises = sums[rules.KEPT] + sums[rules.MISSED]
     return Figures(
         sums["created"],
         answers.total(),
@@ -39,7 +48,15 @@ def figures_of(sums: Sums) -> Figures:
         rules.percentile_us(answers, 90),
         rules.percentile_us(resolutions, 50),
         rules.percentile_us(resolutions, 90),
+        promises,
+        _percent(sums[rules.KEPT], promises),
+        ratings.total(),
+        _percent(ratings[4] + ratings[5], ratings.total()),
     )
+
+
+def _percent(part: int, whole: int) -> int | None:
+    return round(100 * part / whole) if whole else None
 
 
 async def add_up(rows: Iterable[str]) -> Sums:

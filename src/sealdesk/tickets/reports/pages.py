@@ -104,7 +104,8 @@ async def download_report(request: Request) -> Response:
         ]
     header = (
         "name created answered resolved reopened first_response_median_s first_response_p90_s"
-        " resolution_median_s resolution_p90_s"
+        " resolution_median_s resolution_p90_s sla_promises sla_kept_percent ratings"
+        " satisfied_percent"
     ).split()
     content = csv_file.encode(header, [_row(name, each) for name, each in named])
     first = query.period.first.isoformat()
@@ -236,4 +237,5 @@ def _row(name: str, each: Figures) -> list[str]:
         name,
         *map(str, (each.created, each.answered, each.resolved, each.reopened)),
         *("" if us is None else str(us // _SECOND_US) for us in durations),
+        *("" if number is None else str(number) for number in each[-4:]),
     ]

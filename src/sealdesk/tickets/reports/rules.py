@@ -10,7 +10,8 @@ HOUR_US = 3600 * 1_000_000
 # In hours. A year has 8,760 hours; with days and blocks of 16 days, a report of it reads some 60
 # rows for each value.
 LENGTHS = (384, 24, 1)
-ANSWER, RESOLUTION = "a", "r"
+ANSWER, RESOLUTION, RATING = "a", "r", "s"
+KEPT, MISSED = "kept", "missed"
 _SECOND_US = 1_000_000
 # The longest duration of a number is 4 % longer than the shortest, and 2 % than their middle.
 _PER_DOUBLING = 16
@@ -28,18 +29,18 @@ def duration_us(number: int) -> int:
     return round(_SECOND_US * math.exp2((number + 0.5) / _PER_DOUBLING))
 
 
-def durations(sums: Mapping[str, int], kind: str) -> Counter[int]:
-    """How often durations of each number are in sums. kind: ANSWER or RESOLUTION."""
+def numbers(sums: Mapping[str, int], kind: str) -> Counter[int]:
+    """How often each number is in sums. kind: ANSWER or RESOLUTION for durations, RATING."""
     return Counter(
         {int(key[1:]): count for key, count in sums.items() if key[0] == kind and key[1:].isdigit()}
     )
 
 
-def percentile_us(numbers: Counter[int], percent: int) -> int | None:
+def percentile_us(found: Counter[int], percent: int) -> int | None:
     """The duration within which so many percent were done; None if there are none."""
-    rank = math.ceil(numbers.total() * percent / 100)
-    for number in sorted(numbers):
-        rank -= numbers[number]
+    rank = math.ceil(found.total() * percent / 100)
+    for number in sorted(found):
+        rank -= found[number]
         if rank <= 0:
             return duration_us(number)
     return None
@@ -106,9 +107,16 @@ def _happenings(facts: Facts) -> Iterator[tuple[int, str]]:
     yield facts.created_at, "created"
     for at in facts.reopened_at:
         yield at, "reopened"
-    for kind, end in ((ANSWER, facts.answered_at), (RESOLUTION, facts.resolved_at)):
+    for kind, end, is_kept in (
+        (ANSWER, facts.answered_at, facts.answered_in_time),
+        (RESOLUTION, facts.resolved_at, facts.resolved_in_time),
+    ):
         if end is not None:
             yield end, f"{kind}{number_of(end - facts.created_at)}"
+            if is_kept is not None:
+                yield end, KEPT if is_kept else MISSED
+    if facts.rated_at is not None:
+        yield facts.rated_at, f"{RATING}{facts.rating}"
 
 
 def _without_zeros(sums: Sums) -> Sums:

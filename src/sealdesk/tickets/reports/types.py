@@ -17,7 +17,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is counted of a ticket, with times in microseconds.
 
     answered_at: of the first public reply that was not the customer's. tags: their identities.
-    reopened_at: each time that the ticket was reopened.
+    reopened_at: each time that the ticket was reopened. answered_in_time, resolved_in_time: as its
+    SLA policy promises, None without a promise. rating: from 1 to 5.
     """
 
     created_at: int
@@ -28,6 +29,10 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     answered_at: int | None = None
     resolved_at: int | None = None
     reopened_at: tuple[int, ...] = ()
+    answered_in_time: bool | None = None
+    resolved_in_time: bool | None = None
+    rating: int = 0
+    rated_at: int | None = None
 
 
 class Place(NamedTuple):
@@ -50,8 +55,9 @@ class Range(NamedTuple):
     end: int
 
 
-# How often each thing happened: "created", "reopened", and "a" or "r" with the number of a duration
-# for an answer or a resolution that took so long.
+# How often each thing happened: "created", "reopened", "kept" and "missed" for promises of SLA
+# policies, "a" or "r" with the number of a duration for an answer or a resolution that took so
+# long, and "s" with a rating.
 Sums = Counter[str]
 
 

@@ -175,9 +175,18 @@ def encode_clocks(clocks: Clocks | None) -> str | None:
     return None if clocks is None else msgspec.json.encode(clocks).decode()
 
 
-def decode_due(clocks: str | None) -> Due | None:
+def decode_satisfaction(column: str | None) -> Satisfaction | None:
+    return None if column is None else _decode_satisfaction(column)
+
+
+def decode_clocks(column: str | None) -> Clocks | None:
+    return None if column is None else _decode_clocks(column)
+
+
+def decode_due(column: str | None) -> Due | None:
     """What is due, from the column of the clocks."""
-    return None if clocks is None else _decode_clocks(clocks).due()
+    clocks = decode_clocks(column)
+    return clocks.due() if clocks else None
 
 
 def _tag_identities(ticket: Ticket) -> list[str]:
@@ -204,11 +213,9 @@ def ticket_of(row: Row) -> Ticket:
     values["tags"] = tuple(msgspec.json.decode(values["tags"]))
     values["custom_fields"] = msgspec.json.decode(values["custom_fields"])
     values["attachments"] = decode_attachments(values["attachments"])
-    if values["satisfaction"] is not None:
-        values["satisfaction"] = _decode_satisfaction(values["satisfaction"])
-    if values["clocks"] is not None:
-        values["clocks"] = clocks = _decode_clocks(values["clocks"])
-        values["due"] = clocks.due()
+    values["satisfaction"] = decode_satisfaction(values["satisfaction"])
+    values["clocks"] = clocks = decode_clocks(values["clocks"])
+    values["due"] = clocks.due() if clocks else None
     return Ticket(**values)
 
 

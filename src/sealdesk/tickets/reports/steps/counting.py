@@ -7,7 +7,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log.consumers import LogEvent, decode_about
 from sealdesk.tickets.reports.steps import actions, store
 
-_OF_TICKETS = ("ticket.created", "ticket.updated", "ticket.status_changed")
+_OF_TICKETS = ("ticket.created", "ticket.updated", "ticket.status_changed", "ticket.rated")
 
 
 class ReportCounter:

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from sealdesk import clock
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.reports.rules import apply
 from sealdesk.tickets.reports.types import Facts, Place, Rebuild, Sums
+from sealdesk.tickets.store.tickets import decode_clocks, decode_satisfaction
 from sealdesk.tickets.types import ENDED
 
 _POSTPONED_US = 60 * 1_000_000
@@ -15,7 +17,7 @@ _MAX_CHANGES = 1_000  # of a ticket, that are read for when it was reopened
 
 _TICKET = """
 SELECT id, source, team_id, assignee_id, tags, created_at, first_response_at, resolved_at,
-    closed_at, merged_into_id
+    closed_at, merged_into_id, satisfaction, clocks
 FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
 _COUNTED = """
@@ -224,15 +226,21 @@ def _keys(tenant_id: str, ticket_ids: Sequence[str]) -> list[dict[str, object]]:
 def _facts(row: Row, reopened: tuple[int, ...]) -> Facts | None:
     if row["merged_into_id"] is not None:
         return None
+    answered_at, resolved_at = row["first_response_at"], row["resolved_at"] or row["closed_at"]
+    clocks, rated = decode_clocks(row["clocks"]), decode_satisfaction(row["satisfaction"])
     return Facts(
         created_at=row["created_at"],
         source=row["source"],
         team_id=row["team_id"] or "",
         assignee_id=row["assignee_id"] or "",
         tags=tuple(sorted({identity(tag) for tag in msgspec.json.decode(row["tags"])})),
-        answered_at=row["first_response_at"],
-        resolved_at=row["resolved_at"] or row["closed_at"],
+        answered_at=answered_at,
+        resolved_at=resolved_at,
         reopened_at=reopened,
+        answered_in_time=clocks.is_kept("first_response") if clocks and answered_at else None,
+        resolved_in_time=clocks.is_kept("resolution") if clocks and resolved_at else None,
+        rating=rated.rating if rated else 0,
+        rated_at=clock.parse_instant(rated.rated_at) if rated else None,
     )
 
 

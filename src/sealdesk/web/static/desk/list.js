@@ -67,6 +67,7 @@ const chosenRows = () => ticked().length ? ticked() : [currentRow()].filter(Bool
 const bulkBar = () => document.querySelector("[data-bulk]");
 const counted = (count, one, many) => count === 1 ? one : many.replace("{}", count);
 const nextOf = (page) => page.querySelector("#list .pager [rel=next]");
+const wholeLists = new WeakSet();
 const showTicked = () => {
   const bar = bulkBar();
   if (!bar) return;
@@ -76,7 +77,7 @@ const showTicked = () => {
   all.indeterminate = count > 0 && !all.checked;
   const label = bar.querySelector("[data-count]");
   label.textContent = count ? label.dataset.count.replace("{}", count) : label.dataset.none;
-  const isWhole = !nextOf(document) || "whole" in document.getElementById("rows").dataset;
+  const isWhole = !nextOf(document) || wholeLists.has(document.getElementById("rows"));
   bar.querySelector("[data-rest]").hidden = !all.checked || isWhole;
 };
 // The rest of the view is listed and ticked, too, so that a change concerns all of it.
@@ -98,7 +99,7 @@ const listRest = async ({ dataset }) => {
       }
       showTicked();
     }
-    list.dataset.whole = "";
+    wholeLists.add(list);
     showTicked();
   } catch { say(dataset.rest); }
 };
