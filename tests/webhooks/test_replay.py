@@ -7,7 +7,7 @@ from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict
 from sealdesk.webhooks import actions
-from sealdesk.webhooks.types import NewReplay
+from sealdesk.webhooks.types import NewReplay, ReplayResponse
 from tests.support.client import Person
 from tests.support.receiver import Receiver
 from tests.support.service import Service, Tenant, wait_until
@@ -56,15 +56,18 @@ def test_second_replay_is_refused_while_one_is_in_progress(
     endpoint_id = path.rpartition("/")[2]
     asked = NewReplay(ago(service, 60), ago(service, 1))
     caller = Caller(office.id, SYSTEM, frozenset(), "")
+    begun = list[ReplayResponse]()
 
     async def twice(tx: Tx) -> None:
         # In one transaction, so that the worker cannot finish the first replay in between.
         for _ in "12":
-            await actions.replay(tx, caller, endpoint_id, asked, now_us=service.clock.now_us())
+            now_us = service.clock.now_us()
+            begun.append(await actions.replay(tx, caller, endpoint_id, asked, now_us=now_us))
 
     with pytest.raises(Conflict) as clash:
         service.write(twice)
     assert clash.value.code == "replay_in_progress"
+    assert clash.value.members == {"replay_id": begun[-1].id}
     again = {"since": asked.since, "until": asked.until}
     for _ in "12":
         wait_until(lambda: admin.post(f"{path}/replay", again).status_code == 202)

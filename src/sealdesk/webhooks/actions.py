@@ -159,8 +159,9 @@ async def replay(
     since, until = _parse_range(new, now_us)
     await _lock_endpoint(tx, caller.tenant_id, endpoint_id)
     endpoint = await get_active(tx, caller.tenant_id, endpoint_id)
-    if await endpoint_store.find_open_replay(tx, caller.tenant_id, endpoint_id) is not None:
-        raise Conflict(REPLAY_IN_PROGRESS)
+    unfinished = await endpoint_store.find_open_replay(tx, caller.tenant_id, endpoint_id)
+    if unfinished is not None:
+        raise Conflict(REPLAY_IN_PROGRESS, replay_id=unfinished.id)
     added = Replay(
         tenant_id=caller.tenant_id,
         id=ids.mint(now_us),

@@ -34,7 +34,12 @@ REPLAY_IN_PROGRESS = ProblemType(
         "A replay to this endpoint is under way. Wait until it has its finished_at."
     ),
     meaning="The events of another time range are being delivered again to this endpoint.",
-    remedy="Wait until that replay has a `finished_at`, then start the next one.",
+    remedy=(
+        "Wait until the replay that `replay_id` names has a `finished_at` in GET"
+        " /api/v1/webhooks/{id}/replays, then start the next one."
+    ),
+    example={"replay_id": "0199c0de-0b1c-7d2e-9f30-415263748596"},
+    members=("replay_id",),
 )
 EVENT_DELETED = NOT_FOUND.variant("The event of this delivery was deleted after 30 days.")
 SECRET_UNREADABLE = STORAGE_UNAVAILABLE.variant(

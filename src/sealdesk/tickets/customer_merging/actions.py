@@ -71,7 +71,7 @@ async def undo(tx: Tx, caller: Caller, source_id: str, *, now_us: int) -> Custom
     rules.check_not_final(merge, now_us)
     target = await customer_store.find(tx, tenant_id, merge.target_id)
     if target is None:  # it was merged since
-        raise Conflict(MERGE_FINAL, hours=UNDO_HOURS)
+        raise Conflict(MERGE_FINAL, hours=UNDO_HOURS, merged_into_id=merge.target_id)
     taken = await _list_taken(tx, merge.customer, target)
     source = rules.restored(merge, target, taken, now_us)
     after = rules.without_gained(target, merge, now_us)

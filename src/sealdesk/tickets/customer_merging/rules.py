@@ -39,7 +39,7 @@ def check_count(ticket_count: int) -> None:
 def check_not_final(merge: StoredMerge, now_us: int) -> None:
     """Raises Conflict if a merge is too old to be undone."""
     if now_us - merge.merged_at >= UNDO_US:
-        raise Conflict(MERGE_FINAL, hours=UNDO_HOURS)
+        raise Conflict(MERGE_FINAL, hours=UNDO_HOURS, merged_into_id=merge.target_id)
 
 
 def gain(source: Customer, target: Customer) -> Gained:

@@ -87,10 +87,10 @@ async def undo(tx: Tx, caller: Caller, source_id: str, *, now_us: int) -> Ticket
     target = await ticket_store.find(tx, caller.tenant_id, target_id)
     stored = await store.find(tx, caller.tenant_id, source_id)
     if stored is None or target is None or rules.is_final(stored, now_us):
-        raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS)
+        raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS, merged_into_id=target_id)
     # It is elsewhere if the other ticket was merged or split since.
     if not await store.delete_reply(tx, caller.tenant_id, target_id, stored.opening_reply_id):
-        raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS)
+        raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS, merged_into_id=target_id)
     await store.move_replies(tx, caller.tenant_id, target_id, source_id, stored.reply_ids)
     await store.take_participants_back(tx, caller.tenant_id, source_id, target_id, stored.merged_at)
     moved = await _list_moving(tx, source, after="")

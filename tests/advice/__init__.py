@@ -1,0 +1,1 @@
+"""Who does what a problem advises comes out: each problem, provoked and then obeyed."""
