@@ -1,4 +1,4 @@
-"""The team, the custom fields and the macros of the demo, as its administrator made them."""
+"""What the administrator of the demo has set up: a team, custom fields, macros, an SLA policy."""
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
@@ -6,6 +6,8 @@ from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import NewField
 from sealdesk.tickets.macros import actions as macros
 from sealdesk.tickets.macros.types import ME, NewMacro
+from sealdesk.tickets.promises import actions as promises
+from sealdesk.tickets.promises.types import NewPolicy
 from sealdesk.tickets.teams import actions as teams
 from sealdesk.tickets.teams.types import NewTeam
 from sealdesk_demo.plan import CARRIERS
@@ -14,6 +16,15 @@ TEAM_TAGS = frozenset({"return", "refund", "exchange"})
 _FIELDS = (
     NewField("order_number", "Order number", "text"),
     NewField("carrier", "Carrier", "choice", [*CARRIERS]),
+)
+_POLICY = NewPolicy(
+    "What is urgent first",
+    priorities=["urgent", "high"],
+    first_response_minutes=4 * 60,
+    next_response_minutes=8 * 60,
+    resolution_minutes=5 * 24 * 60,
+    counts="calendar",
+    pauses_on=["pending"],
 )
 _MACROS = (
     NewMacro(
@@ -44,4 +55,5 @@ async def create(tx: Tx, admin: Caller, user_ids: list[str], now_us: int) -> str
         await custom_fields.define_field(tx, admin, field, now_us=now_us)
     for macro in _MACROS:
         await macros.create_macro(tx, admin, macro, now_us=now_us)
+    await promises.create_policy(tx, admin, _POLICY, now_us=now_us)
     return team.id

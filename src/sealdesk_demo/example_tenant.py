@@ -17,13 +17,16 @@ from sealdesk.db.engine import Tx
 from sealdesk.identity import actions as identity
 from sealdesk.identity import store as identity_store
 from sealdesk.identity.types import Role, User
+from sealdesk.mail.ratings import actions as ratings
+from sealdesk.mail.ratings import links
+from sealdesk.mail.ratings.types import Rating
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.notifications import store as notifications
 from sealdesk.tickets.store import reads
 from sealdesk.tickets.types import NewReply, NewReplyAuthor, TicketChange
 from sealdesk_demo import desk_settings, plan
-from sealdesk_demo.plan import OpenTicket, Person, SetStatus, Step, WriteReply
+from sealdesk_demo.plan import OpenTicket, Person, Rate, SetStatus, Step, WriteReply
 
 TENANT_NAME = "Acme Ceramics"
 ADMIN = ("Maya Lindgren", "maya@acme-ceramics.test")
@@ -55,6 +58,7 @@ class _Actors(NamedTuple):
     shop: Caller
     people: tuple[User, User]
     team_id: str
+    key_ring: KeyRing
 
 
 async def find(tx: Tx, now_us: int) -> ExistingDemo | None:
@@ -83,7 +87,8 @@ async def create(
     await _add_companies(tx, tenant.id, people, begin_us)
     team_id = await desk_settings.create(tx, by_admin, [admin.id, agent.id], begin_us)
     shop = Caller(tenant.id, Actor("api_key", key.id, key.name), frozenset(), "")
-    await _run_steps(tx, _Actors(tenant.id, shop, (agent, admin), team_id), steps)
+    actors = _Actors(tenant.id, shop, (agent, admin), team_id, key_ring)
+    await _run_steps(tx, actors, steps)
     for user in (admin, agent):
         yesterday_us = now_us - _DAY_US
         await reads.mark_older_read(tx, tenant.id, user.id, yesterday_us)
@@ -134,6 +139,8 @@ async def _run_steps(tx: Tx, actors: _Actors, steps: list[Step]) -> None:
         user = actors.people[step.ticket % 5 == 0]
         if isinstance(step, WriteReply):
             await _write_reply(tx, actors, user, ticket_id, step)
+        elif isinstance(step, Rate):
+            await _rate(tx, actors, ticket_id, step)
         else:
             await _set_status(tx, _caller(user), ticket_id, step)
 
@@ -159,6 +166,12 @@ async def _write_reply(
         caller, author = _caller(user), None
     new = NewReply(reply.text, is_internal=reply.author == "note", author=author)
     await tickets.reply(tx, caller, ticket_id, new, now_us=reply.at_us)
+
+
+async def _rate(tx: Tx, actors: _Actors, ticket_id: str, step: Rate) -> None:
+    opened = links.opened_until(actors.tenant_id, ticket_id, step.at_us)
+    given = Rating(step.rating, step.comment)
+    await ratings.rate(tx, opened, given, actors.key_ring, step.at_us)
 
 
 def _caller(user: User) -> Caller:

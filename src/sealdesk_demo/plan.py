@@ -19,6 +19,17 @@ _MINUTE_US = 60 * 1_000_000
 _HOUR_US = 60 * _MINUTE_US
 _DAY_US = 24 * _HOUR_US
 CARRIERS = ("DHL", "UPS", "DPD")
+# A third of the solved tickets are rated, with these in turn.
+_RATINGS = (
+    (5, "Quick and kind, thank you."),
+    (4, ""),
+    (5, ""),
+    (3, "It took two days to get an answer."),
+    (5, "The new bowl is even nicer."),
+    (5, ""),
+    (2, "I had to ask twice."),
+    (4, "All good."),
+)
 _SOURCES: tuple[Source, ...] = ("api", "api", "api", "email", "email", "dashboard")
 
 Author = Literal["agent", "customer", "note"]
@@ -72,7 +83,16 @@ class SetStatus(NamedTuple):
     status: Literal["pending", "on_hold", "resolved", "closed"]
 
 
-Step = OpenTicket | WriteReply | SetStatus
+class Rate(NamedTuple):
+    """A customer rates a solved ticket."""
+
+    at_us: int
+    ticket: int
+    rating: int
+    comment: str
+
+
+Step = OpenTicket | WriteReply | SetStatus | Rate
 
 
 class Person(NamedTuple):
@@ -182,6 +202,9 @@ def _conversation(
             steps.append(SetStatus(at_us + _MINUTE_US, number, status))
         at_us += 2 * _MINUTE_US
     steps.append(SetStatus(at_us, number, "resolved"))
+    if number % 3 == 0:
+        given = _RATINGS[number // 3 % len(_RATINGS)]
+        steps.append(Rate(at_us + 6 * _HOUR_US, number, *given))
     if random.random() < 0.7:
         steps.append(SetStatus(at_us + 3 * _DAY_US, number, "closed"))
     return steps

@@ -107,6 +107,15 @@ def test_the_desk_has_a_team_custom_fields_and_macros_with_tickets(shop: Shop) -
     assert set(values) == {field["key"] for field in fields} and min(values.values()) > 10
 
 
+def test_tickets_are_rated_and_promised(shop: Shop) -> None:
+    ratings = [
+        ticket["satisfaction"]["rating"] for ticket in shop.tickets if ticket["satisfaction"]
+    ]
+    assert {2, 3, 4, 5} == {*ratings} and 50 < len(ratings) < len(shop.tickets) / 2
+    due = [ticket for ticket in shop.tickets if ticket["due"]]
+    assert 0 < len(due) < 20 and {each["priority"] for each in due} <= {"urgent", "high"}
+
+
 def test_what_is_older_than_a_day_is_read(shop: Shop) -> None:
     visitor = Visitor(shop.service)
     visitor.log_in(example_tenant.ADMIN[1])
