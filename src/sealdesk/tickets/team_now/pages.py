@@ -7,7 +7,8 @@ from typing import NamedTuple
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.pages.inbox_rows import duration_text, show_due
 from sealdesk.tickets.pages.timeline import avatar
-from sealdesk.tickets.store import assignees, teams
+from sealdesk.tickets.promises import store as promises
+from sealdesk.tickets.store import assignees, lists, teams
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.teams import TeamOption
 from sealdesk.tickets.team_now import rules, store
@@ -25,11 +26,16 @@ ROOM = Room("tickets.team_now", nav_item=NavItem(_PATH, gettext_noop("Team now")
 _DAY_US = 24 * 3600 * 1_000_000
 _MAX_PEOPLE = 200
 _MAX_DOTS = 20  # first replies of a person that have a mark
+# What is late, and what will be in four hours.
+_DUE = [InboxQuery(status=None, due=due, sort="due") for due in ("late", "4")]
 _SCALE_US = 8 * 3600 * 1_000_000  # of the marks: later replies stand at the end
 
 
 class _Read(NamedTuple):
-    """What the page reads in one transaction. presence: seen_at and away_at by user."""
+    """What the page reads in one transaction. presence: seen_at and away_at by user.
+
+    due: how many tickets each of _DUE has; empty without SLA policies.
+    """
 
     groups: list[Group]
     waiting: list[Waiting]
@@ -37,6 +43,7 @@ class _Read(NamedTuple):
     people: list[Assignee]
     teams: list[TeamOption]
     presence: Mapping[str, tuple[int | None, int | None]]
+    due: list[int]
 
 
 @page
@@ -67,6 +74,7 @@ async def show_team_now(request: Request) -> Response:
         query=InboxQuery(),
         avatar=avatar,
         duration=duration_text,
+        due=[(number, query) for number, query in zip(read.due, _DUE, strict=False)],
         position=_position,
         max_dots=_MAX_DOTS,
     )
@@ -107,7 +115,14 @@ async def _read(tx: Tx, request: Request) -> _Read:
         await assignees.list_assignees(tx, tenant_id, _MAX_PEOPLE),
         await teams.list_teams(tx, tenant_id),
         await store.read_presence(tx, tenant_id),
+        await _count_due(tx, request) if await promises.has_policies(tx, tenant_id) else [],
     )
+
+
+async def _count_due(tx: Tx, request: Request) -> list[int]:
+    filters = [each.filter(request.caller.actor.id, request.now_us) for each in _DUE]
+    tenant_id = request.caller.tenant_id
+    return [await lists.count_tickets(tx, tenant_id, each, store.MAX_TICKETS) for each in filters]
 
 
 def _people(request: Request, read: _Read, loads: dict[str | None, Load]) -> list[Person]:
