@@ -55,3 +55,32 @@ def test_a_change_concerns_all_tickets_of_a_view(window: Window, tenant: Tenant)
     window.touch(page.get_by_role("button", name="Undo"))
     page.get_by_text("52 tickets are as before").wait_for()
     assert len(key.get(f"{TICKETS}?status=open&per_page=100").json()["data"]) == 53
+
+
+def test_shift_selects_neighbours_and_a_tag_is_taken_off_them(
+    window: Window, tenant: Tenant
+) -> None:
+    key = tenant.key()
+    tickets = [key.ticket(subject=f"Bowl {n}", tags=["Kiln", "vip"])["id"] for n in range(5)]
+    page = window.page
+    page.goto(INBOX)
+    picks = page.locator(".pick")
+    picks.nth(0).click()
+    picks.nth(2).click(modifiers=["Shift"])
+    page.get_by_text("3 selected").wait_for()
+    picks.nth(0).click()
+    picks.nth(1).click()
+    page.keyboard.press("J")
+    page.get_by_text("2 selected").wait_for()
+    page.keyboard.press("J")
+    page.get_by_text("3 selected").wait_for()
+    page.keyboard.press("t")
+    page.keyboard.type("kil")
+    page.get_by_role("option", name="Remove “Kiln”").click()
+    page.get_by_text("3 tickets were changed").wait_for()
+    shown = {each["id"]: each["tags"] for each in key.get(TICKETS).json()["data"]}
+    kept = ["Kiln", "vip"]
+    assert [shown[each] for each in tickets] == [kept, ["vip"], ["vip"], ["vip"], kept]
+    page.keyboard.press("z")
+    page.get_by_text("3 tickets are as before").wait_for()
+    assert all(each["tags"] == ["Kiln", "vip"] for each in key.get(TICKETS).json()["data"])

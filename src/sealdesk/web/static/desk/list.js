@@ -108,6 +108,29 @@ addEventListener("change", ({ target }) => {
   if (target.matches("[data-all]")) for (const row of rows()) checkbox(row).checked = target.checked;
   if (target.matches("[data-all], .pick")) showTicked();
 });
+// Shift selects all from the row that was selected last, by a click or with the keys of the next row.
+let lastPicked = null;
+const isRange = ({ shiftKey, target }) => shiftKey && target.matches?.(".pick");
+addEventListener("mousedown", (event) => isRange(event) && event.preventDefault()); // No text is selected.
+addEventListener("click", (event) => {
+  const { target } = event;
+  if (!target.matches?.(".pick")) return;
+  const boxes = rows().map(checkbox);
+  const [from, to] = [boxes.findIndex((each) => each.value === lastPicked), boxes.indexOf(target)];
+  const range = isRange(event) && from >= 0 ? boxes.slice(Math.min(from, to), Math.max(from, to) + 1) : [];
+  for (const each of range) each.checked = target.checked;
+  lastPicked = target.value;
+  showTicked();
+});
+addEventListener("keydown", (event) => {
+  const step = { J: 1, K: -1 }[event.key];
+  if (!step || event.defaultPrevented || isOrdinaryKey(event) || !bulkBar()) return;
+  event.preventDefault();
+  const before = currentRow();
+  stepFrom(step);
+  for (const row of [before, currentRow()]) if (row) checkbox(row).checked = true;
+  showTicked();
+});
 
 const tokenOf = (bar) => bar.closest("form").elements.form_token.value;
 // Saves a field of a ticket; what undoes it, or null when it was refused.
@@ -121,12 +144,14 @@ const saveField = async (address, parameters) => {
 const asTexts = (value) => Array.isArray(value) ? value : [value ?? ""];
 // What a row says of its ticket, in this order.
 const FIELDS_OF_ROWS = ["status", "priority", "assignee_id", "team_id", "tags", "snoozed_until"];
-const parametersOf = (row, field, value) => {
-  const before = asTexts(JSON.parse(row.dataset.was)[FIELDS_OF_ROWS.indexOf(field)]);
-  const values = field === "tags" ? [...new Set([...before, ...value])] : [value];
+const valuesOf = (row, field) => asTexts(JSON.parse(row.dataset.was)[FIELDS_OF_ROWS.indexOf(field)]);
+const isTag = (tag) => (other) => identityOf(other) === identityOf(tag);
+const tagsOfChosen = () => [...new Set(chosenRows().flatMap((row) => valuesOf(row, "tags")))];
+const parametersOf = (row, field, change) => {
+  const before = valuesOf(row, field);
   const parameters = new URLSearchParams({ form_token: tokenOf(bulkBar()), field });
   for (const each of before) parameters.append("was", each);
-  for (const each of values) parameters.append("value", each);
+  for (const each of change(before)) parameters.append("value", each);
   return parameters;
 };
 // Runs the work for each entry, four at a time, in order; what failed gives null.
@@ -185,12 +210,12 @@ const undoButton = (made, bar) => {
   });
   return button;
 };
-const changeRows = async (field, value) => {
+// change: what the values of the field before become.
+const changeRows = async (field, change, chosen = chosenRows()) => {
   const bar = bulkBar();
-  const chosen = chosenRows();
   if (!chosen.length) return say(bar.dataset.empty);
   const results = await forEachOf(chosen, (row) =>
-    saveField(`${linkOf(row).pathname}/fields`, parametersOf(row, field, value)));
+    saveField(`${linkOf(row).pathname}/fields`, parametersOf(row, field, change)));
   const saved = results.filter(Boolean);
   const failed = results.length - saved.length;
   const made = saved.filter((each) => each.undo);
@@ -205,8 +230,11 @@ const applyControl = (control) => {
   if (!value) return;
   const tags = () => value.split(",").map((each) => each.trim()).filter(Boolean);
   if (control.localName !== "button") control.value = "";
-  changeRows(field, field === "tags" ? tags() : value === "nobody" ? "" : value);
+  if (field === "tags") changeRows(field, (before) => [...new Set([...before, ...tags()])]);
+  else changeRows(field, () => [value === "nobody" ? "" : value]);
 };
+const removeTag = (tag) => changeRows("tags", (before) => before.filter((each) => !isTag(tag)(each)),
+  chosenRows().filter((row) => valuesOf(row, "tags").some(isTag(tag))));
 const applyTyped = (input) => {
   applyControl(input);
   leave(input);

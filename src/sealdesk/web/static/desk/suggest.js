@@ -3,9 +3,12 @@
 onPart((part, signal) => {
   for (const input of part.querySelectorAll("[data-suggest]")) {
     const { suggest, many } = input.dataset;
+    const createText = input.dataset.create;
+    const removeText = input.dataset.remove;
     const fills = input.form?.elements[input.dataset.fills];
     let filled = ""; // The name of who was chosen, which is not that of the next one.
     let options = [];
+    let removals = [];
     let at = -1;
     let timer;
     const isOpen = () => opened?.select === input;
@@ -24,6 +27,11 @@ onPart((part, signal) => {
       const start = before();
       forget();
       closeList();
+      if (removals.includes(option)) {
+        input.value = "";
+        removeTag(option.value);
+        return leave(input);
+      }
       input.value = `${start && `${start} `}${option.value}`;
       if (option.dataset.name) fills.value = filled = option.dataset.name;
       if (input.closest("[data-bulk]")) return applyTyped(input);
@@ -61,7 +69,11 @@ onPart((part, signal) => {
       } catch { return; } // No network: nothing is suggested.
       if (input.value !== value || document.activeElement !== input) return;
       const isKnown = options.some((each) => identityOf(each.value) === identityOf(words));
-      if (input.dataset.create && words && !isKnown) options.push(new Option(input.dataset.create.replace("{}", words), words));
+      if (createText && words && !isKnown) options.push(new Option(createText.replace("{}", words), words));
+      // In the bulk bar: tags that the selected tickets have.
+      const there = removeText ? tagsOfChosen().filter((tag) => plain(tag).includes(plain(words))) : [];
+      removals = there.map((tag) => new Option(removeText.replace("{}", tag), tag));
+      options.push(...removals);
       show();
     };
     const askSoon = () => {
