@@ -264,6 +264,17 @@ def test_unknown_fields_are_faults_when_the_client_prefers_strict_handling(
     assert key.walk(TICKETS) == []
 
 
+@pytest.mark.parametrize(
+    "prefer",
+    ["handling=lenient, handling=strict", "wait=9; handling=strict", 'x="a, handling=strict"'],
+)
+def test_unknown_fields_are_warnings_when_something_else_is_preferred(
+    key: Key, prefer: str
+) -> None:
+    response = key.post(TICKETS, {**NEW, "subjct": 1}, prefer=prefer)
+    assert (response.status_code, "subjct" in response.headers["x-warnings"]) == (201, True)
+
+
 def test_strict_handling_names_unknown_fields_beside_other_faults(key: Key) -> None:
     response = key.post(TICKETS, {"subjct": "x"}, **STRICT)
     assert faults(response) == {

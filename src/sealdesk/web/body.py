@@ -22,6 +22,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 MAX_DEPTH = 32
 MAX_VALUES = 10_000
 # Two around each value and two around the name of each member.
+_PREFERENCE = re.compile(rb'(?:[^,"]|"[^"]*"?)+')
 _MAX_QUOTES = 4 * MAX_VALUES
 _INT64 = range(-(2**63), 2**63)
 # A hostile body of 1 MiB could have 100,000 faults, and a response of 15 MiB.
@@ -227,8 +228,11 @@ def _pointer(at: str, name: str) -> str:
 
 def _is_strict(request: Request) -> bool:
     prefers = b",".join(value for name, value in request.raw_headers if name == b"prefer")
-    wanted = prefers.lower().replace(b" ", b"").replace(b'"', b"")
-    return b"handling=strict" in re.split(rb"[,;]", wanted)
+    preferences = (each.partition(b";")[0] for each in _PREFERENCE.findall(prefers.lower()))
+    named = (b"".join(each.replace(b'"', b"").split()) for each in preferences)
+    # Of a preference that is sent twice, the first counts (RFC 7240 section 2).
+    first = next((each for each in named if each.startswith(b"handling=")), b"")
+    return first == b"handling=strict"
 
 
 def _warnings(pointers: list[str]) -> bytes:

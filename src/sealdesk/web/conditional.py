@@ -7,7 +7,8 @@ from sealdesk.errors.requests import INVALID_HEADER
 from sealdesk.web.request import Request, Response
 
 _ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
-_TAG_LIST = re.compile(rf"\*|{_ENTITY_TAG}\s*(?:,\s*{_ENTITY_TAG}\s*)*")
+# Empty elements of a list count for nothing (RFC 9110 section 5.6.1).
+_TAG_LIST = re.compile(rf"\*|(?:,[ \t]*)*(?:{_ENTITY_TAG}[ \t]*(?:(?:,[ \t]*)+|\Z))+")
 _WEAK = b"if-match: a weak ETag was compared as if it were strong"
 _SUFFIX = re.compile(r'(?:--?|;)(?:gzip|br|deflate|zstd)"$')
 _TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
