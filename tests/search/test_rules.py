@@ -91,6 +91,37 @@ def test_a_zero_that_is_dialled_within_the_country_alone_hides_no_number() -> No
         assert any(end.startswith(term.words[0]) for end in ends), typed
 
 
+@pytest.mark.parametrize("typed", ["+1 212 555 0188", "0012125550188", "+12125550188"])
+def test_the_code_of_a_country_hides_no_number_that_is_stored_without_it(typed: str) -> None:
+    ends = rules.phone_words("(212) 555-0188").split()
+    (term,) = rules.parse_prefixes(typed)
+    assert any(end.startswith(term.others) for end in ends)
+    assert rules.parse_prefixes("212 555 0188")[0].others == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("Call +49 (30) 998-7766, please.", "49309987766"),
+        ("Ring 212.555.0142", "2125550142"),
+        ("0815-4711", "08154711"),
+        ("On 2026-11-28 at 10:45", ""),
+        ("Order 712345678 or 4711-0815", ""),
+        ("IBAN DE89 3704 0044 0532 0130 00", ""),
+        ("card 4111 1111 1111 1111", ""),
+        ("version 1.2.3.4", ""),
+    ],
+)
+def test_phone_numbers_in_a_text_are_words_and_dates_and_other_numbers_are_not(
+    text: str, ends: str
+) -> None:
+    assert rules.phones_in([text, None]).partition(" ")[0] == ends
+
+
+def test_digits_of_any_script_are_digits_of_a_phone_number() -> None:
+    assert rules.phone_words("٠٥٠١٢٣٤").split()[0] == "0501234"
+
+
 def test_a_phone_number_has_few_words_and_each_is_long_enough_to_tell() -> None:
     assert rules.phone_words("+49 30 12") == "493012 93012"
     assert rules.phone_words("112") == "112"

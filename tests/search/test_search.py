@@ -43,6 +43,17 @@ _PASTED = {
 }  # fmt: skip
 
 
+_DIALLED = {
+    "Call me at +49 (30) 998-7766, please.": [
+        "0309987766",
+        "030 9987766",
+        "+49309987766",
+        "9987766",
+    ],
+    "Ring 212.555.0142": ["+1 212 555 0142", "2125550142", "(212) 555-0142"],
+}
+
+
 class Seen(Exception):
     """What a transaction saw that is to leave nothing behind."""
 
@@ -75,6 +86,15 @@ def test_what_people_paste_is_found_in_any_script(tenant: Tenant, key: Key) -> N
     for subject, typed in _PASTED.items():
         found = key.get(f"/api/v1/external/search?q={quote(typed)}").json()["data"]
         assert tickets[subject] in {each["ticket"]["id"] for each in found}, typed
+
+
+def test_a_phone_number_in_a_text_is_found_as_people_dial_it(tenant: Tenant, key: Key) -> None:
+    tickets = {text: key.ticket(description=text)["id"] for text in _DIALLED}
+    wait_until_tickets(tenant, "ring", [*tickets.values()][-1])
+    for text, dialled in _DIALLED.items():
+        for typed in dialled:
+            assert find_tickets(tenant, typed) == [tickets[text]], typed
+    assert find_tickets(tenant, "0309987767") == []
 
 
 def test_a_number_is_not_corrected_to_another_number(tenant: Tenant, key: Key) -> None:

@@ -38,11 +38,16 @@ async def find_tickets(
 ) -> SearchResult:
     """Find the newest tickets that match a query. Raises ServiceUnavailable, QueryTooSlow.
 
+    Where its words find none, its phone numbers are looked up as people dial them.
     besides: further terms that they match, of tags and of custom fields. before: the id behind
     which the page begins.
     """
     terms = rules.parse_query(query)
-    return await _find(state, tenant_id, [*terms, *besides], before, limit)
+    found = await _find(state, tenant_id, [*terms, *besides], before, limit)
+    dialled = () if found.ticket_ids else rules.parse_dialled(query)
+    if not dialled:
+        return found
+    return await _find(state, tenant_id, [*dialled, *besides], before, limit)
 
 
 async def find_corrected(

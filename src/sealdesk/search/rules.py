@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 from sealdesk.resources.identity import identity, strip_invisible
@@ -40,15 +40,29 @@ _WORD = re.compile(rf"(?=\w)[{_SPACELESS}]|[{_EMOJI}]|[^\W_{_SPACELESS}]+")
 _PHONE = re.compile(r"(?<!\S)\+?\(?[0-9](?:[ ()./-]{0,2}[0-9]){5,19}(?!\S)", re.ASCII)
 _TRUNK = "(0)"  # of numbers with their country: it is dialled within the country alone
 _MIN_SUFFIX = 5  # digits of a phone number by which it is found
+# The same within a text, and longer numbers, such as those of cards, which are none.
+_PHONE_IN_TEXT = re.compile(
+    r"(?<![\w+])\+?\(?[0-9](?:[ \xa0()./\u2011\u2013-]{0,2}[0-9]){6,23}(?!\w)", re.ASCII
+)
+_MIN_SUFFIX_IN_TEXT = 7  # fewer are the end of order numbers too
+_MIN_DIGITS_WITHOUT_SIGN = 9  # of a number in a text that begins with neither +, 0 nor a bracket
+_MAX_PHONE_DIGITS = 15  # E.164
+_MAX_PHONES = 20  # of a ticket
+_COUNTRY = re.compile(r"\+|00")
+_MAX_COUNTRY_DIGITS = 3
 _PART = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))')
 
 
 class Term(NamedTuple):
-    """A phrase. is_prefix: its last word is a prefix. is_not: it must not occur."""
+    """A phrase. is_prefix: its last word is a prefix. is_not: it must not occur.
+
+    others: beginnings of words of which one is enough instead.
+    """
 
     words: tuple[str, ...]
     is_prefix: bool = False
     is_not: bool = False
+    others: tuple[str, ...] = ()
 
 
 def split_words(text: str) -> list[str]:
@@ -185,15 +199,62 @@ def _hash_of(text: str) -> str:
 
 def parse_prefixes(query: str) -> list[Term]:
     """The terms of a query in which every word is a prefix, and a phone number is one word."""
-    typed = _PHONE.sub(lambda match: f" {_dialled(match[0])} ", query[:MAX_QUERY_LENGTH])
+    typed, phones = _join_phones(query)
     words = dict.fromkeys(split_words(typed))
-    return [Term((word,), is_prefix=True) for word in [*words][:_MAX_PREFIXES]]
+    return [
+        Term((word,), is_prefix=True, others=phones.get(word, ()))
+        for word in [*words][:_MAX_PREFIXES]
+    ]
 
 
-def phone_words(phone: str) -> str:
+def parse_dialled(query: str) -> list[Term]:
+    """The terms of a query in which a phone number is one word; none if it has no phone number."""
+    typed, phones = _join_phones(query)
+    return [
+        Term(term.words, is_prefix=True, others=phones[term.words[0]])
+        if term.words[0] in phones and not term.is_not
+        else term
+        for term in (parse_query(typed) if phones else ())
+    ]
+
+
+def _join_phones(query: str) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """A query with each phone number as one word, and that word without its country's code."""
+    phones: dict[str, tuple[str, ...]] = {}
+
+    def join(match: re.Match[str]) -> str:
+        dialled = _dialled(match[0])
+        phones[dialled] = _without_country(dialled) if _COUNTRY.match(match[0]) else ()
+        return f" {dialled} "
+
+    return _PHONE.sub(join, query[:MAX_QUERY_LENGTH]), phones
+
+
+def _without_country(dialled: str) -> tuple[str, ...]:
+    """What is dialled within the country, whose code has one to three digits."""
+    ends = (dialled[at:] for at in range(1, _MAX_COUNTRY_DIGITS + 1))
+    return tuple(end for end in ends if len(end) >= _MIN_SUFFIX_IN_TEXT)
+
+
+def phones_in(texts: Iterable[str | None]) -> str:
+    """The ends of the phone numbers in the texts of a ticket, by which people dial them."""
+    found = (match[0] for text in texts for match in _PHONE_IN_TEXT.finditer(text or ""))
+    phones = islice(filter(_is_phone, found), _MAX_PHONES)
+    return " ".join(dict.fromkeys(phone_words(each, _MIN_SUFFIX_IN_TEXT) for each in phones))
+
+
+def _is_phone(text: str) -> bool:
+    """Whether digits are a phone number, and no date or plain number, which is a word itself."""
+    count = len(_digits_of(text))
+    is_plain = text.isdecimal() and text[0] != "0"
+    is_long = text[0] in "+0(" or count >= _MIN_DIGITS_WITHOUT_SIGN
+    return is_long and not is_plain and count <= _MAX_PHONE_DIGITS
+
+
+def phone_words(phone: str, min_suffix: int = _MIN_SUFFIX) -> str:
     """The ends of the digits of a phone number, by which people dial it."""
     digits = _digits_of(phone)
-    ends = [digits[at:] for at in range(max(1, len(digits) - _MIN_SUFFIX + 1))]
+    ends = [digits[at:] for at in range(max(1, len(digits) - min_suffix + 1))]
     if _TRUNK in phone:
         ends.insert(0, _digits_of(phone.replace(_TRUNK, "", 1)))
     return " ".join(ends[:_MAX_PREFIXES])
@@ -205,7 +266,7 @@ def _dialled(phone: str) -> str:
 
 
 def _digits_of(phone: str) -> str:
-    return "".join(char for char in phone if char.isdecimal())
+    return "".join(str(unicodedata.decimal(char)) for char in phone if char.isdecimal())
 
 
 def fts5_query(terms: Iterable[Term], tenant_id: str) -> str:
@@ -221,7 +282,11 @@ def fts5_query(terms: Iterable[Term], tenant_id: str) -> str:
 
 
 def _fts5_phrase(term: Term) -> str:
-    return f'"{" ".join(term.words)}"{" *" * term.is_prefix}'
+    phrase = f'"{" ".join(term.words)}"{" *" * term.is_prefix}'
+    if not term.others:
+        return phrase
+    others = (f'"{each}" *' for each in term.others)
+    return f"({' OR '.join([phrase, *others])})"
 
 
 def tsquery(terms: Iterable[Term]) -> str:
@@ -231,4 +296,5 @@ def tsquery(terms: Iterable[Term]) -> str:
 
 def _tsquery_phrase(term: Term) -> str:
     *before, last = term.words
-    return " <-> ".join([*(f"'{word}'" for word in before), f"'{last}'{':*' * term.is_prefix}"])
+    phrase = " <-> ".join([*(f"'{word}'" for word in before), f"'{last}'{':*' * term.is_prefix}"])
+    return " | ".join([phrase, *(f"'{each}':*" for each in term.others)])

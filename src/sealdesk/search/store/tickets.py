@@ -77,9 +77,15 @@ async def _texts_of(tx: Tx, keys: Sequence[ObjectKey]) -> list[list[str | None]]
     tickets = await tx.fetch_for_each(_TICKET, params)
     replies = await tx.fetch_for_each(_REPLIES, [{**of, "limit": _MAX_REPLIES} for of in params])
     return [
-        [*_texts_of_row(rows[0]), *(reply["body"] for reply in bodies)] if rows else []
+        _with_phones([*_texts_of_row(rows[0]), *(reply["body"] for reply in bodies)])
+        if rows
+        else []
         for rows, bodies in zip(tickets, replies, strict=True)
     ]
+
+
+def _with_phones(texts: list[str | None]) -> list[str | None]:
+    return [*texts, rules.phones_in(texts)]
 
 
 def _texts_of_row(row: Row) -> list[str | None]:
