@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.client import Key
 from tests.support.pages import Visitor, logged_in
+from tests.support.searching import wait_until_tickets
 from tests.support.service import Service, Tenant
 
 TICKETS = "/api/v1/external/tickets"
@@ -109,3 +110,22 @@ def test_a_note_begins_no_ticket(key: Key, visitor: Visitor) -> None:
     note = reply(key, ticket, body="only for us", is_internal=True)
     page = visitor.get(at(ticket, f"/split?reply={note}"))
     assert "Choose a public reply" in page.text and "only for us" not in page.text
+
+
+def test_open_tickets_of_the_customer_and_with_the_same_words_are_suggested(
+    tenant: Tenant, key: Key, visitor: Visitor
+) -> None:
+    one, two = ({"email": f"{name}@suggested.test"} for name in ("one", "two"))
+    source = key.ticket(customer=one, subject="Cracked sugar bowl")
+    same = key.ticket(customer=one, subject="Where is my bowl?")
+    words = key.ticket(customer=two, subject="Cracked sugar bowl, too")
+    solved = key.ticket(customer=one, subject="Solved")
+    key.patch(f"{TICKETS}/{solved['id']}", {"status": "resolved"})
+    wait_until_tickets(tenant, "cracked", words["id"], source["id"])
+    page = visitor.get(at(source, "/merge"))
+    listed = [link for link in page.links if link in {at(each) for each in (same, words, solved)}]
+    assert listed == [at(same), at(words)]
+    assert at(source, f"/merge?into={words['number']}") in page.links
+    (of_customer,) = [form for form in page.forms if form.action == at(source, "/merge")][1:]
+    page = visitor.submit(of_customer, into=str(same["number"]))
+    assert visitor.at.startswith(at(same)) and "was merged into this one" in page.text

@@ -2,16 +2,22 @@
 
 from typing import NamedTuple
 
+import msgspec
+
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, ValidationFailed, invalid
+from sealdesk.errors import ApiError, Conflict, QueryTooSlow, ValidationFailed, invalid
 from sealdesk.errors import Fault as FieldFault
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions as ticket_actions
 from sealdesk.tickets.merging import actions, errors, rules
 from sealdesk.tickets.merging.types import Merge, Split
-from sealdesk.tickets.store import replies
+from sealdesk.tickets.store import lists, replies
 from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store.filters import Filter
 from sealdesk.tickets.store.tickets import TicketAndCustomer
-from sealdesk.tickets.types import Reply
+from sealdesk.tickets.types import ENDED, Reply, Ticket, TicketResponse
+from sealdesk.tickets.views import searching
+from sealdesk.tickets.views.inbox_query import InboxQuery
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
@@ -22,6 +28,9 @@ from sealdesk.web.request import Request, Response
 PATH = "/tickets"
 ROOM = Room("tickets.merging", errors)
 _MAX_DIGITS = 15
+_MAX_READ, _MAX_SUGGESTED = 20, 6
+_MAX_WORDS = 8
+_decode = msgspec.json.Decoder(TicketResponse).decode
 _UNKNOWN_NUMBER = "There is no ticket with this number."
 
 
@@ -110,11 +119,34 @@ async def _respond_merge(
         "merging/merge.html",
         error.status if error else 200,
         source=pair.source,
+        suggested=[] if pair.target else await _suggest(request, pair.source.ticket),
         target=None if error else pair.target,
         number=number,
         faults=_faults(error),
         hours=rules.UNDO_HOURS,
     )
+
+
+async def _suggest(request: Request, source: Ticket) -> list[TicketResponse]:
+    """Tickets that may be about the same: of the customer, then those with the same words."""
+    page_request = PageRequest(_MAX_READ, None)
+    of_customer = Filter(customer_id=source.customer_id)
+    rows = await request.fetch(lists.list_tickets, of_customer, page_request)
+    same_words = InboxQuery(status=None, q=_words(source.subject))
+    try:
+        found = await searching.find_page(request, same_words, page_request)
+        rows = [*rows, *found.rows]
+    except QueryTooSlow:
+        pass  # The tickets of the customer are enough.
+    tickets = [_decode(lists.to_json(row)) for row in rows]
+    by_id = {each.id: each for each in tickets if each.id != source.id and each.status not in ENDED}
+    return [*by_id.values()][:_MAX_SUGGESTED]
+
+
+def _words(subject: str) -> str:
+    """The first words of a subject, none of which is a filter of the search."""
+    letters = "".join(each if each.isalnum() else " " for each in subject)
+    return " ".join(letters.split()[:_MAX_WORDS])
 
 
 def _find_conflict(source: TicketAndCustomer, target: TicketAndCustomer) -> Conflict | None:
