@@ -126,6 +126,14 @@ def test_open_tickets_of_the_customer_and_with_the_same_words_are_suggested(
     listed = [link for link in page.links if link in {at(each) for each in (same, words, solved)}]
     assert listed == [at(same), at(words)]
     assert at(source, f"/merge?into={words['number']}") in page.links
+    assert "autofocus" in page.answer.text.partition(f'value="{same["number"]}"')[2][:12]
     (of_customer,) = [form for form in page.forms if form.action == at(source, "/merge")][1:]
     page = visitor.submit(of_customer, into=str(same["number"]))
     assert visitor.at.startswith(at(same)) and "was merged into this one" in page.text
+
+
+def test_without_a_suggestion_the_number_has_the_focus(key: Key, visitor: Visitor) -> None:
+    source = key.ticket(customer={"email": "alone@suggested.test"}, subject="Unlike all others")
+    text = visitor.get(at(source, "/merge")).answer.text
+    assert "autofocus" in text.partition('name="into"')[2].partition(">")[0]
+    assert "Perhaps one of these" not in text
