@@ -30,6 +30,16 @@ def admin(office: Tenant) -> Person:
     return office.admin()
 
 
+def test_an_endpoint_may_be_sent_back_as_it_was_read(admin: Person, receiver: Receiver) -> None:
+    at = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
+    shown = admin.get(at).json()["data"]
+    again = admin.patch(at, shown, prefer="handling=strict")
+    assert (again.status_code, again.json()["data"]) == (200, shown)
+    assert faults(admin.patch(at, {"failing_since": shown["created_at"]})) == [
+        ("/failing_since", "read_only")
+    ]
+
+
 def test_a_new_endpoint_is_shown_with_its_secret_once(admin: Person, receiver: Receiver) -> None:
     new = {"url": receiver.url, "events": ["reply.created", "ticket.created"], "description": "D"}
     answer = admin.post(WEBHOOKS, new)

@@ -61,11 +61,6 @@ _MISTAKEN = {
     "expiry": "expires_at",
     "ips": "allowed_ips",
 }
-_READ_ONLY = frozenset(
-    """
-    id key_prefix mode is_active last_used_at revoked_at created_at unconfirmed_since
-""".split()
-)
 
 
 class NewApiKey(msgspec.Struct, frozen=True):
@@ -95,7 +90,6 @@ class ApiKeyChange(msgspec.Struct, frozen=True):
 
     IS_CLOSED: ClassVar[bool] = True
     MISTAKEN: ClassVar[dict[str, str]] = _MISTAKEN
-    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
 
     name: Name | UnsetType = UNSET
     permissions: Permissions | UnsetType = UNSET

@@ -39,8 +39,6 @@ class CustomerChange(msgspec.Struct, frozen=True):
     other_emails, other_phones: all of them.
     """
 
-    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
-
     email: Email | UnsetType = UNSET
     name: Text255 | UnsetType | None = UNSET
     phone: Text64 | UnsetType | None = UNSET

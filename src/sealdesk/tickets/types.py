@@ -57,7 +57,7 @@ _READ_ONLY = frozenset(
     """
     id number source reply_count attachments last_reply_by last_customer_reply_at waiting_since
     created_at updated_at first_response_at resolved_at closed_at merged_into_id due
-    satisfaction version
+    satisfaction version included description_html
 """.split()
 )
 

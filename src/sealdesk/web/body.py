@@ -45,25 +45,29 @@ def read(request: Request, struct: type[S]) -> S:
 
 
 async def read_change(request: Request, struct: type[S], show: Callable[[], Awaitable[Any]]) -> S:
-    """A merge patch as this struct, in which names of IGNORED repeat what the resource has.
+    """A merge patch as this struct, in which other fields of the resource repeat what they have.
 
     So a client can send a resource back that it has read, and nothing is ignored that it meant to
-    change. show: reads the resource, as a struct or as JSON. Raises BadRequest, ValidationFailed.
+    change. show: reads the resource, as a struct or as JSON; what it lacks of IGNORED is shown on
+    request only. Raises BadRequest, ValidationFailed, NotFound.
     """
     document = _parse_object(request)
-    change = _read_document(request, document, struct)
-    given = document.keys() & struct.IGNORED  # type: ignore[attr-defined]
-    if given:
-        shown = await show()
-        present = msgspec.json.decode(shown) if isinstance(shown, bytes) else _plain(shown)
-        changed = sorted(name for name in given if document[name] != present.get(name))
-        if changed:
-            raise _invalid(Fault(f"/{name}", "read_only", _READ_ONLY) for name in changed)
+    others = document.keys() - {field.name for field in fields_of(struct)}
+    present = await _present(show) if others else {}
+    given = others & present.keys()
+    rest = {name: value for name, value in document.items() if name not in given}
+    change = _read_document(request, rest, struct)
+    changed = sorted(name for name in given if document[name] != present[name])
+    if changed:
+        raise _invalid(Fault(f"/{name}", "read_only", _READ_ONLY) for name in changed)
     return change
 
 
-def _plain(shown: Any) -> dict[str, Any]:
-    return dict(msgspec.to_builtins(shown))
+async def _present(show: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
+    shown = await show()
+    return dict(
+        msgspec.json.decode(shown) if isinstance(shown, bytes) else msgspec.to_builtins(shown)
+    )
 
 
 def _parse_object(request: Request) -> dict[str, Any]:

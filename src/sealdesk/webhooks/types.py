@@ -1,7 +1,7 @@
 """The structs of webhooks: endpoints, deliveries, attempts and replays."""
 
 import difflib
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -80,8 +80,6 @@ class WebhookChange(msgspec.Struct, frozen=True):
 
     is_active: false pauses the endpoint; true also reactivates one that Sealdesk has disabled.
     """
-
-    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "disabled_reason", "created_at"})
 
     url: Url | UnsetType = UNSET
     events: EventNames | UnsetType = UNSET

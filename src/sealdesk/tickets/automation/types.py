@@ -21,7 +21,6 @@ PauseReason = Literal[
 MAX_NOTIFIED = 20
 
 MAX_HOURS = 90 * 24
-_READ_ONLY = frozenset({"id", "version", "paused_because", "created_at", "updated_at"})
 
 RuleName = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_visible})]
 FieldName = Annotated[str, Meta(min_length=1, max_length=80)]
@@ -92,7 +91,9 @@ class NewRule(msgspec.Struct, frozen=True):
     conditions: all of them must hold.
     """
 
-    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+    IGNORED: ClassVar[frozenset[str]] = frozenset(
+        {"id", "version", "paused_because", "created_at", "updated_at"}
+    )
 
     name: RuleName
     trigger: Trigger
@@ -105,8 +106,6 @@ class NewRule(msgspec.Struct, frozen=True):
 
 class RuleChange(msgspec.Struct, frozen=True):
     """A merge patch of a rule; `conditions` and `actions` are replaced as a whole."""
-
-    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
 
     name: RuleName | UnsetType = UNSET
     trigger: Trigger | UnsetType = UNSET

@@ -41,8 +41,6 @@ Choice = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check
 Choices = Annotated[list[Choice], Meta(max_length=MAX_CHOICES, extra={"check": _check_choices})]
 Position = Annotated[int, Meta(ge=1, le=MAX_FIELDS)]
 
-_READ_ONLY = frozenset({"id", "created_at", "updated_at"})
-
 
 class NewField(msgspec.Struct, frozen=True):
     """The body of a request that defines a custom field.
@@ -53,7 +51,9 @@ class NewField(msgspec.Struct, frozen=True):
     position: among the fields of a ticket, the last by default.
     """
 
-    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY | {"is_active"}
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"}) | {
+        "is_active"
+    }
 
     key: Key
     label: Label
@@ -69,8 +69,6 @@ class FieldChange(msgspec.Struct, frozen=True):
     choices: replace all of them; values that tickets have stay.
     is_active: false hides the field and ends its checks; the values of tickets stay.
     """
-
-    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY | {"key", "type"}
 
     label: Label | UnsetType = UNSET
     choices: Choices | UnsetType = UNSET

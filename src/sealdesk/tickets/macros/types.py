@@ -16,7 +16,6 @@ from sealdesk.tickets.types import Priority, Status, Tags
 ME = "me"  # as an assignee: who uses the macro
 _SHORTCUT = re.compile(r"\w[\w-]*")
 _NOT_A_SHORTCUT = gettext_noop("Use letters, digits, - and _ only, without the semicolon.")
-_READ_ONLY = frozenset({"id", "created_at", "updated_at"})
 
 
 def _check_shortcut(text: str) -> list[Fault]:
@@ -40,7 +39,7 @@ class NewMacro(msgspec.Struct, frozen=True):
     tags: added to those of the ticket.
     """
 
-    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"})
 
     name: MacroName
     shortcut: Shortcut
@@ -54,8 +53,6 @@ class NewMacro(msgspec.Struct, frozen=True):
 
 class MacroChange(msgspec.Struct, frozen=True):
     """A merge patch of a macro: fields left out stay as they are, null clears."""
-
-    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
 
     name: MacroName | UnsetType = UNSET
     shortcut: Shortcut | UnsetType = UNSET

@@ -18,7 +18,6 @@ PAUSING: tuple[Pausing, ...] = ("pending", "on_hold")
 
 MAX_POLICIES = 50
 MAX_MINUTES = 366 * 24 * 60
-_READ_ONLY = frozenset({"id", "version", "created_at", "updated_at"})
 
 PolicyName = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_visible})]
 Position = Annotated[int, Meta(ge=1, le=MAX_POLICIES)]
@@ -46,7 +45,7 @@ class NewPolicy(msgspec.Struct, frozen=True):
     warning_minutes: how long before a breach the desk warns; 0 for no warning.
     """
 
-    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "version", "created_at", "updated_at"})
 
     name: PolicyName
     position: Position | None = None
@@ -64,8 +63,6 @@ class NewPolicy(msgspec.Struct, frozen=True):
 
 class PolicyChange(msgspec.Struct, frozen=True):
     """A merge patch of an SLA policy; lists are replaced as a whole."""
-
-    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
 
     name: PolicyName | UnsetType = UNSET
     position: Position | UnsetType = UNSET

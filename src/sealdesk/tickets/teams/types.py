@@ -1,6 +1,6 @@
 """The structs of teams and their members: as requested, as stored, and as shown."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -31,8 +31,6 @@ class NewTeam(msgspec.Struct, frozen=True):
 
 class TeamChange(msgspec.Struct, frozen=True):
     """The body of a request that changes a team; omitted fields do not change."""
-
-    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "created_at"})
 
     name: TeamName | UnsetType = UNSET
     assignment: Assignment | UnsetType = UNSET
