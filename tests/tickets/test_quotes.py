@@ -34,6 +34,8 @@ _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x
         ("novo", "Em segunda-feira, Desk escreveu:\n> velho"),
         ("new", "-----Original Message-----\nFrom: Desk\nold"),
         ("neu", "-----Ursprüngliche Nachricht-----\nVon: Desk\nalt"),
+        ("new", "------------------ Original ------------------\nFrom: Desk\nold"),
+        ("new", '-----"Desk" <desk@example.org> wrote: -----\nTo: Ann\nSubject: x\nold'),
         ("new", _OUTLOOK),
         ("neu", "Von: Desk\nGesendet: Montag\nAn: Ann\nBetreff: x\n\nalt"),
         ("new", "*From:* Desk\n\n*Sent:* Monday\n\n*To:* Ann\n\nold"),

@@ -5,9 +5,11 @@ import re
 _MAX_LOCAL_PART, _MAX_DOMAIN = 64, 255  # RFC 5321, 4.5.3.1
 _LABEL = re.compile(r"[\w-]{1,63}")
 _NO_REPLY = re.compile(
-    r"(?:^|[._+-])(?:(?:no|not|dont|donot|do-not|never)[._-]?(?:reply|respond|answer)"
+    r"(?:^|[._+-])(?:(?:no|not|dont|donot|do-not|never)[._-]?(?:repl(?:y|ies|ay)|respon[ds]e?|answer)"
     r"|(?:nicht|keine)[._-]?antwort(?:en)?|ne[._-]?pas[._-]?repondre|no[._-]?responder"
-    r"|non[._-]?rispondere|nao[._-]?responda)",
+    r"|non[._-]?rispondere|n[ãa]o[._-]?respond(?:a|er)|(?:geen|niet)[._-]?(?:be)?antwoord(?:en)?"
+    r"|nie[._-]?odpowiada[jć]|svar(?:a?[._-]?(?:ej|inte)|[._-]?ikke)|(?:ikke|ej|inte)[._-]?svara?"
+    r"|ei[._-]?vast(?:aa|austa)|neodpov[ií]da[tj])",
 )
 
 

@@ -37,6 +37,10 @@ def report_cases() -> Iterator[Case]:
     yield Case("LF only", _report(_ABOUT, _FAILED).replace(b"\r\n", b"\n"), expected)
     headers = part("text/rfc822-headers", "Message-ID: <r1.abc@desk.example>\r\n")
     yield Case("with headers only", _report(_ABOUT, _FAILED, original=headers), expected)
+    unnamed = part("application/octet-stream; name=a.eml", "Message-ID: <r1.abc@desk.example>\r\n")
+    yield Case("a copy of no type", _report(_ABOUT, _FAILED, original=unnamed), expected)
+    international = _report(_ABOUT, _FAILED).replace(b"/delivery", b"/global-delivery")
+    yield Case("RFC 6533", international, expected)
     named = _ABOUT + "Original-Message-ID: <r1.abc@desk.example>\r\n"
     yield Case(
         "with its id",
@@ -131,6 +135,13 @@ _GAVE_UP = (
     "  ann@example.com\n    450 4.2.0 greylisted: retry timeout exceeded\n",
     "Delivery has failed to these recipients: ann@example.com\nThe server has tried to deliver "
     "this message, without success, and has stopped trying. 4.4.7 Message expired\n",
+    "ann@example.com: connection timed out. No further attempts will be made. 441 4.4.1\n",
+    "Not delivered to ann@example.com: 421 4.7.0 temporarily deferred; no more retries.\n",
+)
+# Servers speak all languages, and quote what another one answered.
+_QUOTES_A_REFUSAL = (
+    "Det går ikke: ann@example.com\n550 5.1.10 RESOLVER.ADR.RecipientNotFound\n",
+    "Odmietnuté: ann@example.com.\n(552 5.2.2)\n",
 )
 _GOES_ON = (
     "A message that you sent has not yet been delivered to one or more of its recipients after "
@@ -144,6 +155,11 @@ _GOES_ON = (
     "Die Zustellung verzögert sich: ann@example.com\n",
     "Delivery to ann@example.com has been delayed. The server will keep trying. Your message could "
     "not be delivered yet: 4.4.1\n",
+    "ann@example.com: 451 4.7.1 greylisted. Will retry for 5 days, then give up.\n",
+    "De bezorging aan ann@example.com is vertraagd.\n",
+    "Leveransen till ann@example.com har försenats.\n",
+    "Your message to ann@example.com could not be delivered yet. We will keep trying for 5 days "
+    "before giving up.\n",
 )
 
 
@@ -184,6 +200,11 @@ def _text_cases() -> Iterator[Case]:
         raw = message("", text, header=_HEADER.replace(b"Undelivered", b"Delayed"))
         expected = {"recipient": "ann@example.com", "action": "delayed"}
         yield Case("a report of a server that goes on", raw, expected)
+    for text in _QUOTES_A_REFUSAL:
+        yield _bounce("a server of any language", text, recipient="ann@example.com")
+    late = _HEADER.replace(b"Undelivered", b"Re: bowl")
+    raw = message("", "Meine Antwort verzögert sich, ich bin noch nicht zurück.", header=late)
+    yield Case("an absence that delays", raw, {"delivery_status": None})
     plain = "Mail delivery failed\nann@example.com\n  SMTP error: 452 mailbox full"
     yield _bounce("a reply code", plain, recipient="ann@example.com", status="4.0.0")
     header = _HEADER + b"X-Failed-Recipients: ann@example.com\r\n"

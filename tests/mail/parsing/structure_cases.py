@@ -225,7 +225,15 @@ def _encoding_cases() -> Iterator[Case]:
     footer = b"R3L832UgYXVzIEv2bG4gdW5kIE38bmNoZW4h\r\n--\r\nThis list is read by many\r\n"
     latin = coded("base64", footer).replace(b"utf-8", b"iso-8859-1")
     yield _case("base64 with a footer", latin, "Grüße aus Köln und München!", faults=broken)
-    for encoding in ("BASE64", "base-64", '"base64"', "base64; x=y", " base64 "):
+    for encoding in (
+        "BASE64",
+        "base-64",
+        '"base64"',
+        "base64; x=y",
+        " base64 ",
+        "base 64",
+        "b (x)",
+    ):
         yield _case(f"base64 as {encoding}", coded(encoding, "dGV4dCE="), "text!")
     for body, text in (
         ("te=78t=21", "text!"), ("te=\r\nxt!", "text!"), ("te=ZZxt", "te=ZZxt"), ("text=", "text"),
@@ -233,6 +241,8 @@ def _encoding_cases() -> Iterator[Case]:
         ("a=20\r\nb", "a \nb"),
     ):  # fmt: skip
         yield _case(f"quoted-printable {body!r}", coded("quoted-printable", body), text)
+    for encoding in ("quoted_printable", "quoted printable", "QP"):
+        yield _case(f"quoted-printable as {encoding}", coded(encoding, "te=78t=21"), "text!")
     yield _case("an unknown encoding", coded("x-foo", "text"), "text", faults=broken)
     uu = b"begin 644 a.txt\r\n" + _uu(b"file content" * 9) + b"`\r\nend\r\n"
     yield _case("uuencode", coded("x-uuencode", uu), "file content" * 9)
@@ -368,7 +378,7 @@ def _broken_type_cases() -> Iterator[Case]:
     for declared in ("html", "text", "text/html charset=utf-8", "text/htm", '"text/html"', ""):
         html = part(declared, "<html><body><p>wörds <b>too</b></p></body></html>")
         yield _case(f"HTML of the type {declared!r}", html, "wörds too")
-    for declared in ("application/text", "application/octet-stream", "application/x-unknown"):
+    for declared in ("application/text", "application/octet-stream", "x-unknown/x"):
         yield _case(f"text of the type {declared}", part(declared, "wörds"), "wörds", names=())
     for declared in ("text/texttext", "text/markdown"):
         inner = multipart("mixed", [part(declared, "words"), _PDF])

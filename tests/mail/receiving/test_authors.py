@@ -69,6 +69,9 @@ def test_a_list_is_never_the_author_nor_gets_the_answer() -> None:
         parsed, reply_to=group[:1], cc=(*group, Address("bob@c.example"))
     )
     assert author(by_cc, OWN).address == answers_to(by_cc, OWN).address == DORA.address
+    for address in ("main@lists.example", "0017-dmarc-request@lists.example"):
+        rewritten = msgspec.structs.replace(parsed, sender=Address(address, "Dora"))
+        assert author(rewritten, OWN).address == DORA.address
     plain = msgspec.structs.replace(parsed, sender=DORA, reply_to=group[:1])
     assert answers_to(plain, OWN).address == DORA.address
 
@@ -76,12 +79,16 @@ def test_a_list_is_never_the_author_nor_gets_the_answer() -> None:
 def test_programs_and_the_desks_own_domain_write_for_whom_reply_to_names() -> None:
     for sender in ("www-data@web.example", "wordpress@web.example", "info@shop.example",
                    "notifications@forms.example", "form_submission@forms.example",
-                   "root@web.example"):  # fmt: skip
+                   "root@web.example", "kontakt-formular@web.example",
+                   "formresponses@web.example", "nie-odpowiadaj@web.example",
+                   "no-response@web.example"):  # fmt: skip
         assert _author(sender, "Website", reply_to=DORA) == DORA.address
     # People who give another address of theirs, and colleagues at the same domain.
     assert _author("eve@shop.example", "Dora", reply_to=DORA) == "eve@shop.example"
     colleague = Address("office@shop.example", "Office")
     assert _author("eve@shop.example", "Eve", reply_to=colleague) == "eve@shop.example"
+    for person in ("forma@firm.example", "platform@firm.example", "mail@firm.example"):
+        assert _author(person, "Eve", reply_to=DORA) == person
 
 
 def test_x_original_from_counts_only_in_a_message_of_a_list() -> None:

@@ -60,8 +60,10 @@ Pękła."""
         ("Fwd: Bowl", APPLE, "", "It broke."),
         ("Fwd: Bowl", THUNDERBIRD, "", "It broke."),
         ("PD: Miska", POLISH, "", "Pękła."),
+        ("[EXT] Fwd: Bowl", GMAIL, "Please take over.", "It broke."),
+        ("[Fwd: Bowl]", GMAIL, "Please take over.", "It broke."),
     ],
-    ids=["outlook", "without a mark", "gmail", "apple", "thunderbird", "polish"],
+    ids=["outlook", "no mark", "gmail", "apple", "thunderbird", "polish", "tag", "brackets"],
 )
 def test_the_customer_of_a_forward_is_read(
     subject: str, text: str, before: str, after: str
@@ -70,7 +72,7 @@ def test_the_customer_of_a_forward_is_read(
     assert found is not None
     assert (found.name, found.address) == ("Ann Lee", "ann@customer.test")
     assert (found.before, found.text) == (before, after)
-    assert subject.endswith(found.subject) and ":" not in found.subject
+    assert subject.rstrip("]").endswith(found.subject) and ":" not in found.subject
 
 
 @pytest.mark.parametrize(

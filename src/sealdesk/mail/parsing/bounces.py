@@ -14,11 +14,20 @@ _MAX_REPORT_BYTES = 64 * 1024
 _MAX_RECIPIENTS = 100
 _MAX_TEXT_LENGTH = 1_000
 _ACTIONS = ("failed", "delayed", "delivered", "relayed", "expanded")  # the worst first
-_ORIGINALS = ("message/rfc822", "text/rfc822-headers", "message/global", "message/global-headers")
+_ORIGINALS = re.compile(r"message/(?:rfc822|global|partial)(?:-headers?)?|text/rfc822-headers?")
 _CODE = re.compile(r"\b([245]\.[0-9]{1,3}\.[0-9]{1,3})\b")
 _REPLY_CODE = re.compile(r"(?<![0-9.])([45])[0-9]{2}(?![0-9.])")
 _MESSAGE_ID = re.compile(r"^[ \t>]{0,10}Message-ID:\s{0,10}(<[^<>\s]{1,998}>)", re.I | re.M)
-_RECIPIENT = re.compile(r"([^\s<>()\[\]:;,\"@]{1,64}@[^\s<>()\[\]:;,\"@]{1,255})")
+_RECIPIENT = re.compile(
+    r"([^\s<>()\[\]:;,\"@]{1,64}@[^\s<>()\[\]:;,\"@]{0,254}[^\s<>()\[\]:;,\"@.])"
+)
+# What a server answered, as it is quoted in reports of any language: `550 5.1.1 …`.
+_REFUSAL = re.compile(r"\b[45][0-9]{2}[ -]#?[45]\.[0-9]{1,3}\.[0-9]{1,3}\b")
+_DELAYED_WORDS = (
+    r"différé|retardé|réessa|retrasad|demorad|atrasad|adiada|ritardat|ritardo|задерж|отложен"
+    r"|verzögert|noch nicht|vertraagd|opóźni|försena|forsinke|viiväs|zpožděn|késik"
+    r"|遅延|延迟|延遲|지연"
+)
 # What reports say that are only text: qmail, Exim, sendmail, Exchange, and those that follow them.
 _SAYS_UNDELIVERED = re.compile(
     r"qmail-send program|undeliver|returned (?:mail|message|to sender)|returning (?:to sender|mess)"
@@ -32,28 +41,33 @@ _SAYS_UNDELIVERED = re.compile(
     r"|non recapitat|falha na entrega|não (?:foi )?entregue|onbestelbaar|niet (?:af|be)geleverd"
     r"|inte levereras|ikke leveres|niedostarcz|nie (?:może|mogła) zostać dostarcz|не ?доставлен"
     r"|не (?:может быть|удалось) достав|退信|无法投递|投递失败|寄送失敗|エラー通知"
-    r"|(?:配信|送信)できません",
+    r"|(?:配信|送信)できません|配信不能|无法送达|未送达|無法(?:傳遞|傳送)|배달되지|배달할 수 없"
+    r"|ei voi(?:da|tu)? toimittaa|går inte att leverera|nedoručiteln|nelze doručit|kézbesíthet"
+    r"|nelivrabil|teslim edileme|impossibile recapitare|no se puede entregar"
+    r"|αδύνατη η παράδοση|تعذر التسليم|לא ניתן למסירה",
     re.IGNORECASE,
 )
+# Absent people write of delays too, but not of the delivery.
 _SAYS_DELAYED = re.compile(
     r"has(?:n.t| not) (?:yet )?been delivered|delivery (?:is |has been )?(?:delayed|deferred)"
-    r"|has been delayed|delayed (?:mail|delivery|message)|message .{0,40}delayed"
-    r"|zustellung verzögert|noch nicht zugestellt|(?:remise|livraison) (?:différée|retardée)"
-    r"|a été (?:différée?|retardée?)|entrega (?:retrasada|demorada|atrasada)|se ha retrasado"
-    r"|consegna ritardata|è stata ritardata|доставка .{0,40}(?:задерж|отложен)",
+    rf"|has been delayed|delayed (?:mail|delivery|message)|message .{{0,40}}delayed"
+    r"|noch nicht zugestellt|a été (?:différée?|retardée?)|se ha retrasado"
+    r"|(?:zustell|bezorg|dostarcz|leveran|levering|doruč|kézbesít|entrega|consegna|remise|livraison"
+    rf"|доставк|配信|邮件|郵件|배달).{{0,60}}(?:{_DELAYED_WORDS})",
     re.IGNORECASE,
 )
 # Words decide whether a server goes on trying; its code only says why the last attempt failed.
 _GAVE_UP = re.compile(
-    r"giv(?:en|e|ing) up|gave up|not going to try|too long|time-?out exceeded|expired"
-    r"|permanent(?:ly)? (?:fatal )?(?:error|fail)|returned to sender|undeliverable",
+    r"(?:^|(?<!then)(?<!before)\s)(?:giv(?:en|e|ing)|gave) up|not going to try|too long|expired"
+    r"|time-?out exceeded|permanent(?:ly)? (?:fatal )?(?:error|fail)|returned to sender"
+    r"|undeliverable|failure notice|(?:no|not) (?:be )?(?:further|more|longer|retried)"
+    r"|stopped trying",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
     r"delay|will (?:keep|continue|be|try|retry|attempt)|still (?:being )?(?:try|retr)"
     r"|could not send (?:mail|message) for|warning|not yet|no action (?:is )?(?:required|needed)"
-    r"|différé|retardé|réessa|retrasad|demorad|atrasad|ritardat|задерж|отложен"
-    r"|temporarily deferred|retrying|need to resend|verzögert|noch nicht",
+    rf"|temporarily deferred|retrying|need to resend|{_DELAYED_WORDS}",
     re.IGNORECASE,
 )
 _COPY = re.compile(
@@ -72,7 +86,7 @@ def read_report(
     words: its subject and text, which decide where a recipient has no action.
     """
     found: list[DeliveryStatus] = []
-    message_id = _original_id(raw, top)
+    message_id = _original_id(raw, top) or _id_in_text(raw, top, "")
     for report in reports:
         groups = _groups(raw, report)
         own_id = next((group.first("original-message-id") for group in groups), "")
@@ -125,7 +139,7 @@ def _of_recipient(group: Headers, message_id: str | None, words: str) -> Deliver
 
 def _original_id(raw: bytes, node: Node) -> str | None:
     """The Message-ID in the copy of the message that a report contains."""
-    if node.kind in _ORIGINALS:
+    if _ORIGINALS.fullmatch(node.kind):
         encoding = node.headers.first("content-transfer-encoding")
         data = decode_text(Encoded(raw, node.start, node.end, encoding), set(), _MAX_REPORT_BYTES)
         start = len(data) - len(data.lstrip(b"\r\n"))
@@ -147,7 +161,8 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
     beginning = text[:_BEGINNING_LENGTH]
     failed = top.headers.first("x-failed-recipients")
     said = f"{subject}\n{beginning}"
-    if not (failed or _SAYS_UNDELIVERED.search(said) or _SAYS_DELAYED.search(said)):
+    says = (_SAYS_UNDELIVERED, _SAYS_DELAYED, _REFUSAL)
+    if not (failed or any(pattern.search(said) for pattern in says)):
         return None
     copy = _COPY.search(text)
     own = text[: copy.start()] if copy else beginning

@@ -32,6 +32,7 @@ _TEXT_FILES = (
     "text/calendar", "text/css", "text/csv", "text/directory", "text/javascript", "text/rtf",
     "text/rfc822-headers", "text/vcard", "text/x-vcard", "text/xml",
 )  # fmt: skip
+_OF_FILES = ("audio/", "font/", "image/", "message/", "model/", "video/")
 _PRINTABLE = re.compile(rb"[\t\r\n\x20-\x7e\x80-\xff]+")
 _HTML_BEGINNING = re.compile(
     rb"\s*+(?:\xef\xbb\xbf)?<(?:!doctype html|html|head|body|div|p|table|meta)[\s>]", re.IGNORECASE
@@ -39,6 +40,7 @@ _HTML_BEGINNING = re.compile(
 _SMIME_TYPES = ("application/pkcs7-mime", "application/x-pkcs7-mime")
 _MAX_SIGNED = 2  # signatures within each other
 _MESSAGE_TYPES = ("message/rfc822", "message/global")
+_REPORT_TYPES = ("message/delivery-status", "message/global-delivery-status")  # RFC 3464, 6533
 _TNEF_TYPES = ("application/ms-tnef", "application/vnd.ms-tnef")
 # What a mailer writes instead of the text that only the HTML has.
 _POOR = re.compile(
@@ -105,7 +107,7 @@ class Content:
             if wants_text:
                 self._take_text(node)
             return
-        if node.kind == "message/delivery-status" and len(self.reports) < MAX_FILES:
+        if node.kind in _REPORT_TYPES and len(self.reports) < MAX_FILES:
             self.reports.append(node)
             return
         signed = self._signed_content(node, name)
@@ -138,8 +140,10 @@ class Content:
 
     def _is_unknown_text(self, node: Node) -> bool:
         """Whether a type that nobody knows is that of text, which is all that there is."""
-        if not node.kind.startswith("application/") or node.kind in (*_SMIME_TYPES, *_TNEF_TYPES):
-            return node.kind.startswith("text/") and node.kind != "text/calendar"
+        if node.kind.startswith("text/"):
+            return node.kind != "text/calendar"
+        if node.kind.startswith(_OF_FILES) or node.kind in (*_SMIME_TYPES, *_TNEF_TYPES):
+            return False
         return (
             _PRINTABLE.fullmatch(decode_text(self._encoded(node), set(), _META_BYTES)) is not None
         )

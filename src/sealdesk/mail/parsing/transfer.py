@@ -16,14 +16,18 @@ _AS_IT_IS = ("", "7bit", "8bit", "binary")
 _ENCODINGS = {
     "7bits": "7bit",
     "8bits": "8bit",
-    "7-bit": "7bit",
-    "8-bit": "8bit",
-    "base-64": "base64",
+    "b": "base64",
+    "xbase64": "base64",
+    "q": "quoted-printable",
+    "qp": "quoted-printable",
     "quotedprintable": "quoted-printable",
     "uuencode": "x-uuencode",
-    "x-uue": "x-uuencode",
+    "xuuencode": "x-uuencode",
+    "xuue": "x-uuencode",
     "uue": "x-uuencode",
 }
+_COMMENT = re.compile(r"\([^()]{0,100}\)")
+_BETWEEN_WORDS = str.maketrans("", "", " \t-_/\"'")
 _BEGIN = re.compile(r"^begin(?:-base64)? [0-7]{3,4} (\S[^\r\n]{0,254})$", re.MULTILINE)
 _BASE64_LINE = re.compile(rb"[A-Za-z0-9+/]*={0,2}")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
@@ -82,7 +86,7 @@ def _is_words(data: bytes) -> bool:
 
 
 def _name(encoding: str) -> str:
-    bare = encoding.partition(";")[0].strip().strip("\"'").lower()
+    bare = _COMMENT.sub("", encoding[:200]).partition(";")[0].lower().translate(_BETWEEN_WORDS)
     return _ENCODINGS.get(bare, bare)
 
 

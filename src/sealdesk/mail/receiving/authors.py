@@ -20,10 +20,17 @@ _MAX_NAME = 255
 _VIA = re.compile(r"\S ?.*\bvia\b.*\S", re.IGNORECASE)
 # Accounts of programs that pass on what a person has written into a form.
 _PROGRAM = re.compile(
-    r"wordpress|www|www[-_.]?(?:data|run)|apache2?|httpd|nginx|nobody|root|daemon|system|webmaster"
-    r"|(?:auto|cgi|php|web)?[-_.]?mailer|submissions?|notif(?:y|ications?)"
-    r"|(?:web|contact|mail)?[-_.]?forms?(?:[-_.]?(?:submi(?:t|ssions?)|mail(?:er)?))?"
+    r"wordpress|wp|www|web(?:site|server)?|www[-_.]?(?:data|run)|apache2?|httpd|nginx|iusr|php"
+    r"|nobody|root|daemon|system|webmaster|alerts?|notif(?:y|ications?)|submissions?"
+    r"|(?:auto|cgi|php|web)?[-_.]?mailer"
 )
+# A word of the name of a form's account: `contact-form`, `formresponses`, `kontaktformular`.
+_FORM = re.compile(
+    r"(?:^|[-_.])(?:web|wp|contact|kontakt|mail)?(?:forms?|formul(?:ar|aire|ario|ier)|formularz)"
+    r"(?:mail(?:er)?|2e?mail|submi(?:t|ssions?)|responses?)?(?:$|[-_.])"
+)
+# LISTSERV puts such an address in the place of the author's.
+_REWRITTEN = "-dmarc-request@"
 
 
 def author(message: ParsedMessage, own_addresses: Collection[str]) -> FromAddress:
@@ -57,8 +64,7 @@ def _named_instead(
     message: ParsedMessage, sender: Address, own_addresses: Collection[str]
 ) -> Iterator[Address]:
     """Who may have written a message whose From names a list, a form or nobody."""
-    is_via = _VIA.fullmatch(sender.name) is not None
-    if message.is_of_list and (message.original_from or is_via):
+    if message.is_of_list and (message.original_from or _is_rewritten(message, sender)):
         # Lists that take Reply-To for themselves name the author in Cc.
         authors = (each for each in message.cc if each.name and each.name in sender.name)
         named = (*message.original_from, *message.reply_to, *authors)
@@ -74,6 +80,12 @@ def _named_instead(
         yield from (each for each in message.reply_to if _is_of_form(sender, each, own_addresses))
 
 
+def _is_rewritten(message: ParsedMessage, sender: Address) -> bool:
+    """Whether a list has put an address of its own in the place of the author's."""
+    is_of_server = _REWRITTEN in sender.address.lower() or _is_list(message, sender.address)
+    return is_of_server or _VIA.fullmatch(sender.name) is not None
+
+
 def _is_list(message: ParsedMessage, address: str) -> bool:
     """Whether an address is that of the list, whose id is made of it (RFC 2919, 2)."""
     return bool(message.list_id) and address.lower().replace("@", ".") == message.list_id
@@ -85,7 +97,8 @@ def _is_of_form(sender: Address, author: Address, own_addresses: Collection[str]
     The desk's own domain is that of its website, unless a person gives another address of theirs.
     """
     local, _, domain = email_identity(sender.address).rpartition("@")
-    if _PROGRAM.fullmatch(local.partition("+")[0]):
+    account = local.partition("+")[0]
+    if _PROGRAM.fullmatch(account) or _FORM.search(account):
         return True
     own_domains = {each.rpartition("@")[2] for each in own_addresses}
     is_elsewhere = email_identity(author.address).rpartition("@")[2] not in own_domains

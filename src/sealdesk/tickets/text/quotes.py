@@ -69,15 +69,17 @@ _ORIGINAL = _phrases("""
     mensaje original, messaggio originale, oorspronkelijk bericht, mensagem original,
     oprindelig meddelelse, ursprungligt meddelande, opprinnelig melding, oryginalna wiadomość,
     wiadomość oryginalna, původní zpráva, alkuperäinen viesti, исходное сообщение, eredeti üzenet,
-    özgün ileti, 元のメッセージ, 原始邮件, 郵件原件, 원본 메시지, original appointment
+    özgün ileti, - original -, 元のメッセージ, 原始邮件, 郵件原件, 원본 메시지, original appointment
 """)
 _FORWARDED = ("forwarded message", "weitergeleitete nachricht", "message transféré")
 _SEPARATOR = re.compile(r"[-_=*](?:[ ]?[-_=*]){2,}")
 _MAX_BEFORE = 200  # lines of the one who forwards
 # What mail programs put before the subject of a forwarded message, in their languages.
 _FORWARD = re.compile(
-    r"\s*(?:fwd?|wg|tr|rv|i|vs|vb|enc|doorst|doorsturen|doorgestuurd|pd|vl|fs|ilt|"
-    r"vidarebefordrat|továbbítás|пересл|пер|πρθ|הועבר|转发|轉寄|転送|전달)\s*[:：]\s*",
+    r"\s*(?:\[(?:ext|external)\]\s*)?\[?"
+    r"(?:fwd?|wg|tr|rv|i|vs|vb|enc|doorst|doorsturen|doorgestuurd|pd|vl|fs|ilt|ynt|rm|videresendt|"
+    r"vidarebefordrat|továbbítás|пересл|пер|πρθ|προώθ|הועבר|إعادة توجيه|转发|轉寄|転送|전달)"
+    r"\s*[:：]\s*",
     re.IGNORECASE,
 )
 # Outlook's line above the copied header, and what a message in HTML has there.
@@ -119,6 +121,7 @@ def read_forward(subject: str, text: str) -> Forward | None:
     """
     marked, lines = _FORWARD.match(subject), text.split("\n")
     bare = subject[marked.end() :] if marked else subject
+    bare = bare if "[" in bare else bare.removesuffix("]")  # `[Fwd: …]`
     for each in (lines, [line.removeprefix(">").removeprefix(" ") for line in lines]):
         found = _find_forward(each, bare, is_marked=marked is not None)
         if found is not None:
@@ -282,7 +285,7 @@ def _is_first_part(line: str) -> bool:
 
 
 def _is_ruled(joined: str) -> bool:
-    """Whether a line stands between rules, as Zoho writes it."""
+    """Whether a line stands between rules, as Zoho and Notes write it."""
     return joined.lstrip().startswith("--") and joined.endswith("--")
 
 
@@ -291,7 +294,8 @@ def _is_attribution(joined: str) -> bool:
     if _names_sender_and_time(joined):
         return True
     if _is_ruled(joined):
-        return None not in (_ADDRESS.search(joined), _TIME.search(joined), _YEAR.search(joined))
+        is_timed = None not in (_TIME.search(joined), _YEAR.search(joined))
+        return _ADDRESS.search(joined) is not None and (is_timed or _has_verb(joined))
     return _begins_as_one(joined) and _has_verb(joined) and _has_digit(joined)
 
 

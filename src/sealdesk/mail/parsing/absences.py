@@ -1,0 +1,71 @@
+"""Subjects of the answers that programs write for people who are absent, in their languages."""
+
+import re
+
+# Gateways put it before the subject of what comes from elsewhere: `[EXTERNAL] …`, `EXT: …`.
+_TAG = r"(?:\W{0,3}ext(?:ern(?:al|e|o)?)?\b\W{1,4})?"
+_ANSWER_PREFIX = r"(?:re|aw|sv|vs|fwd?|antw|odp)\s*[:：]"
+# What follows such words where a program wrote them; a person's sentence goes on otherwise.
+_AFTER = (
+    r"(?=\W*$|\s*[:：\])\-–—(.,!/|\"„«]|\s+(?:(?:re|aw|sv|from|to|von|zu|until|till|through|today"
+    r"|this|auto\w*|reply|response|message|notifi\w*|notice|alert|bis|tot|hasta|fino|até|jusqu\w*"
+    r"|до|auf (?:ihre|deine)|à votre|a su|al tuo|alla (?:tua|sua))\b|auf\s*:|\w{1,12}\.? \d|\d))"
+)
+_NOTICES = (
+    r"auto(?:matic|mated|matische|matisch)?[ -]?"
+    r"(?:reply|response|antwort|antwoord|reactie|beantwoording|rückmeldung|abwesenheits\w+)"
+    r"|auto-?(?:svar|odpowiedź|matiskt svar|matisk svar)|abwesenheits\w+"
+    r"|urlaubsbenachrichtigung"
+    r"|r[ée]ponse automatique|respuesta autom[áa]tica|risposta automatica|resposta autom[áa]tica"
+    r"|message (?:automatique|d.absence)|notification d.absence|mensa(?:je|gem) autom[áa]tic[oa]"
+    r"|messaggio automatico|respuesta de ausencia|afwezigheids\w+|frånvaro\w+|fraværs\w+"
+    r"|poissaolo\w+|ausência temporária|automatyczna odpowiedź|odpowiedź automatyczna"
+    r"|automatick[áa] odpov[eě][ďd]\w?|automatikus válasz|răspuns automat|αυτόματη απάντηση"
+    r"|автоматический ответ|автоответ|автоматична відповідь|автоматичен отговор"
+    r"|automaattinen vastaus|otomatik yanıt|automatski odgovor|automatsko odgovaranje"
+    r"|resposta automàtica|samodejni odgovor|automatinis atsakymas|automātisk[āa] atbilde"
+    r"|automaatvastus|trả lời tự động|tự động trả lời|balasan otomatis|jawapan automatik"
+    r"|sjálfvirkt svar|ตอบกลับอัตโนมัติ|स्वचालित उत्तर|(?:休假|外出时)?自动(?:回复|答复)"
+    r"|(?:外出時|不在時)?自動(?:返信|応答|回覆)|不在(?:通知|のお知らせ)|자동 ?(?:회신|응답)"
+    r"|부재 ?중 ?(?:자동 ?응답|메시지|알림)|رد تلقائي|מענה אוטומטי|תשובה אוטומטית"
+)
+_SELF = (
+    r"(?:(?:i am|i.m|ich bin|je suis|estoy|estou|sono|ik ben|jestem|jag är|jeg er|olen|jsem|я"
+    r"|меня|我(?:目前|现在)?) ?)?(?:(?:currently|derzeit|zurzeit|actuellement|momenteel) )?"
+)
+_AWAY = (
+    r"out[ -]of[ -](?:the )?office|away from (?:the |my )?(?:office|mail|desk)|nicht im büro"
+    r"|abs(?:ent|ence) du bureau|fuera de (?:la )?oficina|fuori (?:sede|ufficio)"
+    r"|assenza dall.ufficio|ausencia de (?:la )?oficina|(?:fora|ausente|ausência) do escritório"
+    r"|buiten kantoor|niet aanwezig|poza biurem|nieobecn\w+ w biurze|inte på kontoret"
+    r"|ikke (?:på kontoret|til ?stede)|poissa toimisto(?:sta|lta)|mimo kancelář\w*|házon kívül"
+    r"|(?:нет|не) (?:на (?:рабочем )?месте|в офисе)|вне офиса|отсутствие на работе|εκτός γραφείου"
+    r"|ofis dışında|ez dago bulegoan|不在办公室|不在辦公室"
+)
+# Words that begin ordinary subjects too: alone, or before a colon.
+_ABSENT = (
+    r"ooo|absen(?:ce|t(?:\(?e\)?)?)|ausente|ausencia|ausência|assen(?:te|za)|afwezig(?:heid)?"
+    r"|frånvaro|fravær|nieobecn(?:[yae]|ość)|távollét|abwesen(?:d|heit)|außer haus|poissa"
+    r"|nepřítomnost|neprítomnosť|auto-?responder|en congés?|外出|外出中|休暇中|不在|부재 ?중"
+    r"|vacation (?:auto-?)?(?:reply|response|message|notice)"
+)
+# What people write about their own holidays: alone, or before the subject they answer.
+_ON_HOLIDAY = (
+    r"ooo|im urlaub|on (?:vacation|holidays?|(?:annual )?leave)|en vacances|de vacaciones|in ferie"
+    r"|de férias|op vakantie|na urlopie|på semester|på ferie|lomalla|в отпуске|在休假|在度假"
+)
+_HOLIDAY = r"urlaub(?:svertretung)?|vacation|vacances|vacaciones|ferie|férias|vakantie|semester"
+_OF_PROGRAM = re.compile(
+    rf"{_TAG}(?:\[?(?:{_NOTICES}){_AFTER}|{_SELF}(?:{_AWAY}){_AFTER}"
+    rf"|{_SELF}(?:{_ABSENT})\s*(?:$|[:：])|{_SELF}(?:{_ON_HOLIDAY})\W*(?:$|{_ANSWER_PREFIX})"
+    rf"|(?:{_HOLIDAY})\W{{1,3}}{_ANSWER_PREFIX}"
+    # Of Sieve and Notes: `Auto: Re: …`, `Ann Lee is out of the office.`
+    rf"|auto\s*:\s*+(?={_ANSWER_PREFIX}|.*\bis out\b|.*\bout of (?:the )?office)"
+    r"|(?:\w[\w.-]* ){1,4}is (?:currently )?out of the office\.?\s*(?:$|\())",
+    re.IGNORECASE,
+)
+
+
+def is_of_absence(subject: str) -> bool:
+    """Whether a subject is that of a program; `Re:` before it is that of a person who answers."""
+    return _OF_PROGRAM.match(subject.lstrip()) is not None
