@@ -28,9 +28,14 @@ _REPLY_ADDRESS = re.compile(
 _LINK = re.compile(r"/(?:ticket|r)/([a-z2-7]{40,200})", re.IGNORECASE | re.ASCII)
 _BASE32, _NO_BASE32 = re.compile(r"[A-Za-z2-7]+"), re.compile(r"[^A-Za-z2-7]+")
 _ENCODED = re.compile(
-    r"%(?:25)*[0-9a-f]{2}|&(?:amp;)*(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});",
+    r"%(?:25)*[0-9a-f]{2}|&(?:amp;)*(?:#[0-9]{1,7};?|#x[0-9a-f]{1,6};?|[a-z]{2,8};)"
+    r"|\\u[0-9a-f]{4}",
     re.IGNORECASE | re.ASCII,
 )
+# Links of filters such as Sophos's name in base64 where they lead.
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{35,}", re.ASCII)
+_OF_URLS = str.maketrans("-_", "+/")
+_WIDE = {code + 0xFEE0: code for code in range(0x21, 0x7F)}  # the full-width forms of ASCII
 _QUOTED_PRINTABLE = re.compile(r"=(?:3D)*[0-9A-F]{2}", re.ASCII)
 
 
@@ -61,7 +66,8 @@ def secrets_of(key_ring: KeyRing, participants: Iterable[Participant] = ()) -> S
 
 def redact(text: str, secrets: Secrets) -> str:
     """A text without secrets."""
-    spans = sorted(span for each in _decodings(text) for span in _find(each, secrets))
+    found = (span for each in _decodings(text) for span in _find(each, secrets))
+    spans = sorted((*found, *_find_in_base64(text, secrets)))
     parts, end = list[str](), 0
     for span in spans:
         if span[0] >= end:
@@ -72,7 +78,8 @@ def redact(text: str, secrets: Secrets) -> str:
 
 def _decodings(text: str) -> Iterator[_Decoded]:
     """The text as it is, and what each round of decoding makes of it."""
-    plain = _Decoded(text, list(range(len(text) + 1)))
+    narrow = text if text.isascii() else text.translate(_WIDE)
+    plain = _Decoded(narrow, list(range(len(text) + 1)))
     begins = [plain]
     if _QUOTED_PRINTABLE.search(text):
         begins.append(_decode(plain, _QUOTED_PRINTABLE))
@@ -98,7 +105,9 @@ def _decode(before: _Decoded, pattern: re.Pattern[str]) -> _Decoded:
 
 def _character(encoded: str) -> str:
     if encoded.startswith("&"):
-        return html.unescape("&" + encoded[1:].replace("amp;", "", encoded.count(";") - 1))
+        return html.unescape(f"&{encoded[1:].replace('amp;', '') or 'amp;'}")
+    if encoded.startswith("\\"):
+        return chr(int(encoded[2:], 16))
     return unquote_to_bytes("%" + encoded[-2:]).decode("latin-1")
 
 
@@ -115,6 +124,19 @@ def _find(decoded: _Decoded, secrets: Secrets) -> Iterator[tuple[int, int]]:
         at = [begin for run in _BASE32.finditer(decoded.text) for begin in range(*run.span())]
         for begin, end in spans:
             yield starts[at[begin]], starts[at[end - 1] + 1]
+
+
+def _find_in_base64(text: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
+    for found in _BASE64.finditer(text):
+        # What is decoded may begin behind a part of a path.
+        decoded = (_from_base64(found[0][at:]) for at in range(4))
+        if any(any(_find(each, secrets)) for one in decoded for each in _decodings(one)):
+            yield found.span()
+
+
+def _from_base64(encoded: str) -> str:
+    whole = encoded[: len(encoded) // 4 * 4].translate(_OF_URLS)
+    return base64.b64decode(whole).decode("latin-1")
 
 
 def _find_all(bare: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
