@@ -84,3 +84,19 @@ def test_shift_selects_neighbours_and_a_tag_is_taken_off_them(
     page.keyboard.press("z")
     page.get_by_text("3 tickets are as before").wait_for()
     assert all(each["tags"] == ["Kiln", "vip"] for each in key.get(TICKETS).json()["data"])
+
+
+def test_selected_tickets_are_merged_into_the_oldest(window: Window, tenant: Tenant) -> None:
+    key, page = tenant.key(), window.page
+    customer = {"email": "one@bulk.test"}
+    tickets = [key.ticket(subject=f"Bowl {n}", customer=customer)["id"] for n in range(3)]
+    page.goto(INBOX)
+    page.locator("[data-all]").check()
+    page.keyboard.press("m")
+    page.get_by_text("2 tickets were changed").wait_for()
+    into = [each["merged_into_id"] for each in key.get(f"{TICKETS}?sort=asc").json()["data"]]
+    assert into == [None, tickets[0], tickets[0]]
+    page.keyboard.press("z")
+    page.get_by_text("2 tickets are as before").wait_for()
+    into = [each["merged_into_id"] for each in key.get(f"{TICKETS}?sort=asc").json()["data"]]
+    assert into == [None, None, None]

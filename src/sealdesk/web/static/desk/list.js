@@ -139,7 +139,8 @@ const saveField = async (address, parameters) => {
   if (response.type === "opaqueredirect") throw new Error(document.body.dataset.ended);
   const answer = parsePage(await response.text());
   const undo = answer.querySelector("[data-key=z][data-save]")?.dataset.save;
-  return response.ok ? { address, undo } : null;
+  const before = new URLSearchParams(`${undo}&form_token=${parameters.get("form_token")}`);
+  return response.ok ? { undo: undo && (() => saveField(address, before)) } : null;
 };
 const asTexts = (value) => Array.isArray(value) ? value : [value ?? ""];
 // What a row says of its ticket, in this order.
@@ -154,8 +155,8 @@ const parametersOf = (row, field, change) => {
   for (const each of change(before)) parameters.append("value", each);
   return parameters;
 };
-// Runs the work for each entry, four at a time, in order; what failed gives null.
-const forEachOf = async (entries, work) => {
+// Runs the work for each entry, so many at a time, in order; what failed gives null.
+const forEachOf = async (entries, work, atOnce = 4) => {
   const results = [];
   const queue = [...entries.entries()];
   const label = bulkBar()?.querySelector("[data-count]");
@@ -170,7 +171,7 @@ const forEachOf = async (entries, work) => {
       }
     }
   };
-  await Promise.all([run(), run(), run(), run()]);
+  await Promise.all(Array.from({ length: atOnce }, run));
   return results;
 };
 // Loads the list again: rows that no longer belong to the view go, and the focus stays at its place.
@@ -202,13 +203,22 @@ const undoButton = (made, bar) => {
   button.dataset.key = "z";
   button.textContent = bar.dataset.undo;
   button.addEventListener("click", async () => {
-    const undone = await forEachOf(made, ({ address, undo }) =>
-      saveField(address, new URLSearchParams(`${undo}&form_token=${tokenOf(bar)}`)));
+    const undone = await forEachOf(made, ({ undo }) => undo());
     const count = undone.filter(Boolean).length;
     say(counted(count, bar.dataset.undone, bar.dataset.undones));
     await reloadList();
   });
   return button;
+};
+// Says how many were changed and how many were not, once the list is loaded again.
+const report = async (bar, results) => {
+  const made = results.filter((each) => each?.undo);
+  const count = results.filter(Boolean).length;
+  const failed = results.length - count;
+  const said = [counted(count, bar.dataset.one, bar.dataset.many)];
+  if (failed) said.push(counted(failed, bar.dataset.failed, bar.dataset.faileds));
+  await reloadList();
+  say(said.join(" · "), made.length ? undoButton(made, bar) : null);
 };
 // change: what the values of the field before become.
 const changeRows = async (field, change, chosen = chosenRows()) => {
@@ -216,13 +226,31 @@ const changeRows = async (field, change, chosen = chosenRows()) => {
   if (!chosen.length) return say(bar.dataset.empty);
   const results = await forEachOf(chosen, (row) =>
     saveField(`${linkOf(row).pathname}/fields`, parametersOf(row, field, change)));
-  const saved = results.filter(Boolean);
-  const failed = results.length - saved.length;
-  const made = saved.filter((each) => each.undo);
-  const said = [counted(saved.length, bar.dataset.one, bar.dataset.many)];
-  if (failed) said.push(counted(failed, bar.dataset.failed, bar.dataset.faileds));
-  await reloadList();
-  say(said.join(" · "), made.length ? undoButton(made, bar) : null);
+  await report(bar, results);
+};
+// Where a form leads.
+const sendForm = async (address, fields) => {
+  const body = new URLSearchParams(fields);
+  return (await fetch(address, { method: "POST", body })).url;
+};
+// The selected tickets are merged into the oldest of them; a single one on its page.
+const mergeChosen = async ({ dataset }) => {
+  const bar = bulkBar();
+  const numberOf = (row) => Number(row.querySelector(".no").textContent.replace(/\D/g, ""));
+  const [oldest, ...others] = chosenRows().sort((one, other) => numberOf(one) - numberOf(other));
+  if (!oldest) return say(bar.dataset.empty);
+  if (!others.length) return location.assign(`${linkOf(oldest).pathname}/merge`);
+  const customers = new Set([oldest, ...others].map((row) => row.querySelector(".more bdi").textContent));
+  if (customers.size > 1 && !confirm(dataset.differ)) return;
+  const token = tokenOf(bar);
+  const results = await forEachOf(others, async (row) => {
+    const address = linkOf(row).pathname;
+    const reached = await sendForm(`${address}/merge`, { form_token: token, into: numberOf(oldest) });
+    const undo = async () =>
+      new URL(await sendForm(`${address}/unmerge`, { form_token: token })).pathname === address;
+    return reached.includes("merged=") ? { undo } : null;
+  }, 1);
+  await report(bar, results);
 };
 const applyControl = (control) => {
   const field = control.dataset.field;
@@ -259,6 +287,7 @@ addEventListener("click", ({ target }) => {
   if (!button) return;
   const goes = button.dataset.goes;
   if ("rest" in button.dataset) listRest(button);
+  else if ("differ" in button.dataset) mergeChosen(button);
   else if (button.dataset.step) stepFrom(Number(button.dataset.step));
   else if (button.dataset.field) applyControl(button);
   else if (goes) {

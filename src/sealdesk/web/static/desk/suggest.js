@@ -62,12 +62,14 @@ onPart((part, signal) => {
     const ask = async () => {
       const { value } = input;
       const words = typed();
+      let found;
       try {
         const response = await fetch(`${suggest}?${new URLSearchParams({ q: words })}`, { redirect: "manual", signal });
         if (!response.ok) return;
-        options = [...parsePage(await response.text()).querySelectorAll("option")];
+        found = [...parsePage(await response.text()).querySelectorAll("option")];
       } catch { return; } // No network: nothing is suggested.
       if (input.value !== value || document.activeElement !== input) return;
+      options = found;
       const isKnown = options.some((each) => identityOf(each.value) === identityOf(words));
       if (createText && words && !isKnown) options.push(new Option(createText.replace("{}", words), words));
       // In the bulk bar: tags that the selected tickets have.
