@@ -4,7 +4,7 @@ import { Webhooks } from "./endpoints.js";
 import { Pages } from "./pages.js";
 import { Attachments, Customers, Events, Followers, Participants, type ListOptions, Replies, Tickets } from "./resources.js";
 import { type RetryPolicy } from "./retry.js";
-import { type Received } from "./transport.js";
+import { type Received, type Retry, Transport } from "./transport.js";
 import type { Agent, ServerTime, Team, TestClock, WhoAmI } from "./types.js";
 /**
  * baseUrl: scheme and host of the service. fetch: of your own, for proxies or tests; now:
@@ -24,6 +24,16 @@ export interface DeskOptions {
     warn?: (text: string) => void;
     showsSignedMessage?: boolean;
 }
+/**
+ * How calls are made: see `Desk.withOptions`. timeoutMs: of each attempt. deadlineMs: of a call with
+ * all its attempts and pauses. signal: ends calls. onRetry: is told of each attempt after the first.
+ */
+export interface CallOptions {
+    timeoutMs?: number;
+    deadlineMs?: number;
+    signal?: AbortSignal;
+    onRetry?: (retry: Retry) => void;
+}
 export declare class Desk {
     #private;
     readonly tickets: Tickets;
@@ -34,10 +44,14 @@ export declare class Desk {
     readonly attachments: Attachments;
     readonly webhooks: Webhooks;
     readonly events: Events;
-    /** Throws InvalidConfiguration. */
-    constructor(options: DeskOptions);
+    /** Throws InvalidConfiguration. transport: of another desk, for `withOptions`. */
+    constructor(options: DeskOptions | {
+        transport: Transport;
+    });
     /** Reads SEALDESK_API_KEY, SEALDESK_API_SECRET and SEALDESK_API_URL. */
     static fromEnvironment(options?: Partial<DeskOptions>): Desk;
+    /** The same desk with other options, for one call or many; the rate limit stays shared. */
+    withOptions(options: CallOptions): Desk;
     /** The URL of the service, without a trailing slash. */
     get baseUrl(): string;
     /** What the service knows of the key: a good first request. */

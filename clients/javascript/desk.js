@@ -5,7 +5,7 @@ import { Webhooks } from "./endpoints.js";
 import { InvalidConfiguration } from "./errors.js";
 import { Pages } from "./pages.js";
 import { Attachments, Customers, Events, Followers, Participants, jsonOf, readPageOf, Replies, Tickets, } from "./resources.js";
-import { DEFAULT_POLICY } from "./retry.js";
+import { DEFAULT_POLICY, Limiter } from "./retry.js";
 import { Signer } from "./signing.js";
 import { ROOT } from "./targets.js";
 import { MAX_FILE_BYTES, Transport, } from "./transport.js";
@@ -19,19 +19,9 @@ export class Desk {
     webhooks;
     events;
     #transport;
-    /** Throws InvalidConfiguration. */
+    /** Throws InvalidConfiguration. transport: of another desk, for `withOptions`. */
     constructor(options) {
-        const signer = new Signer(options.apiKey, options.apiSecret, options.now);
-        const transport = {
-            policy: { ...DEFAULT_POLICY, ...options.retry },
-            timeoutMs: options.timeoutMs ?? 30_000,
-            fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-            sleep: options.sleep ?? ((s) => new Promise((done) => setTimeout(done, s * 1000))),
-            random: options.random ?? Math.random,
-            warn: options.warn ?? ((text) => console.warn(text)),
-            showsSignedMessage: options.showsSignedMessage ?? true,
-        };
-        this.#transport = new Transport(checkUrl(options.baseUrl), signer, transport);
+        this.#transport = "transport" in options ? options.transport : transportOf(options);
         this.tickets = new Tickets(this.#transport);
         this.replies = new Replies(this.#transport);
         this.customers = new Customers(this.#transport);
@@ -49,6 +39,10 @@ export class Desk {
             baseUrl: environmentOf("SEALDESK_API_URL"),
             ...options,
         });
+    }
+    /** The same desk with other options, for one call or many; the rate limit stays shared. */
+    withOptions(options) {
+        return new Desk({ transport: this.#transport.with(options) });
     }
     /** The URL of the service, without a trailing slash. */
     get baseUrl() {
@@ -101,6 +95,20 @@ export class Desk {
         const sending = { method: verb, target, body: bytes, headers: own, maxBytes };
         return this.#transport.send(sending);
     }
+}
+function transportOf(options) {
+    const signer = new Signer(options.apiKey, options.apiSecret, options.now);
+    const transport = {
+        policy: { ...DEFAULT_POLICY, ...options.retry },
+        timeoutMs: options.timeoutMs ?? 30_000,
+        fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+        sleep: options.sleep ?? ((s) => new Promise((done) => setTimeout(done, s * 1000))),
+        random: options.random ?? Math.random,
+        warn: options.warn ?? ((text) => console.warn(text)),
+        showsSignedMessage: options.showsSignedMessage ?? true,
+        limiter: new Limiter(),
+    };
+    return new Transport(checkUrl(options.baseUrl), signer, transport);
 }
 function environmentOf(name) {
     const scope = globalThis;

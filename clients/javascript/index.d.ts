@@ -1,5 +1,5 @@
 /** The client of Sealdesk: signs, pages, retries, follows events and verifies webhooks. */
-export { Desk, type DeskOptions } from "./desk.js";
+export { type CallOptions, Desk, type DeskOptions } from "./desk.js";
 export type { Webhooks } from "./endpoints.js";
 export * from "./errorCodes.js";
 export * from "./errors.js";
@@ -9,6 +9,6 @@ export type { Attachments, Customers, Events, Followers, Participants, ListOptio
 export { DEFAULT_POLICY, type RetryPolicy } from "./retry.js";
 export type { components, operations, paths } from "./schema.js";
 export { messageOf, type SignatureHeaders, Signer } from "./signing.js";
-export type { Received } from "./transport.js";
+export { type Received, type ResponseInfo, responseOf, type Retry } from "./transport.js";
 export type * from "./types.js";
 export { type HeadersLike, Webhook } from "./webhooks.js";

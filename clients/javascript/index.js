@@ -6,4 +6,5 @@ export { Feed } from "./feed.js";
 export { Pages } from "./pages.js";
 export { DEFAULT_POLICY } from "./retry.js";
 export { messageOf, Signer } from "./signing.js";
+export { responseOf } from "./transport.js";
 export { Webhook } from "./webhooks.js";

@@ -12,9 +12,12 @@ export interface ListOptions {
 export interface PostOptions {
     idempotencyKey?: string;
 }
-/** ifMatch: an ETag; the change is refused if the resource has another one. */
+/**
+ * ifMatch: an ETag, or a result that was asked for by itself; the change is refused if the resource
+ * has another one.
+ */
 export interface PatchOptions {
-    ifMatch?: string;
+    ifMatch?: string | object;
 }
 export declare abstract class Resource {
     protected readonly transport: Transport;

@@ -1,10 +1,10 @@
 /** The resources of a desk: tickets, replies, customers, attachments and events. */
 import { utf8 } from "./bytes.js";
-import { UnexpectedResponse } from "./errors.js";
+import { InvalidConfiguration, UnexpectedResponse } from "./errors.js";
 import { Feed } from "./feed.js";
 import { Pages, readPage } from "./pages.js";
 import { ROOT, segment, targetOf } from "./targets.js";
-import { MAX_FILE_BYTES } from "./transport.js";
+import { MAX_FILE_BYTES, responseOf } from "./transport.js";
 const PAGE_ROWS = 100; // the largest page of the service
 /** What the service does not know is refused, not ignored. */
 const JSON_HEADERS = { "content-type": "application/json", prefer: "handling=strict" };
@@ -29,14 +29,12 @@ export class Resource {
         return (await this.transport.json({ method: "POST", target, extraMs, ...body })).data;
     }
     async deleteAt(target, { ifMatch } = {}) {
-        const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
+        const headers = matchHeader(ifMatch);
         const sending = { method: "DELETE", target, headers };
         this.transport.raiseForStatus(sending, await this.transport.send(sending));
     }
     async patchFields(target, fields, options) {
-        const headers = { ...JSON_HEADERS };
-        if (options.ifMatch !== undefined)
-            headers["if-match"] = options.ifMatch;
+        const headers = { ...JSON_HEADERS, ...matchHeader(options.ifMatch) };
         const body = utf8(JSON.stringify(fields));
         return dataOf(target, await this.transport.json({ method: "PATCH", target, body, headers }));
     }
@@ -213,6 +211,15 @@ export class Events extends Resource {
 export async function readPageOf(transport, path, query, waitS = 0, signal) {
     const target = targetOf(path, query);
     return readPage(await transport.json({ method: "GET", target, extraMs: waitS * 1000, signal }));
+}
+/** Throws InvalidConfiguration. */
+function matchHeader(ifMatch) {
+    if (ifMatch === undefined)
+        return {};
+    const etag = typeof ifMatch === "string" ? ifMatch : responseOf(ifMatch)?.etag;
+    if (etag !== undefined)
+        return { "if-match": etag };
+    throw new InvalidConfiguration("the rows of a list have no ETag for ifMatch: get the one first");
 }
 function participantsPath(ticketId) {
     return `${ROOT}/tickets/${segment(ticketId)}/participants`;

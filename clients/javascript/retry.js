@@ -12,7 +12,67 @@ const NOT_SENT = new Set([
     "ConnectionRefused",
     "FailedToOpenSocket",
 ]);
-export const DEFAULT_POLICY = { retries: 4, baseS: 0.25, maxPauseS: 8, maxWaitS: 60 };
+export const DEFAULT_POLICY = {
+    retries: 4,
+    baseS: 0.25,
+    maxPauseS: 8,
+    maxWaitS: 60,
+    maxLimitedS: 300,
+};
+/** When a desk may send again after a rate limit was used up: its calls wait together. */
+export class Limiter {
+    #untilMs = 0;
+    /** How long from now. */
+    get pauseS() {
+        return Math.max(0, (this.#untilMs - performance.now()) / 1000);
+    }
+    /** Sends nothing for so long. */
+    hold(seconds) {
+        this.#untilMs = Math.max(this.#untilMs, performance.now() + seconds * 1000);
+    }
+}
+/** What a call has used of its retries, of its wait for a limit, and of its time. */
+export class Call {
+    policy;
+    limiter;
+    #failures = 0;
+    #limitedS = 0;
+    #endsMs;
+    constructor(policy, limiter, deadlineMs = Infinity) {
+        this.policy = policy;
+        this.limiter = limiter;
+        this.#endsMs = performance.now() + deadlineMs;
+    }
+    /** The time of an attempt, none of which takes longer than is left of the call. */
+    boundMs(timeoutMs) {
+        return Math.max(1, Math.min(timeoutMs, Math.ceil(this.#endsMs - performance.now())));
+    }
+    /** Whether the call may pause for a limit that is used up; the pause is counted. */
+    waitsForLimit(pauseS) {
+        const waitedS = this.#limitedS + pauseS;
+        const isShort = pauseS <= this.policy.maxWaitS && waitedS <= this.policy.maxLimitedS;
+        if (!isShort || this.#isBehindEnd(pauseS))
+            return false;
+        this.#limitedS = waitedS;
+        return true;
+    }
+    /** The pause before the next attempt after a limit was used up; undefined to give up. */
+    limitedS(retryAfterS, share) {
+        this.limiter.hold(retryAfterS);
+        // The more often calls were refused together, the wider they are spread.
+        const pauseS = retryAfterS + share * this.policy.baseS * (1 + this.#limitedS);
+        return this.waitsForLimit(pauseS) ? pauseS : undefined;
+    }
+    /** The pause before the next attempt after another failure; undefined to give up. */
+    failedS(retryAfterS, share) {
+        this.#failures += 1;
+        const found = pauseS(this.policy, this.#failures, retryAfterS, share);
+        return found === undefined || this.#isBehindEnd(found) ? undefined : found;
+    }
+    #isBehindEnd(pauseS) {
+        return performance.now() + pauseS * 1000 >= this.#endsMs;
+    }
+}
 /** The pause after so many failures; undefined to give up. share: a random number from 0 to 1. */
 export function pauseS(policy, failures, retryAfterS, share) {
     if (failures > policy.retries)

@@ -12,7 +12,30 @@ export interface TransportOptions {
     random: () => number;
     warn: (text: string) => void;
     showsSignedMessage: boolean;
+    limiter: retry.Limiter;
+    deadlineMs?: number | undefined;
+    signal?: AbortSignal | undefined;
+    onRetry?: ((retry: Retry) => void) | undefined;
 }
+/** A request that is sent again. reason: a status, or the code or name of an error. */
+export interface Retry {
+    method: string;
+    target: string;
+    reason: string;
+    pauseS: number;
+}
+/** The response from which a result was read. */
+export interface ResponseInfo {
+    status: number;
+    headers: Headers;
+    etag: string | undefined;
+    requestId: string | undefined;
+}
+/**
+ * The response of a result that a method has returned, or of the `data` of a page: its ETag, its
+ * request id and its other headers, such as `ratelimit` and `x-warnings`. undefined for other objects.
+ */
+export declare function responseOf(result: object): ResponseInfo | undefined;
 /**
  * A request. target: encoded path and query. extraMs: how much longer than usual it may take.
  * maxBytes: of the response. isRepeatable: false if a second attempt could be refused because the
@@ -40,12 +63,14 @@ export declare class Transport {
     readonly signer: Signer;
     private readonly options;
     constructor(baseUrl: string, signer: Signer, options: TransportOptions);
+    /** The same one with other options; the signatures and the rate limit stay shared. */
+    with(options: Partial<TransportOptions>): Transport;
     /** The JSON of a 2xx response. Throws SealdeskError. */
     json(sending: Sending): Promise<any>;
     /** Throws unless the status is 2xx. */
     raiseForStatus(sending: Sending, received: Received): void;
     /** The response, whatever its status. Throws ConnectionFailed if none arrives. */
-    send(sending: Sending): Promise<Received>;
+    send(given: Sending): Promise<Received>;
     /** Waits, unless the caller gives up. */
     sleep(seconds: number, signal?: AbortSignal): Promise<void>;
 }

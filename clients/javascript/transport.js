@@ -7,6 +7,14 @@ import { MAX_SIGNATURES } from "./signing.js";
 const VERSION = "0.1.0";
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const RESPONSES = new WeakMap();
+/**
+ * The response of a result that a method has returned, or of the `data` of a page: its ETag, its
+ * request id and its other headers, such as `ratelimit` and `x-warnings`. undefined for other objects.
+ */
+export function responseOf(result) {
+    return RESPONSES.get(result);
+}
 export class Transport {
     baseUrl;
     signer;
@@ -16,6 +24,10 @@ export class Transport {
         this.signer = signer;
         this.options = options;
     }
+    /** The same one with other options; the signatures and the rate limit stay shared. */
+    with(options) {
+        return new Transport(this.baseUrl, this.signer, { ...this.options, ...options });
+    }
     /** The JSON of a 2xx response. Throws SealdeskError. */
     async json(sending) {
         const received = await this.send(sending);
@@ -23,6 +35,12 @@ export class Transport {
         const parsed = parse(received.body);
         if (parsed === undefined)
             throw this.#unexpected(received);
+        if (typeof parsed?.data === "object" && parsed.data !== null) {
+            const { status, headers } = received;
+            const etag = headers.get("etag") ?? undefined;
+            const requestId = headers.get("x-request-id") ?? undefined;
+            RESPONSES.set(parsed.data, { status, headers, etag, requestId });
+        }
         return parsed;
     }
     /** Throws unless the status is 2xx. */
@@ -39,15 +57,20 @@ export class Transport {
         throw new kind(received.status, problem, retryAfterS, hint);
     }
     /** The response, whatever its status. Throws ConnectionFailed if none arrives. */
-    async send(sending) {
+    async send(given) {
+        const sending = { ...given, signal: anyOf(given.signal, this.options.signal) };
+        const call = new retry.Call(this.options.policy, this.options.limiter, this.options.deadlineMs);
+        const heldS = this.options.limiter.pauseS;
+        if (heldS > 0 && call.waitsForLimit(heldS))
+            await this.sleep(heldS, sending.signal);
         const headers = new Headers({ accept: "application/json", ...sending.headers });
         headers.set("user-agent", `sealdesk-typescript/${VERSION}`);
         const repeatable = sending.isRepeatable !== false && retry.isRepeatable(sending.method, headers);
         let isClockCorrected = false;
         let replays = 0;
         let showsMessage = false;
-        for (let failures = 0;;) {
-            const outcome = await this.#attempt(sending, headers, replays > 0, showsMessage);
+        for (;;) {
+            const outcome = await this.#attempt(sending, call, headers, replays > 0, showsMessage);
             // The refused request had no effect, so it is always sent again with another signature.
             if (codeOf(outcome) === "signature_replayed" && replays < MAX_SIGNATURES) {
                 replays += 1;
@@ -62,10 +85,12 @@ export class Transport {
                 isClockCorrected = true;
                 continue;
             }
-            failures += 1;
-            const pauseS = this.#pauseS(outcome, failures, repeatable, sending.signal);
-            if (pauseS !== undefined)
+            const pauseS = this.#pauseS(outcome, call, repeatable, sending.signal);
+            if (pauseS !== undefined) {
+                const { method, target } = sending;
+                this.options.onRetry?.({ method, target, reason: reasonOf(outcome), pauseS });
                 await this.sleep(pauseS, sending.signal);
+            }
             else if ("received" in outcome)
                 return outcome.received;
             else
@@ -85,7 +110,7 @@ export class Transport {
             signal?.removeEventListener("abort", stop);
         }
     }
-    async #attempt(sending, headers, isReplayed, showsMessage) {
+    async #attempt(sending, call, headers, isReplayed, showsMessage) {
         const url = this.#urlOf(sending);
         const body = sending.body ?? new Uint8Array();
         // As fetch sends it: `URL` has encoded what a path or query may not contain.
@@ -96,8 +121,8 @@ export class Transport {
             await this.sleep(1, sending.signal);
             signature = await this.signer.sign(sending.method, target, body, undefined, showsMessage);
         }
-        const timeout = AbortSignal.timeout(this.options.timeoutMs + (sending.extraMs ?? 0));
-        const signal = sending.signal ? AbortSignal.any([timeout, sending.signal]) : timeout;
+        const timeoutMs = call.boundMs(this.options.timeoutMs + (sending.extraMs ?? 0));
+        const signal = anyOf(AbortSignal.timeout(timeoutMs), sending.signal);
         const signed = new Headers(headers);
         for (const [name, value] of Object.entries(signature))
             signed.set(name, value);
@@ -107,7 +132,7 @@ export class Transport {
                 headers: signed,
                 ...(body.length > 0 ? { body } : {}),
                 redirect: "manual",
-                signal,
+                ...(signal ? { signal } : {}),
             });
             const read = await readBody(response, sending.maxBytes ?? MAX_JSON_BYTES);
             return { received: { status: response.status, headers: response.headers, body: read } };
@@ -138,20 +163,21 @@ export class Transport {
             " requests are now signed with the time of the service. Set the clock of this machine.");
         return true;
     }
-    #pauseS(outcome, failures, repeatable, signal) {
+    #pauseS(outcome, call, repeatable, signal) {
         const share = this.options.random();
         if ("received" in outcome) {
             const { status, headers } = outcome.received;
             if (!retry.isTemporary(status, codeOf(outcome), repeatable))
                 return undefined;
             const retryAfterS = retry.readRetryAfterS(headers, Date.now());
-            return retry.pauseS(this.options.policy, failures, retryAfterS, share);
+            const isLimit = status === 429 && retryAfterS !== undefined;
+            return isLimit ? call.limitedS(retryAfterS, share) : call.failedS(retryAfterS, share);
         }
         if (signal?.aborted || outcome.error instanceof SealdeskError)
             return undefined;
         if (!repeatable && !retry.wasNotSent(outcome.error))
             return undefined;
-        return retry.pauseS(this.options.policy, failures, undefined, share);
+        return call.failedS(undefined, share);
     }
     #connectionFailed(error, signal) {
         if (signal?.aborted)
@@ -173,6 +199,16 @@ export class Transport {
                 " a network answer in its place?";
         return new UnexpectedResponse(`${status} from ${this.baseUrl}: ${what}`, status);
     }
+}
+function anyOf(...signals) {
+    const given = signals.filter((each) => each !== undefined);
+    return given.length > 1 ? AbortSignal.any(given) : given[0];
+}
+function reasonOf(outcome) {
+    if ("received" in outcome)
+        return String(outcome.received.status);
+    const { cause, name } = outcome.error;
+    return cause?.code ?? name ?? "error";
 }
 function problemOf(received) {
     const parsed = parse(received.body);

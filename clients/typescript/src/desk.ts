@@ -17,12 +17,13 @@ import {
   Replies,
   Tickets,
 } from "./resources.js";
-import { DEFAULT_POLICY, type RetryPolicy } from "./retry.js";
+import { DEFAULT_POLICY, Limiter, type RetryPolicy } from "./retry.js";
 import { Signer } from "./signing.js";
 import { ROOT } from "./targets.js";
 import {
   MAX_FILE_BYTES,
   type Received,
+  type Retry,
   type Sending,
   Transport,
   type TransportOptions,
@@ -48,6 +49,17 @@ export interface DeskOptions {
   showsSignedMessage?: boolean;
 }
 
+/**
+ * How calls are made: see `Desk.withOptions`. timeoutMs: of each attempt. deadlineMs: of a call with
+ * all its attempts and pauses. signal: ends calls. onRetry: is told of each attempt after the first.
+ */
+export interface CallOptions {
+  timeoutMs?: number;
+  deadlineMs?: number;
+  signal?: AbortSignal;
+  onRetry?: (retry: Retry) => void;
+}
+
 export class Desk {
   readonly tickets: Tickets;
   readonly replies: Replies;
@@ -59,19 +71,9 @@ export class Desk {
   readonly events: Events;
   readonly #transport: Transport;
 
-  /** Throws InvalidConfiguration. */
-  constructor(options: DeskOptions) {
-    const signer = new Signer(options.apiKey, options.apiSecret, options.now);
-    const transport: TransportOptions = {
-      policy: { ...DEFAULT_POLICY, ...options.retry },
-      timeoutMs: options.timeoutMs ?? 30_000,
-      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-      sleep: options.sleep ?? ((s) => new Promise((done) => setTimeout(done, s * 1000))),
-      random: options.random ?? Math.random,
-      warn: options.warn ?? ((text) => console.warn(text)),
-      showsSignedMessage: options.showsSignedMessage ?? true,
-    };
-    this.#transport = new Transport(checkUrl(options.baseUrl), signer, transport);
+  /** Throws InvalidConfiguration. transport: of another desk, for `withOptions`. */
+  constructor(options: DeskOptions | { transport: Transport }) {
+    this.#transport = "transport" in options ? options.transport : transportOf(options);
     this.tickets = new Tickets(this.#transport);
     this.replies = new Replies(this.#transport);
     this.customers = new Customers(this.#transport);
@@ -90,6 +92,11 @@ export class Desk {
       baseUrl: environmentOf("SEALDESK_API_URL"),
       ...options,
     });
+  }
+
+  /** The same desk with other options, for one call or many; the rate limit stays shared. */
+  withOptions(options: CallOptions): Desk {
+    return new Desk({ transport: this.#transport.with(options) });
   }
 
   /** The URL of the service, without a trailing slash. */
@@ -154,6 +161,21 @@ export class Desk {
     const sending: Sending = { method: verb, target, body: bytes, headers: own, maxBytes };
     return this.#transport.send(sending);
   }
+}
+
+function transportOf(options: DeskOptions): Transport {
+  const signer = new Signer(options.apiKey, options.apiSecret, options.now);
+  const transport: TransportOptions = {
+    policy: { ...DEFAULT_POLICY, ...options.retry },
+    timeoutMs: options.timeoutMs ?? 30_000,
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    sleep: options.sleep ?? ((s) => new Promise((done) => setTimeout(done, s * 1000))),
+    random: options.random ?? Math.random,
+    warn: options.warn ?? ((text) => console.warn(text)),
+    showsSignedMessage: options.showsSignedMessage ?? true,
+    limiter: new Limiter(),
+  };
+  return new Transport(checkUrl(options.baseUrl), signer, transport);
 }
 
 function environmentOf(name: string): string {

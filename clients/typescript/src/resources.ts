@@ -1,11 +1,11 @@
 /** The resources of a desk: tickets, replies, customers, attachments and events. */
 
 import { type Bytes, utf8 } from "./bytes.js";
-import { UnexpectedResponse } from "./errors.js";
+import { InvalidConfiguration, UnexpectedResponse } from "./errors.js";
 import { Feed, type FeedOptions } from "./feed.js";
 import { type Page, Pages, readPage } from "./pages.js";
 import { ROOT, segment, targetOf } from "./targets.js";
-import { MAX_FILE_BYTES, type Sending, type Transport } from "./transport.js";
+import { MAX_FILE_BYTES, responseOf, type Sending, type Transport } from "./transport.js";
 import type * as types from "./types.js";
 
 const PAGE_ROWS = 100; // the largest page of the service
@@ -22,9 +22,12 @@ export interface PostOptions {
   idempotencyKey?: string;
 }
 
-/** ifMatch: an ETag; the change is refused if the resource has another one. */
+/**
+ * ifMatch: an ETag, or a result that was asked for by itself; the change is refused if the resource
+ * has another one.
+ */
 export interface PatchOptions {
-  ifMatch?: string;
+  ifMatch?: string | object;
 }
 
 export abstract class Resource {
@@ -51,14 +54,13 @@ export abstract class Resource {
   }
 
   protected async deleteAt(target: string, { ifMatch }: PatchOptions = {}): Promise<void> {
-    const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
+    const headers = matchHeader(ifMatch);
     const sending: Sending = { method: "DELETE", target, headers };
     this.transport.raiseForStatus(sending, await this.transport.send(sending));
   }
 
   protected async patchFields<T>(target: string, fields: object, options: PatchOptions): Promise<T> {
-    const headers: Record<string, string> = { ...JSON_HEADERS };
-    if (options.ifMatch !== undefined) headers["if-match"] = options.ifMatch;
+    const headers = { ...JSON_HEADERS, ...matchHeader(options.ifMatch) };
     const body = utf8(JSON.stringify(fields));
     return dataOf(target, await this.transport.json({ method: "PATCH", target, body, headers }));
   }
@@ -314,6 +316,14 @@ export async function readPageOf<T>(
   return readPage(
     await transport.json({ method: "GET", target, extraMs: waitS * 1000, signal }),
   );
+}
+
+/** Throws InvalidConfiguration. */
+function matchHeader(ifMatch: string | object | undefined): Record<string, string> {
+  if (ifMatch === undefined) return {};
+  const etag = typeof ifMatch === "string" ? ifMatch : responseOf(ifMatch)?.etag;
+  if (etag !== undefined) return { "if-match": etag };
+  throw new InvalidConfiguration("the rows of a list have no ETag for ifMatch: get the one first");
 }
 
 function participantsPath(ticketId: string): string {

@@ -19,16 +19,87 @@ const NOT_SENT = new Set([
  *
  * retries: attempts after the first one. The pause before the nth is random, between 0 and
  * baseS · 2ⁿ, at most maxPauseS ("full jitter"). maxWaitS: a longer Retry-After is not waited for,
- * but thrown.
+ * but thrown. maxLimitedS: how long a call waits in all while a rate limit is used up, which costs no
+ * retries.
  */
 export interface RetryPolicy {
   retries: number;
   baseS: number;
   maxPauseS: number;
   maxWaitS: number;
+  maxLimitedS: number;
 }
 
-export const DEFAULT_POLICY: RetryPolicy = { retries: 4, baseS: 0.25, maxPauseS: 8, maxWaitS: 60 };
+export const DEFAULT_POLICY: RetryPolicy = {
+  retries: 4,
+  baseS: 0.25,
+  maxPauseS: 8,
+  maxWaitS: 60,
+  maxLimitedS: 300,
+};
+
+/** When a desk may send again after a rate limit was used up: its calls wait together. */
+export class Limiter {
+  #untilMs = 0;
+
+  /** How long from now. */
+  get pauseS(): number {
+    return Math.max(0, (this.#untilMs - performance.now()) / 1000);
+  }
+
+  /** Sends nothing for so long. */
+  hold(seconds: number): void {
+    this.#untilMs = Math.max(this.#untilMs, performance.now() + seconds * 1000);
+  }
+}
+
+/** What a call has used of its retries, of its wait for a limit, and of its time. */
+export class Call {
+  #failures = 0;
+  #limitedS = 0;
+  readonly #endsMs: number;
+
+  constructor(
+    private readonly policy: RetryPolicy,
+    private readonly limiter: Limiter,
+    deadlineMs = Infinity,
+  ) {
+    this.#endsMs = performance.now() + deadlineMs;
+  }
+
+  /** The time of an attempt, none of which takes longer than is left of the call. */
+  boundMs(timeoutMs: number): number {
+    return Math.max(1, Math.min(timeoutMs, Math.ceil(this.#endsMs - performance.now())));
+  }
+
+  /** Whether the call may pause for a limit that is used up; the pause is counted. */
+  waitsForLimit(pauseS: number): boolean {
+    const waitedS = this.#limitedS + pauseS;
+    const isShort = pauseS <= this.policy.maxWaitS && waitedS <= this.policy.maxLimitedS;
+    if (!isShort || this.#isBehindEnd(pauseS)) return false;
+    this.#limitedS = waitedS;
+    return true;
+  }
+
+  /** The pause before the next attempt after a limit was used up; undefined to give up. */
+  limitedS(retryAfterS: number, share: number): number | undefined {
+    this.limiter.hold(retryAfterS);
+    // The more often calls were refused together, the wider they are spread.
+    const pauseS = retryAfterS + share * this.policy.baseS * (1 + this.#limitedS);
+    return this.waitsForLimit(pauseS) ? pauseS : undefined;
+  }
+
+  /** The pause before the next attempt after another failure; undefined to give up. */
+  failedS(retryAfterS: number | undefined, share: number): number | undefined {
+    this.#failures += 1;
+    const found = pauseS(this.policy, this.#failures, retryAfterS, share);
+    return found === undefined || this.#isBehindEnd(found) ? undefined : found;
+  }
+
+  #isBehindEnd(pauseS: number): boolean {
+    return performance.now() + pauseS * 1000 >= this.#endsMs;
+  }
+}
 
 /** The pause after so many failures; undefined to give up. share: a random number from 0 to 1. */
 export function pauseS(

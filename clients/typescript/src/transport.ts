@@ -20,6 +20,36 @@ export interface TransportOptions {
   random: () => number;
   warn: (text: string) => void;
   showsSignedMessage: boolean;
+  limiter: retry.Limiter;
+  deadlineMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+  onRetry?: ((retry: Retry) => void) | undefined;
+}
+
+/** A request that is sent again. reason: a status, or the code or name of an error. */
+export interface Retry {
+  method: string;
+  target: string;
+  reason: string;
+  pauseS: number;
+}
+
+/** The response from which a result was read. */
+export interface ResponseInfo {
+  status: number;
+  headers: Headers;
+  etag: string | undefined;
+  requestId: string | undefined;
+}
+
+const RESPONSES = new WeakMap<object, ResponseInfo>();
+
+/**
+ * The response of a result that a method has returned, or of the `data` of a page: its ETag, its
+ * request id and its other headers, such as `ratelimit` and `x-warnings`. undefined for other objects.
+ */
+export function responseOf(result: object): ResponseInfo | undefined {
+  return RESPONSES.get(result);
 }
 
 /**
@@ -54,12 +84,23 @@ export class Transport {
     private readonly options: TransportOptions,
   ) {}
 
+  /** The same one with other options; the signatures and the rate limit stay shared. */
+  with(options: Partial<TransportOptions>): Transport {
+    return new Transport(this.baseUrl, this.signer, { ...this.options, ...options });
+  }
+
   /** The JSON of a 2xx response. Throws SealdeskError. */
   async json(sending: Sending): Promise<any> {
     const received = await this.send(sending);
     this.raiseForStatus(sending, received);
-    const parsed = parse(received.body);
+    const parsed = parse(received.body) as { data?: unknown } | undefined;
     if (parsed === undefined) throw this.#unexpected(received);
+    if (typeof parsed?.data === "object" && parsed.data !== null) {
+      const { status, headers } = received;
+      const etag = headers.get("etag") ?? undefined;
+      const requestId = headers.get("x-request-id") ?? undefined;
+      RESPONSES.set(parsed.data, { status, headers, etag, requestId });
+    }
     return parsed;
   }
 
@@ -76,7 +117,11 @@ export class Transport {
   }
 
   /** The response, whatever its status. Throws ConnectionFailed if none arrives. */
-  async send(sending: Sending): Promise<Received> {
+  async send(given: Sending): Promise<Received> {
+    const sending = { ...given, signal: anyOf(given.signal, this.options.signal) };
+    const call = new retry.Call(this.options.policy, this.options.limiter, this.options.deadlineMs);
+    const heldS = this.options.limiter.pauseS;
+    if (heldS > 0 && call.waitsForLimit(heldS)) await this.sleep(heldS, sending.signal);
     const headers = new Headers({ accept: "application/json", ...sending.headers });
     headers.set("user-agent", `sealdesk-typescript/${VERSION}`);
     const repeatable =
@@ -84,8 +129,8 @@ export class Transport {
     let isClockCorrected = false;
     let replays = 0;
     let showsMessage = false;
-    for (let failures = 0; ; ) {
-      const outcome = await this.#attempt(sending, headers, replays > 0, showsMessage);
+    for (;;) {
+      const outcome = await this.#attempt(sending, call, headers, replays > 0, showsMessage);
       // The refused request had no effect, so it is always sent again with another signature.
       if (codeOf(outcome) === "signature_replayed" && replays < MAX_SIGNATURES) {
         replays += 1;
@@ -100,10 +145,12 @@ export class Transport {
         isClockCorrected = true;
         continue;
       }
-      failures += 1;
-      const pauseS = this.#pauseS(outcome, failures, repeatable, sending.signal);
-      if (pauseS !== undefined) await this.sleep(pauseS, sending.signal);
-      else if ("received" in outcome) return outcome.received;
+      const pauseS = this.#pauseS(outcome, call, repeatable, sending.signal);
+      if (pauseS !== undefined) {
+        const { method, target } = sending;
+        this.options.onRetry?.({ method, target, reason: reasonOf(outcome), pauseS });
+        await this.sleep(pauseS, sending.signal);
+      } else if ("received" in outcome) return outcome.received;
       else throw this.#connectionFailed(outcome.error, sending.signal);
     }
   }
@@ -123,6 +170,7 @@ export class Transport {
 
   async #attempt(
     sending: Sending,
+    call: retry.Call,
     headers: Headers,
     isReplayed: boolean,
     showsMessage: boolean,
@@ -137,8 +185,8 @@ export class Transport {
       await this.sleep(1, sending.signal);
       signature = await this.signer.sign(sending.method, target, body, undefined, showsMessage);
     }
-    const timeout = AbortSignal.timeout(this.options.timeoutMs + (sending.extraMs ?? 0));
-    const signal = sending.signal ? AbortSignal.any([timeout, sending.signal]) : timeout;
+    const timeoutMs = call.boundMs(this.options.timeoutMs + (sending.extraMs ?? 0));
+    const signal = anyOf(AbortSignal.timeout(timeoutMs), sending.signal);
     const signed = new Headers(headers);
     for (const [name, value] of Object.entries(signature)) signed.set(name, value);
     try {
@@ -147,7 +195,7 @@ export class Transport {
         headers: signed,
         ...(body.length > 0 ? { body } : {}),
         redirect: "manual",
-        signal,
+        ...(signal ? { signal } : {}),
       });
       const read = await readBody(response, sending.maxBytes ?? MAX_JSON_BYTES);
       return { received: { status: response.status, headers: response.headers, body: read } };
@@ -182,7 +230,7 @@ export class Transport {
 
   #pauseS(
     outcome: Outcome,
-    failures: number,
+    call: retry.Call,
     repeatable: boolean,
     signal: AbortSignal | undefined,
   ): number | undefined {
@@ -191,11 +239,12 @@ export class Transport {
       const { status, headers } = outcome.received;
       if (!retry.isTemporary(status, codeOf(outcome), repeatable)) return undefined;
       const retryAfterS = retry.readRetryAfterS(headers, Date.now());
-      return retry.pauseS(this.options.policy, failures, retryAfterS, share);
+      const isLimit = status === 429 && retryAfterS !== undefined;
+      return isLimit ? call.limitedS(retryAfterS, share) : call.failedS(retryAfterS, share);
     }
     if (signal?.aborted || outcome.error instanceof SealdeskError) return undefined;
     if (!repeatable && !retry.wasNotSent(outcome.error)) return undefined;
-    return retry.pauseS(this.options.policy, failures, undefined, share);
+    return call.failedS(undefined, share);
   }
 
   #connectionFailed(error: unknown, signal: AbortSignal | undefined): unknown {
@@ -220,6 +269,17 @@ export class Transport {
         " a network answer in its place?";
     return new UnexpectedResponse(`${status} from ${this.baseUrl}: ${what}`, status);
   }
+}
+
+function anyOf(...signals: (AbortSignal | undefined)[]): AbortSignal | undefined {
+  const given = signals.filter((each) => each !== undefined);
+  return given.length > 1 ? AbortSignal.any(given) : given[0];
+}
+
+function reasonOf(outcome: Outcome): string {
+  if ("received" in outcome) return String(outcome.received.status);
+  const { cause, name } = outcome.error as { cause?: { code?: string }; name?: string };
+  return cause?.code ?? name ?? "error";
 }
 
 function problemOf(received: Received): Problem | undefined {

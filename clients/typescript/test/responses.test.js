@@ -8,6 +8,7 @@ import {
   InvalidSignature,
   UnexpectedResponse,
   Unprocessable,
+  responseOf,
 } from "../dist/index.js";
 import { KEY, NOW_MS, SECRET, deskWith, json, problem } from "./support.js";
 
@@ -121,6 +122,20 @@ test("no text form of a desk shows the secret", async () => {
   const { inspect } = await import("node:util");
   const { desk } = deskWith([]);
   assert.doesNotMatch(inspect(desk, { depth: 9, showHidden: true }) + JSON.stringify(desk), /cdcd/);
+});
+
+test("the headers of a success are readable, and a result is a condition", async () => {
+  const ticket = { data: { id: "1" } };
+  const headers = { etag: '"1.2"', "x-request-id": "r", ratelimit: '"key";r=9' };
+  const list = json({ data: [{ id: "1" }], meta: {} }, { headers });
+  const { desk, requests } = deskWith([json(ticket, { headers }), json(ticket, { headers }), list]);
+  const read = await desk.tickets.get("1");
+  const { etag, requestId, headers: received } = responseOf(read);
+  assert.deepEqual([etag, requestId, received.get("ratelimit")], ['"1.2"', "r", '"key";r=9']);
+  await desk.tickets.update("1", { subject: "b" }, { ifMatch: read });
+  assert.equal(requests[1].headers["if-match"], '"1.2"');
+  const row = await desk.tickets.list().first();
+  await assert.rejects(desk.tickets.update("1", {}, { ifMatch: row }), InvalidConfiguration);
 });
 
 test("a response that is too large is refused, and not asked for again", async () => {

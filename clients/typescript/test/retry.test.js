@@ -37,13 +37,50 @@ test("Retry-After is waited for with jitter, unless it is too long", async () =>
     json({ data: { name: "n" } }),
   ]);
   await first.desk.whoami();
-  assert.deepEqual(first.pauses, [3.25]);
+  assert.deepEqual(first.pauses, [3.125]);
   const answer = problem(429, "rate_limit_exceeded", {}, { "retry-after": "3000" });
   const second = deskWith([answer]);
   await assert.rejects(second.desk.whoami(), (error) => {
     assert.ok(error instanceof RateLimitExceeded);
     return error.retryAfterS === 3000;
   });
+});
+
+test("a limit costs time and no retries, and the calls of a desk wait for it together", async () => {
+  const limited = () => problem(429, "rate_limit_exceeded", {}, { "retry-after": "60" });
+  const name = () => json({ data: { name: "n" } });
+  const answers = [...Array.from({ length: 4 }, limited), name(), name()];
+  const { desk, pauses, requests } = deskWith(answers, { retry: { retries: 1, baseS: 0 } });
+  await desk.whoami();
+  assert.equal(requests.length, 5);
+  await desk.withOptions({}).whoami();
+  assert.ok(pauses.length === 5 && pauses[4] > 0 && pauses[4] <= 60);
+  const waiting = { retry: { baseS: 0, maxLimitedS: 130 } };
+  const short = deskWith(Array.from({ length: 9 }, limited), waiting);
+  await assert.rejects(short.desk.whoami(), RateLimitExceeded);
+  assert.equal(short.requests.length, 3);
+});
+
+test("a call has a time limit, a deadline and a signal, and tells of its retries", async () => {
+  const limited = () => problem(429, "rate_limit_exceeded", {}, { "retry-after": "9" });
+  const answers = [limited(), problem(503, "storage_unavailable"), json({ data: { name: "n" } })];
+  const { desk, requests } = deskWith(answers);
+  await assert.rejects(desk.withOptions({ deadlineMs: 5000 }).whoami(), RateLimitExceeded);
+  assert.equal(requests.length, 1);
+  const told = [];
+  const other = deskWith([problem(503, "storage_unavailable"), json({ data: { name: "n" } })]);
+  await other.desk.withOptions({ onRetry: (retry) => told.push(retry) }).whoami();
+  const target = "/api/v1/external/whoami";
+  assert.deepEqual(told, [{ method: "GET", target, reason: "503", pauseS: 0.25 }]);
+  const abort = new AbortController();
+  const stuck = (_, init) =>
+    new Promise((_, refuse) => {
+      init.signal.addEventListener("abort", () => refuse(init.signal.reason));
+      abort.abort();
+    });
+  const silent = deskWith([stuck]);
+  const call = silent.desk.withOptions({ signal: abort.signal }).whoami();
+  await assert.rejects(call, { name: "AbortError" });
 });
 
 test("409 is repeated only while the first request is in progress", async () => {
