@@ -127,16 +127,21 @@ def _find(decoded: _Decoded, secrets: Secrets) -> Iterator[tuple[int, int]]:
 
 
 def _find_in_base64(text: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
+    known = (*secrets.reply_tokens, *secrets.prefixes)
     for found in _BASE64.finditer(text):
-        # What is decoded may begin behind a part of a path.
-        decoded = (_from_base64(found[0][at:]) for at in range(4))
-        if any(any(_find(each, secrets)) for one in decoded for each in _decodings(one)):
-            yield found.span()
+        # What is decoded may begin behind a part of a path. No encoding changes a token.
+        for at in range(4):
+            decoded = _from_base64(found[0][at:])
+            if any(each in decoded for each in known) or (
+                "+" in decoded and _REPLY_ADDRESS.search(decoded)
+            ):
+                yield found.span()
+                break
 
 
 def _from_base64(encoded: str) -> str:
     whole = encoded[: len(encoded) // 4 * 4].translate(_OF_URLS)
-    return base64.b64decode(whole).decode("latin-1")
+    return base64.b64decode(whole).decode("latin-1").lower()
 
 
 def _find_all(bare: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
