@@ -78,6 +78,25 @@ def test_the_case_of_an_address_does_not_matter(desk: Desk) -> None:
     assert desk.ticket()
 
 
+def test_what_follows_a_plus_leads_to_the_mailbox(receiver: Receiver, desk: Desk) -> None:
+    orders, own, former = (
+        desk.address.replace("@", f"+{each}@") for each in ("orders", "own", "former")
+    )
+    desk.get_mail(message(to=orders), to=orders)
+    assert list(desk.tokens(desk.ticket())) == ["ann@example.test"]
+    other = desk.add_mailbox(address=own)
+    desk.get_mail(message(), to=own)
+    assert desk.messages()[-1]["mailbox_id"] == other.id
+    # What another desk had before goes to nobody.
+    desk.execute(
+        "INSERT INTO mailbox_directory (address_identity, tenant_id, mailbox_id, receives)"
+        " VALUES (:address, :other, '', 'former')",
+        address=former,
+        other=Desk(receiver).tenant.id,
+    )
+    assert refused(receiver, former) == 550
+
+
 def test_a_mailbox_that_is_read_by_imap_is_no_recipient(receiver: Receiver) -> None:
     desk = Desk(receiver, receives="no")
     assert refused(receiver, desk.address) == 550

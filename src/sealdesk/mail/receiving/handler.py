@@ -8,7 +8,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.mail.mailboxes.store import directory, mailboxes
 from sealdesk.mail.mailboxes.types import Mailbox
-from sealdesk.mail.receiving import arrivals, rules
+from sealdesk.mail.receiving import arrivals, authors
 from sealdesk.mail.receiving.types import Arrival, WaitingFull
 from sealdesk.state import AppState
 
@@ -64,9 +64,15 @@ class Handler:
         return "250 2.1.5 OK"
 
     async def _find_mailbox(self, address: str) -> Mailbox | None:
+        forms = authors.forms_of(address)
+
         async def work(tx: Tx) -> Mailbox | None:
-            for identity in rules.identities_of(address):
+            for at, identity in enumerate(forms):
                 if place := await directory.find(tx, identity):
+                    # What another desk had, such as `help+orders@`, is nobody's.
+                    former = await directory.find_tenants(tx, forms[:at])
+                    if not set(former.values()) <= {place.tenant_id}:
+                        return None
                     await tx.set_tenant(place.tenant_id)
                     return await mailboxes.find(tx, place.tenant_id, place.mailbox_id)
             return None

@@ -369,11 +369,6 @@ def mailbox_identity(address: str) -> str:
     return email_identity(threads.mailbox_address(address))
 
 
-def identities_of(address: str) -> tuple[str, ...]:
-    """What a recipient may be in the directory: the address, and that of a reply address."""
-    return tuple(dict.fromkeys((email_identity(address), mailbox_identity(address))))
-
-
 def has_failed_dmarc(case: Case) -> bool:
     """Whether a believed server says that the sender's domain does not vouch for a message.
 
