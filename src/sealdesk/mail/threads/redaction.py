@@ -7,7 +7,7 @@ filters (SafeLinks, urldefense), percent-encoded, wrapped, or with HTML entities
 import base64
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -27,15 +27,17 @@ _REPLY_ADDRESS = re.compile(
 # Of any installation.
 _LINK = re.compile(r"/(?:ticket|r)/([a-z2-7]{40,200})", re.IGNORECASE | re.ASCII)
 _BASE32, _NO_BASE32 = re.compile(r"[A-Za-z2-7]+"), re.compile(r"[^A-Za-z2-7]+")
+# As the pattern, in a tenth of the time.
+_NO_BASE32_IN_ASCII = {code: None for code in range(128) if _NO_BASE32.match(chr(code)) is not None}
 _ENCODED = re.compile(
     r"%(?:25)*[0-9a-f]{2}|&(?:amp;)*(?:#[0-9]{1,7};?|#x[0-9a-f]{1,6};?|[a-z]{2,8};)"
     r"|\\u[0-9a-f]{4}",
     re.IGNORECASE | re.ASCII,
 )
 # Links of filters such as Sophos's name in base64 where they lead.
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{35,}", re.ASCII)
+_BASE64 = re.compile(r"[=/]([A-Za-z0-9+/_-]{35,})", re.ASCII)
 _OF_URLS = str.maketrans("-_", "+/")
-_WIDE = {code + 0xFEE0: code for code in range(0x21, 0x7F)}  # the full-width forms of ASCII
+_WIDE = re.compile("[\uff01-\uff5e]")  # the full-width forms of ASCII
 _QUOTED_PRINTABLE = re.compile(r"=(?:3D)*[0-9A-F]{2}", re.ASCII)
 
 
@@ -51,7 +53,7 @@ class _Decoded(NamedTuple):
     end."""
 
     text: str
-    starts: list[int]
+    starts: Sequence[int]
 
 
 def secrets_of(key_ring: KeyRing, participants: Iterable[Participant] = ()) -> Secrets:
@@ -78,8 +80,8 @@ def redact(text: str, secrets: Secrets) -> str:
 
 def _decodings(text: str) -> Iterator[_Decoded]:
     """The text as it is, and what each round of decoding makes of it."""
-    narrow = text if text.isascii() else text.translate(_WIDE)
-    plain = _Decoded(narrow, list(range(len(text) + 1)))
+    narrow = _WIDE.sub(lambda wide: chr(ord(wide[0]) - 0xFEE0), text)
+    plain = _Decoded(narrow, range(len(text) + 1))
     begins = [plain]
     if _QUOTED_PRINTABLE.search(text):
         begins.append(_decode(plain, _QUOTED_PRINTABLE))
@@ -100,7 +102,8 @@ def _decode(before: _Decoded, pattern: re.Pattern[str]) -> _Decoded:
         starts += before.starts[end:begin]
         starts += [before.starts[begin]] * len(character)
         end = found.end()
-    return _Decoded("".join((*parts, before.text[end:])), starts + before.starts[end:])
+    starts += before.starts[end:]
+    return _Decoded("".join((*parts, before.text[end:])), starts)
 
 
 def _character(encoded: str) -> str:
@@ -118,8 +121,9 @@ def _find(decoded: _Decoded, secrets: Secrets) -> Iterator[tuple[int, int]]:
         for found in pattern.finditer(decoded.text):
             yield starts[found.start(1)], starts[found.end(1)]
     # Whatever separates the characters of a token, such as a wrapped line, is left out.
-    bare = _NO_BASE32.sub("", decoded.text).lower()
-    spans = [*_find_all(bare, secrets)]
+    text = decoded.text
+    bare = text.translate(_NO_BASE32_IN_ASCII) if text.isascii() else _NO_BASE32.sub("", text)
+    spans = [*_find_all(bare.lower(), secrets)]
     if spans:
         at = [begin for run in _BASE32.finditer(decoded.text) for begin in range(*run.span())]
         for begin, end in spans:
@@ -131,11 +135,11 @@ def _find_in_base64(text: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
     for found in _BASE64.finditer(text):
         # What is decoded may begin behind a part of a path. No encoding changes a token.
         for at in range(4):
-            decoded = _from_base64(found[0][at:])
+            decoded = _from_base64(found[1][at:])
             if any(each in decoded for each in known) or (
                 "+" in decoded and _REPLY_ADDRESS.search(decoded)
             ):
-                yield found.span()
+                yield found.span(1)
                 break
 
 
