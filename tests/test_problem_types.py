@@ -25,16 +25,14 @@ _CLASSES: dict[str, type[ApiError]] = {
 }
 
 
-def _modules() -> Iterator[tuple[Any, ast.Module]]:
-    """Every module of the source that raises errors, with its syntax tree."""
+def _modules() -> Iterator[Any]:
+    """Every module of the source that raises errors."""
     for info in pkgutil.walk_packages([str(_ROOT)], "sealdesk."):
         if info.name.startswith(("sealdesk.db.migrations", "sealdesk.client")):
             continue
         if info.name.endswith("__main__"):
             continue
-        module = importlib.import_module(info.name)
-        if module.__file__ is not None:
-            yield module, ast.parse(Path(module.__file__).read_text())
+        yield importlib.import_module(info.name)
 
 
 @cache
@@ -44,8 +42,8 @@ def _raised() -> tuple[tuple[str, type[ApiError], ProblemType, set[str]], ...]:
 
 
 def _found() -> Iterator[tuple[str, type[ApiError], ProblemType, set[str]]]:
-    for module, tree in _modules():
-        for call in ast.walk(tree):
+    for module in _modules():
+        for call in ast.walk(ast.parse(Path(module.__file__).read_text())):
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
                 continue
             error = _CLASSES.get(call.func.id)
@@ -82,7 +80,7 @@ def test_a_declaration_has_a_meaning_and_a_remedy(declared: ProblemType) -> None
 def test_every_declared_code_is_collected_for_the_documentation() -> None:
     declared = {
         value.code
-        for module, _ in _modules()
+        for module in _modules()
         for value in vars(module).values()
         if isinstance(value, ProblemType)
     }
