@@ -48,6 +48,7 @@ _PICTURES = (
     ("ticket-phone", "/tickets/{ticket}", PHONE),
     ("api-key", f"{_KEYS}/{{key}}", (1180, 1000)),
     ("debugger", f"{_KEYS}/debug?key={{key}}&refusal={{refusal}}", (1180, 640)),
+    ("reports", "/reports?period=month", (1180, 820)),
     ("people", "/settings/people", (1180, 440)),
     ("audit", "/settings/audit", (1180, 640)),
 )
