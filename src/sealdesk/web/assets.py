@@ -29,8 +29,8 @@ _PARTS = {
     "team_now.css": ["team_now"],
     "reports.css": ["reports"],
     "desk.js": """
-        base keys combobox macros list palette poll live bell inbox views ticket news snooze
-        fields uploads preview export suggest tags panes
+        base keys combobox macros list bulk palette poll live bell inbox views ticket news
+        snooze fields uploads preview export suggest tags panes
     """.split(),
 }
 

@@ -22,9 +22,9 @@ S = TypeVar("S", bound=msgspec.Struct)
 MAX_DEPTH = 32
 MAX_VALUES = 10_000
 # Two around each value and two around the name of each member.
-_PREFERENCE = re.compile(rb'(?:[^,"]|"[^"]*"?)+')
 _MAX_QUOTES = 4 * MAX_VALUES
 _INT64 = range(-(2**63), 2**63)
+_PREFERENCE = re.compile(rb'(?:[^,"]|"[^"]*"?)+')
 # A hostile body of 1 MiB could have 100,000 faults, and a response of 15 MiB.
 _MAX_FAULTS = 100
 _MAX_WARNINGS = 10
