@@ -88,15 +88,21 @@ def test_shift_selects_neighbours_and_a_tag_is_taken_off_them(
 
 def test_selected_tickets_are_merged_into_the_oldest(window: Window, tenant: Tenant) -> None:
     key, page = tenant.key(), window.page
-    customer = {"email": "one@bulk.test"}
-    tickets = [key.ticket(subject=f"Bowl {n}", customer=customer)["id"] for n in range(3)]
+    ann, other_ann = ({"email": f"{n}@bulk.test", "name": "Ann"} for n in ("one", "two"))
+    tickets = [key.ticket(subject=f"Bowl {n}", customer=ann)["id"] for n in range(3)]
+    strange = key.ticket(customer=other_ann)["id"]
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
     page.goto(INBOX)
     page.locator("[data-all]").check()
     page.keyboard.press("m")
+    page.locator(f".pick[value='{strange}']").uncheck()
+    assert asked == ["The tickets are of different customers. Merge them?"]
+    page.keyboard.press("m")
     page.get_by_text("2 tickets were changed").wait_for()
     into = [each["merged_into_id"] for each in key.get(f"{TICKETS}?sort=asc").json()["data"]]
-    assert into == [None, tickets[0], tickets[0]]
+    assert into == [None, tickets[0], tickets[0], None]
     page.keyboard.press("z")
     page.get_by_text("2 tickets are as before").wait_for()
     into = [each["merged_into_id"] for each in key.get(f"{TICKETS}?sort=asc").json()["data"]]
-    assert into == [None, None, None]
+    assert into == [None] * 4

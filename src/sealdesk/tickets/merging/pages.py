@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, QueryTooSlow, ValidationFailed, invalid
+from sealdesk.errors import ApiError, Conflict, ServiceUnavailable, ValidationFailed, invalid
 from sealdesk.errors import Fault as FieldFault
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions as ticket_actions
@@ -136,7 +136,7 @@ async def _suggest(request: Request, source: Ticket) -> list[TicketResponse]:
     try:
         found = await searching.find_page(request, same_words, page_request)
         rows = [*rows, *found.rows]
-    except QueryTooSlow:
+    except ServiceUnavailable:
         pass  # The tickets of the customer are enough.
     tickets = [_decode(lists.to_json(row)) for row in rows]
     by_id = {each.id: each for each in tickets if each.id != source.id and each.status not in ENDED}

@@ -179,7 +179,7 @@ const mergeChosen = async ({ dataset }) => {
   const [oldest, ...others] = chosenRows().sort((one, other) => numberOf(one) - numberOf(other));
   if (!oldest) return say(bar.dataset.empty);
   if (!others.length) return location.assign(`${linkOf(oldest).pathname}/merge`);
-  const customers = new Set([oldest, ...others].map((row) => row.querySelector(".more bdi").textContent));
+  const customers = new Set([oldest, ...others].map((row) => row.dataset.customer));
   if (customers.size > 1 && !confirm(dataset.differ)) return;
   const token = tokenOf(bar);
   const results = await forEachOf(others, async (row) => {
