@@ -28,7 +28,7 @@ from sealdesk.tickets.types import (
     TicketChange,
     TicketCustomer,
 )
-from tests.support.service import Service, Tenant
+from tests.support.service import Tenant
 
 HOUR_US = 3600 * 1_000_000
 TAGS = ("glaze", "Glaze", "kiln", "shipping")
@@ -193,11 +193,12 @@ def _waited_us(known: list[tuple[int, str]], until: int) -> int:
     )
 
 
-def is_counted(service: Service) -> bool:
-    """Whether reports have all events."""
+def is_counted(tenant: Tenant) -> bool:
+    """Whether reports have all events, and are not being rebuilt."""
     sql = """
 SELECT 1 FROM event_outbox UNION ALL SELECT 1 FROM events
 WHERE log_position > coalesce((SELECT position FROM log_positions WHERE name = 'reports'), 0)
+UNION ALL SELECT 1 FROM report_rebuilds WHERE tenant_id = :id
 LIMIT 1
 """
-    return not service.rows(sql)
+    return not tenant.service.rows(sql, id=tenant.id)
