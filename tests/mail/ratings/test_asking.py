@@ -17,6 +17,10 @@ from tests.support.service import wait_until
 
 HOME = "/settings/email/ratings"
 HOUR_S = 3600
+_BEHIND = """
+SELECT 1 FROM events
+WHERE log_position > coalesce((SELECT position FROM log_positions WHERE name = 'mail'), 0) LIMIT 1
+"""
 
 
 def switch_on(desk: FormDesk, hours: str = "0") -> None:
@@ -34,9 +38,14 @@ def answered(desk: FormDesk, *people: str, **new: Any) -> dict[str, Any]:
     return ticket
 
 
+def settle(desk: FormDesk) -> None:
+    """Wait until the e-mail has all events too."""
+    wait_until(lambda: desk.service.has_settled() and not desk.service.rows(_BEHIND))
+
+
 def questions(desk: FormDesk) -> list[tuple[str, str]]:
     """(ticket, state) of the messages that ask, once all events are handled."""
-    desk.service.settle()
+    settle(desk)
     sql = """
     SELECT ticket_id, state FROM outgoing_messages
     WHERE tenant_id = :id AND kind = 'rating' ORDER BY id LIMIT 99"""
@@ -71,7 +80,7 @@ def test_a_solved_ticket_is_asked_about_once_after_the_delay(desk: FormDesk) -> 
 def test_nobody_is_asked_who_cannot_answer(desk: FormDesk) -> None:
     before = answered(desk, ANN)
     desk.change(before, status="resolved")
-    desk.service.settle()
+    settle(desk)
     switch_on(desk)
     without_mail, no_reply = answered(desk), desk.ticket(ANN, customer={"email": ANN})
     elsewhere = answered(desk, "bo@customer.example")
