@@ -20,9 +20,11 @@ const showTicked = () => {
   bar.querySelector("[data-rest]").hidden = !all.checked || isWhole;
 };
 // The rest of the view is listed and ticked, too, so that a change concerns all of it.
-const listRest = async ({ dataset }) => {
+const listRest = async (button) => {
+  const { dataset } = button;
   const list = document.getElementById("rows");
   const known = new Set(rows().map((row) => checkbox(row).value));
+  button.disabled = true; // Or a double click would list each ticket twice.
   try {
     for (let next, page = document; (next = nextOf(page));) {
       if (known.size >= MOST_TICKED) return say(dataset.most);
@@ -40,7 +42,7 @@ const listRest = async ({ dataset }) => {
     }
     wholeLists.add(list);
     showTicked();
-  } catch { say(dataset.rest); }
+  } catch { say(dataset.rest); } finally { button.disabled = false; }
 };
 onPart(showTicked);
 addEventListener("change", ({ target }) => {
