@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
-from tests.support.service import PASSWORD, Tenant
+from tests.support.service import PASSWORD, Tenant, wait_until
 
 # How far apart the middles of what is shown are, in pixels.
 _LINES = """(bar) => {
@@ -50,6 +50,14 @@ def test_a_change_concerns_all_tickets_of_a_view(window: Window, tenant: Tenant)
     whole.evaluate("(button) => { button.click(); button.click(); }")
     page.get_by_text("52 selected").wait_for()
     assert page.locator(".pick").count() == 52, "each once"
+    for priority in ("low", "urgent"):  # the second one while the first one runs
+        page.locator("[data-bulk] [data-field=priority]").select_option(priority)
+    page.get_by_text("52 tickets were changed").wait_for()
+    wait_until(lambda: len(key.get(f"{TICKETS}?priority=urgent&per_page=100").json()["data"]) == 52)
+    page.goto(f"{INBOX}?status=open&tag=kiln")
+    page.locator("[data-all]").check()
+    window.touch(whole)
+    page.get_by_text("52 selected").wait_for()
     window.touch(page.get_by_role("button", name="Resolve", exact=True))
     page.get_by_text("52 tickets were changed").wait_for()
     opened = key.get(f"{TICKETS}?status=open").json()["data"]

@@ -161,13 +161,26 @@ const report = async (bar, results) => {
   await reloadList();
   say(said.join(" · "), made.length ? undoButton(made, bar) : null);
 };
+// A change that is asked for while another one runs comes after it, for the same tickets.
+let last = Promise.resolve();
+const inTurn = (work) => (last = last.then(work, work));
+const keepValues = (row, field, values) => {
+  const was = JSON.parse(row.dataset.was);
+  was[FIELDS_OF_ROWS.indexOf(field)] = field === "tags" ? values : values[0];
+  row.dataset.was = JSON.stringify(was);
+};
 // change: what the values of the field before become.
 const changeRows = async (field, change, chosen = chosenRows()) => {
   const bar = bulkBar();
   if (!chosen.length) return say(bar.dataset.empty);
-  const results = await forEachOf(chosen, (row) =>
-    saveField(`${linkOf(row).pathname}/fields`, parametersOf(row, field, change)));
-  await report(bar, results);
+  await inTurn(async () => {
+    const results = await forEachOf(chosen, async (row) => {
+      const saved = await saveField(`${linkOf(row).pathname}/fields`, parametersOf(row, field, change));
+      if (saved) keepValues(row, field, change(valuesOf(row, field)));
+      return saved;
+    });
+    await report(bar, results);
+  });
 };
 // Where a form leads.
 const sendForm = async (address, fields) => {
