@@ -1,5 +1,6 @@
 """Several tickets in one request: each by itself, each once, each charged."""
 
+import json
 from typing import Any
 
 import pytest
@@ -107,9 +108,10 @@ def test_each_item_counts_as_a_request_of_the_key(tenant: Tenant) -> None:
 
 def test_a_signature_is_used_up_by_the_whole_request(tenant: Tenant) -> None:
     key = tenant.key(replay_protection="writes")
-    body = {"tickets": [new("a"), new("b")]}
-    assert statuses(key.post(BULK, body)) == [201, 201]
-    replayed = key.post(BULK, body)
+    content = json.dumps({"tickets": [new("a"), new("b")]}).encode()
+    headers = key.signature_headers("POST", BULK, content)
+    created, replayed = (key.call("POST", BULK, content=content, headers=headers) for _ in "12")
+    assert statuses(created) == [201, 201]
     assert (replayed.status_code, replayed.json()["code"]) == (401, "signature_replayed")
     assert len(key.walk(TICKETS)) == 2
 
