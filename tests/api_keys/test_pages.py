@@ -89,7 +89,7 @@ def test_the_curl_command_of_a_new_key_works_unchanged(visitor: Visitor) -> None
         env={"PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
     assert '"name":"Pasted"' in done.stdout, done.stderr

@@ -66,7 +66,7 @@ _NOTE_LABELS = """(button) => {
   const labels = (window.labels ??= {})[button.dataset.copy] = [];
   new MutationObserver(() => labels.push(button.textContent)).observe(button, { childList: true });
 }"""
-_http = httpx.Client(timeout=60)
+_http = httpx.Client(timeout=300)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def test_the_command_for_a_first_ticket_works_as_it_is_pasted(
     window.touch(page.locator("#label-ruby"))
     assert looker.look("the new key, with the program in Ruby") == []
     command = page.locator("#ticket-curl").text_content() or ""
-    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=True)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=300, check=True)
     assert b'"subject":"Hello"' in done.stdout
 
 

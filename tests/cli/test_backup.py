@@ -419,7 +419,7 @@ def test_a_full_disk_leaves_nothing(source: Service, tmp_path: Path) -> None:
     command = 'ulimit -f 64; exec "$0" backup "$1"'
     done = subprocess.run(
         ["bash", "-c", command, PROGRAM, str(directory / "one")],
-        env=terminal_of(source).env, capture_output=True, text=True, check=False, timeout=60,
+        env=terminal_of(source).env, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
     assert list(directory.iterdir()) == []

@@ -91,7 +91,7 @@ class Load:
         headers = {"content-type": "application/json"} if content else {}
         headers |= self._key.signature_headers(method, TICKETS, content)
         url = f"{self._url}{TICKETS}"
-        return httpx.request(method, url, content=content, headers=headers, timeout=30)
+        return httpx.request(method, url, content=content, headers=headers, timeout=120)
 
     @contextmanager
     def running(self) -> Iterator["Load"]:

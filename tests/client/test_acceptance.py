@@ -99,12 +99,14 @@ def test_what_requests_sends_is_accepted(key: Key) -> None:
     with requests.Session() as session:
         session.auth = _Signed(key)
         for query in _QUERIES:
-            response = session.get(f"{key.service.url}{_TICKETS}?{query}", timeout=30)
+            response = session.get(f"{key.service.url}{_TICKETS}?{query}", timeout=120)
             assert response.status_code != 401, (query, response.text)
-        found = session.get(f"{key.service.url}{_TICKETS}", params={"tag": "a b/ü+é:'"}, timeout=30)
+        found = session.get(
+            f"{key.service.url}{_TICKETS}", params={"tag": "a b/ü+é:'"}, timeout=120
+        )
         body = {"email": "é@example.test", "name": "É / \\u"}
         url = f"{key.service.url}/api/v1/external/customers"
-        made = session.post(url, json=body, timeout=30)
+        made = session.post(url, json=body, timeout=120)
     assert (found.status_code, made.status_code) == (200, 201)
 
 

@@ -113,7 +113,7 @@ def test_a_write_does_not_wait_for_a_pass(path: Path, gate: _Gate) -> None:
     async def work() -> tuple[bool, int]:
         async with _opened(path) as opened:
             await _add(opened, _DUE_FRAMES)
-            await asyncio.to_thread(gate.is_reached.wait, 20)
+            await asyncio.to_thread(gate.is_reached.wait, 60)
             await _add(opened, 5)
             was_open = gate.is_open.is_set()
             gate.is_open.set()
@@ -126,7 +126,7 @@ def test_nothing_else_moves_the_log_during_a_pass(path: Path, gate: _Gate) -> No
     async def work() -> tuple[bool, tuple[int, int, int]]:
         async with _opened(path) as opened:
             await _add(opened, _DUE_FRAMES)
-            await asyncio.to_thread(gate.is_reached.wait, 20)
+            await asyncio.to_thread(gate.is_reached.wait, 60)
             moving = asyncio.ensure_future(
                 opened._writer.run_alone(
                     lambda writer: writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -146,7 +146,7 @@ def test_a_closing_database_waits_for_a_pass(path: Path, gate: _Gate) -> None:
     async def work() -> None:
         opened = SqliteDatabase(path)
         await _add(opened, _DUE_FRAMES)
-        await asyncio.to_thread(gate.is_reached.wait, 20)
+        await asyncio.to_thread(gate.is_reached.wait, 60)
         closing = asyncio.ensure_future(opened.close())
         await asyncio.sleep(0)
         assert not closing.done()

@@ -211,7 +211,7 @@ def test_rows_locked_by_one_transaction_are_skipped_by_another(
     async def work(tx: Tx) -> list[str]:
         rows = await tx.select_for_update(sql, {"tenant_id": tenant.id, "limit": 2})
         if has_claimed.parties > 1:
-            await asyncio.to_thread(has_claimed.wait, 10)
+            await asyncio.to_thread(has_claimed.wait, 60)
         return [row["id"] for row in rows]
 
     if nodes.first is nodes.second:

@@ -146,7 +146,7 @@ def test_processes_that_write_in_turn_draw_different_numbers(path: Path) -> None
 
     def draw_beside() -> int:
         arguments = [sys.executable, "-c", command, str(path)]
-        return int(subprocess.run(arguments, capture_output=True, check=True, timeout=30).stdout)
+        return int(subprocess.run(arguments, capture_output=True, check=True, timeout=120).stdout)
 
     async def work(database: SqliteDatabase) -> list[int]:
         return [

@@ -84,7 +84,7 @@ async def _as_one_group(disk: Disk, database: SqliteDatabase, jobs: list[Job]) -
     """What each of the jobs gives or raises, run in one transaction."""
     disk.stand_still()
     ahead = asyncio.ensure_future(database.write(_add("ahead")))
-    await asyncio.to_thread(disk.is_asked.wait, 10)
+    await asyncio.to_thread(disk.is_asked.wait, 60)
     waiting = [asyncio.ensure_future(database.write(job)) for job in jobs]
     await asyncio.sleep(0.01)
     disk.goes_on.set()
@@ -97,7 +97,7 @@ def test_writes_of_a_tenant_do_not_wait_for_a_thousand_of_another(disk: Disk, pa
         async with _opened(path) as database:
             disk.stand_still()
             flood = [asyncio.ensure_future(database.write(_add(f"a{n}"), "a")) for n in range(1000)]
-            await asyncio.to_thread(disk.is_asked.wait, 10)
+            await asyncio.to_thread(disk.is_asked.wait, 60)
             others = [
                 asyncio.ensure_future(database.write(_add(f"{tenant}{n}"), tenant))
                 for tenant in ("b", None)
@@ -163,12 +163,12 @@ def test_reads_do_not_wait_for_background_writes_and_writes_do(path: Path) -> No
     async def long(tx: Tx) -> None:
         await _add("aside")(tx)
         begun.set()
-        goes_on.wait(5)
+        goes_on.wait(60)
 
     async def work() -> tuple[list[str], bool, list[str]]:
         async with _opened(path) as database:
             aside = asyncio.ensure_future(database.write_in_background(long))
-            await asyncio.to_thread(begun.wait, 10)
+            await asyncio.to_thread(begun.wait, 60)
             write = asyncio.ensure_future(database.write(_add("b")))
             await asyncio.sleep(0.01)
             meanwhile, was_done = await database.read(_names), write.done()

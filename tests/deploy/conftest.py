@@ -47,7 +47,7 @@ def certificate(directory: Path) -> Certificate:
 def http(certificate: Certificate) -> Iterator[httpx.Client]:
     """A client that trusts the certificate."""
     context = ssl.create_default_context(cafile=certificate.certificate)
-    with httpx.Client(verify=context, timeout=20) as client:
+    with httpx.Client(verify=context, timeout=120) as client:
         yield client
 
 
@@ -91,7 +91,7 @@ def said_to(front: Front, certificate: Certificate, sent: bytes) -> tuple[HTTPRe
     """The answer to these bytes."""
     context = ssl.create_default_context(cafile=certificate.certificate)
     with (
-        socket.create_connection(("127.0.0.1", front.tls), timeout=20) as bare,
+        socket.create_connection(("127.0.0.1", front.tls), timeout=120) as bare,
         context.wrap_socket(bare, server_hostname="localhost") as connection,
     ):
         with contextlib.suppress(ConnectionError):

@@ -56,7 +56,7 @@ class Clients:
     def is_accepted(self, address: str) -> bool:
         """Whether a request of a client with this address may begin."""
         family, own = ("TCP6", "::1") if ":" in address else ("TCP4", "127.0.0.1")
-        bare = socket.create_connection(("127.0.0.1", self._front.tls), timeout=20)
+        bare = socket.create_connection(("127.0.0.1", self._front.tls), timeout=120)
         self._stack.enter_context(bare)
         bare.sendall(f"PROXY {family} {address} {own} 40000 443\r\n".encode())
         with contextlib.suppress(ConnectionError, ssl.SSLEOFError):

@@ -52,7 +52,7 @@ def port(request: pytest.FixtureRequest, directory: Path, served: Service) -> It
 @pytest.fixture
 def cache(port: int) -> Iterator[httpx.Client]:
     """A client of the service behind the cache; with a cookie, Varnish would store nothing."""
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
         yield client
 
 

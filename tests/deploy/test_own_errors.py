@@ -50,7 +50,7 @@ def nginx(put_up: PutUp, served: Service) -> Front:
 
 def said_plainly(port: int, sent: bytes) -> tuple[HTTPResponse, bytes]:
     """The answer to these bytes without TLS."""
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
         with contextlib.suppress(ConnectionError):
             connection.sendall(sent)
         answer = HTTPResponse(connection)

@@ -64,7 +64,7 @@ def test_the_downloaded_client_sends_a_signed_request_from_an_empty_environment(
     subprocess.run([sys.executable, *install], check=True, capture_output=True)
     link_packages({"httpx", "msgspec"}, tmp_path)
     command = [str(python), "-c", _PROGRAM, key.service.url, key.api_key, key.api_secret]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.stderr == ""
     assert json.loads(done.stdout) == ["Downloaded", []]
 

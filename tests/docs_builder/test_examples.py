@@ -45,7 +45,7 @@ def _run(program: list[str], text: str, key: Key) -> subprocess.CompletedProcess
     environment = {"PATH": os.environ["PATH"], **_environment(key)}
     return subprocess.run(
         program, input=text, env=environment, capture_output=True, check=False, text=True,
-        timeout=60,
+        timeout=300,
     )  # fmt: skip
 
 

@@ -74,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
             if name.lower() not in _NOT_PASSED_ON
         }
         url = self.service_url + self.path
-        answer = httpx.request(self.command, url, content=body, headers=headers, timeout=60)
+        answer = httpx.request(self.command, url, content=body, headers=headers, timeout=300)
         content = json.dumps(altered(answer.json())).encode()
         self.send_response(answer.status_code)
         self.send_header("content-type", answer.headers["content-type"])

@@ -54,7 +54,7 @@ class Language(NamedTuple):
             env=env,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr

@@ -66,7 +66,7 @@ def posted(count: int) -> dict[str, Any]:
         command = ["unshare", "--net", "--mount", *user, "sh", "-c", script, sys.executable]
         done = subprocess.run(
             [*command, str(count)], cwd=_ROOT, capture_output=True, text=True, check=False,
-            timeout=100,
+            timeout=300,
         )  # fmt: skip
     if "unshare failed" in done.stderr:
         not_run("this user may make no network namespace")

@@ -40,7 +40,7 @@ def test_log_ins_from_one_address_leave_threads_to_others(
 ) -> None:
     def log_in(address: str, email: str, password: str) -> int:
         transport = httpx.HTTPTransport(local_address=address)
-        with httpx.Client(base_url=service.url, transport=transport, timeout=20) as client:
+        with httpx.Client(base_url=service.url, transport=transport, timeout=120) as client:
             return client.post(LOG_IN, json={"email": email, "password": password}).status_code
 
     with ThreadPoolExecutor(4) as pool:

@@ -32,7 +32,7 @@ def run_node(program: str, stdin: str) -> subprocess.CompletedProcess[str]:
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -62,7 +62,7 @@ def npm(command: str, cwd: Path, *arguments: str) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
         check=False,
     )
     if done.returncode != 0:

@@ -52,7 +52,7 @@ class Receiver:
 
     def connect(self, *, is_lmtp: bool = False) -> smtplib.SMTP:
         """A client that has greeted."""
-        client = (smtplib.LMTP if is_lmtp else smtplib.SMTP)("127.0.0.1", self.port, timeout=30)
+        client = (smtplib.LMTP if is_lmtp else smtplib.SMTP)("127.0.0.1", self.port, timeout=120)
         client.ehlo()
         return client
 

@@ -115,7 +115,7 @@ def _run(python: Path, *args: str, **env: str) -> subprocess.CompletedProcess[st
         env={"PATH": os.environ["PATH"], **env},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

@@ -72,7 +72,7 @@ def test_its_script_signs_every_vector() -> None:
     }  # fmt: skip
     done = subprocess.run(
         [NODE, "--input-type=module", "--eval", _SANDBOX],
-        input=json.dumps(given), capture_output=True, text=True, timeout=60, check=False,
+        input=json.dumps(given), capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     for vector, sent in zip(vectors.VALID, json.loads(done.stdout), strict=True):

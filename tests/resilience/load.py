@@ -60,7 +60,7 @@ class Load:
     ) -> int:
         """Retry on the next node each time, with the same Idempotency-Key."""
         body = new_ticket(external_id)
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while True:
             number += 1
             request = self.key.request("POST", TICKETS, body, idempotency_key=external_id)

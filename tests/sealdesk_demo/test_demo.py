@@ -23,7 +23,7 @@ def run_printed_commands(home: Home, first: str, last: str) -> str:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     return done.stdout
 
@@ -73,6 +73,6 @@ def test_a_second_run_prints_the_command_for_a_new_secret(installed: Terminal) -
     rotation = re.search(r"SEALDESK_DATA_DIR=.* keys rotate \S+", installed.out("demo"))
     assert rotation is not None
     done = subprocess.run(
-        ["sh", "-c", rotation[0]], capture_output=True, text=True, check=True, timeout=60
+        ["sh", "-c", rotation[0]], capture_output=True, text=True, check=True, timeout=300
     )
     assert re.search(r"SEALDESK_API_SECRET=[0-9a-f]{64}\n", done.stdout)

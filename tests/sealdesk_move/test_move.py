@@ -122,7 +122,7 @@ def moved(
         done = subprocess.run(
             ["script", "-qec", command, "/dev/null"],
             env={**source.with_env(**env).env, "TERM": "xterm"},
-            capture_output=True, text=True, check=False, timeout=60,
+            capture_output=True, text=True, check=False, timeout=300,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout
         yield Moved(source, env, done.stdout)

@@ -34,7 +34,7 @@ def owner_url(postgres_template: Template) -> Iterator[str]:
 @pytest.fixture
 def tables(owner_url: str) -> tuple[Table, ...]:
     async def ask() -> tuple[Table, ...]:
-        connection = await asyncpg.connect(owner_url, timeout=5)
+        connection = await asyncpg.connect(owner_url, timeout=60)
         try:
             return await read_tables(connection)
         finally:
@@ -168,7 +168,7 @@ def test_a_move_waits_for_the_end_of_the_last_one(owner_url: str) -> None:
 def test_a_source_on_postgresql_takes_no_writes_meanwhile(owner_url: str) -> None:
     async def run() -> None:
         async with sessions.open_source(owner_url):
-            other = await asyncpg.connect(owner_url, timeout=5)
+            other = await asyncpg.connect(owner_url, timeout=60)
             try:
                 await other.execute("SET lock_timeout = '100ms'")
                 with pytest.raises(asyncpg.LockNotAvailableError):

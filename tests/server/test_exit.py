@@ -41,7 +41,7 @@ class SentRequest:
     """A request that was sent on a connection of its own."""
 
     def __init__(self, served: Served, path: str) -> None:
-        self._connection = HTTPConnection("127.0.0.1", _port(served), timeout=20)
+        self._connection = HTTPConnection("127.0.0.1", _port(served), timeout=120)
         self._connection.request("GET", path)
 
     def is_lost(self) -> bool:

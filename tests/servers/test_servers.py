@@ -88,9 +88,9 @@ def test_sessions_of_any_role_take_turns_on_pgbouncers_one_connection(directory:
 
     async def take_turns() -> None:
         url = pooler.url(role, "secret", database)
-        one, two = [await asyncpg.connect(url, timeout=5) for _ in range(2)]
+        one, two = [await asyncpg.connect(url, timeout=60) for _ in range(2)]
         for session in (one, two, one):
-            assert await session.execute("SELECT 1", timeout=5) == "SELECT 1"
+            assert await session.execute("SELECT 1", timeout=60) == "SELECT 1"
         await one.close()
         await two.close()
 
@@ -105,7 +105,7 @@ def test_a_proxy_answers_and_says_what_it_cannot_read(directory: Path, kind: str
         Haproxy.start(directory / "good", HAPROXY.format(port=port))
     else:
         Nginx.start(directory / "good", NGINX.format(port=port))
-    with urlopen(f"http://127.0.0.1:{port}/", timeout=5) as answer:
+    with urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
         assert answer.status == 204
     with pytest.raises(ServerFailed, match="nonsense"):
         if kind == "haproxy":

@@ -28,7 +28,7 @@ def run(
     command = [*_command(snippet), *arguments]
     env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment}
     return subprocess.run(
-        command, env=env, capture_output=True, check=False, encoding="utf-8", timeout=60
+        command, env=env, capture_output=True, check=False, encoding="utf-8", timeout=300
     )
 
 

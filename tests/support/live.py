@@ -27,7 +27,7 @@ class LiveStream:
 
     def __init__(self, visitor: Visitor, query: str = "", **headers: str) -> None:
         cookie = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())
-        self._connection = HTTPConnection("127.0.0.1", visitor.service.port, timeout=60)
+        self._connection = HTTPConnection("127.0.0.1", visitor.service.port, timeout=300)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self._connection.request("GET", f"/live{query}", headers={"cookie": cookie, **named})
         self.response = self._connection.getresponse()

@@ -27,7 +27,7 @@ class Wire:
     """One connection to the service."""
 
     def __init__(self, service: Service) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", service.port), timeout=60)
+        self._socket = socket.create_connection(("127.0.0.1", service.port), timeout=300)
 
     def __enter__(self) -> "Wire":
         return self

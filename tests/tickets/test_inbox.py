@@ -339,7 +339,7 @@ def test_an_empty_desk_shows_the_first_steps_until_the_first_ticket(
     command = command.partition(">")[2].partition("</pre>")[0]
     for name, value in (("KEY", key.api_key), ("SECRET", key.api_secret)):
         command = command.replace(f"SEALDESK_API_{name}='…'", f"SEALDESK_API_{name}='{value}'")
-    subprocess.run(["sh", "-eu", "-c", command], check=True, capture_output=True, timeout=60)
+    subprocess.run(["sh", "-eu", "-c", command], check=True, capture_output=True, timeout=300)
     response = visitor.get(polled(page))
     assert response.text == "Your first ticket has arrived. Show it."
     (link,) = response.links

@@ -76,7 +76,7 @@ def _types(small: Json, node_modules: Path) -> str:
     program = node_modules / "openapi-typescript" / "bin" / "cli.js"
     done = subprocess.run(
         [NODE, program, "--default-non-nullable=false"],
-        input=json.dumps(small), capture_output=True, check=True, text=True, timeout=100,
+        input=json.dumps(small), capture_output=True, check=True, text=True, timeout=300,
         cwd=node_modules.parent,
     )  # fmt: skip
     # The examples of parameters are in the reference.

@@ -68,7 +68,7 @@ def _run(
     }
     done = subprocess.run(
         [*command, *arguments], cwd=cwd, env=environment,
-        capture_output=True, text=True, timeout=100, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

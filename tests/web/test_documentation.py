@@ -160,6 +160,6 @@ def test_starting_loads_neither_the_template_engine_nor_the_site() -> None:
         "print('jinja2' in sys.modules, documentation._files.cache_info().currsize)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=False, text=True, timeout=30
+        [sys.executable, "-c", program], capture_output=True, check=False, text=True, timeout=120
     )
     assert done.stdout == "False 0\n", done.stderr

@@ -82,7 +82,7 @@ def received(place: Place) -> Iterator[Command]:
 
 def send(place: Place, raw: bytes) -> None:
     """Send a message. Raises what smtplib raises, also when the process is killed meanwhile."""
-    with smtplib.SMTP("127.0.0.1", place.port, timeout=20) as client:
+    with smtplib.SMTP("127.0.0.1", place.port, timeout=120) as client:
         client.sendmail("<>", [place.address], raw)
 
 
@@ -132,7 +132,7 @@ def send_all(place: Place, count: int, *, kill_every_s: float) -> int:
 
 def send_without_reading(place: Place, raw: bytes) -> smtplib.SMTP:
     """Send a message up to its end, and do not read the answer."""
-    client = smtplib.SMTP("127.0.0.1", place.port, timeout=20)
+    client = smtplib.SMTP("127.0.0.1", place.port, timeout=120)
     client.ehlo()
     for command in ("MAIL FROM:<ann@example.test>", f"RCPT TO:<{place.address}>", "DATA"):
         client.docmd(command)

@@ -15,7 +15,7 @@ __all__ = ["place"]
 def test_serve_receives_on_sqlite_and_a_taken_port_is_named(place: Place) -> None:
     listen = f"127.0.0.1:{place.port}"
     terminal = Terminal(place.data_dir, SEALDESK_MAIL_LISTEN=listen)
-    with serving(terminal), closing(smtplib.SMTP("127.0.0.1", place.port, timeout=20)) as client:
+    with serving(terminal), closing(smtplib.SMTP("127.0.0.1", place.port, timeout=120)) as client:
         assert client.ehlo()[0] == 250
         other = terminal.with_env(SEALDESK_DATA_DIR=f"{place.data_dir}-other")
         refusal = other.refused("serve", "--port", "0")

@@ -21,7 +21,7 @@ class Line:
     """A connection that sends bytes as they are."""
 
     def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=120)
         self._file = self._socket.makefile("rb")
 
     def send(self, data: bytes) -> None:
