@@ -21,8 +21,10 @@ from sealdesk.api_keys.permissions import PERMISSIONS
 from sealdesk.api_keys.test_mode import tenants as test_mode
 from sealdesk.api_keys.types import CreatedApiKey, NewApiKey
 from sealdesk.caller import SYSTEM, Caller
+from sealdesk.db import deadline
 from sealdesk.db.engine import Database, Tx
 from sealdesk.db.factory import open_database
+from sealdesk.db.postgres import database as postgres
 from sealdesk.identity import actions as identity
 from sealdesk.identity.types import Role
 from sealdesk.server import serve
@@ -39,6 +41,7 @@ from tests.support.ending import FastEndingServer
 T = TypeVar("T")
 # For what takes a second: a machine may be busy, or ten times slower.
 _TIMEOUT_S = 120.0
+postgres.CONNECT_S = _TIMEOUT_S  # a request waits as long as its deadline says
 PASSWORD = "correct horse battery staple"
 # The same algorithm with little work, because most tests log in and few are about guessing.
 _QUICK_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
@@ -285,7 +288,8 @@ class Service:
         self.write(work)
 
     def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(_TIMEOUT_S)
+        patient = _without_deadline(coroutine)
+        return asyncio.run_coroutine_threadsafe(patient, self._loop).result(_TIMEOUT_S)
 
     def tenant(self, name: str = "Acme") -> Tenant:
         """A new tenant with an administrator."""
@@ -301,6 +305,12 @@ class Service:
         answer = anonymous.post("/api/v1/auth/login", {"email": email, "password": password})
         assert answer.status_code == 200, answer.text
         return Person(self, answer.json()["data"]["access_token"])
+
+
+async def _without_deadline(work: Coroutine[Any, Any, T]) -> T:
+    waits = deadline.Deadline(total_s=_TIMEOUT_S, connection_wait_s=_TIMEOUT_S)
+    deadline.deadline.set(waits)
+    return await work
 
 
 def _bytes(value: object) -> bytes:

@@ -44,10 +44,20 @@ class OpenedTicket(NamedTuple):
 
 
 async def open_ticket(
-    tx: Tx, caller: Caller, new: NewTicket, *, source: Source, now_us: int
+    tx: Tx,
+    caller: Caller,
+    new: NewTicket,
+    *,
+    source: Source,
+    now_us: int,
+    arrived_at: int | None = None,
 ) -> OpenedTicket:
-    """A new ticket; its customer is found or added. Raises ValidationFailed."""
-    created_at = _written_at(new.created_at, now_us, 0)
+    """A new ticket; its customer is found or added. Raises ValidationFailed.
+
+    arrived_at: when a mail server took it, if that was before now.
+    """
+    is_history = new.created_at is not None
+    created_at = _written_at(new.created_at, arrived_at, now_us, 0)
     await _check_new(tx, caller, new)
     email, name = new.customer.email, new.customer.name
     number, known = await ticket_store.draw_number(tx, caller.tenant_id, email)
@@ -67,7 +77,7 @@ async def open_ticket(
         now_us=now_us,
     )
     if caller.has_policies:
-        ticket = await keeping.begin(tx, ticket, email, is_old=new.created_at is not None)
+        ticket = await keeping.begin(tx, ticket, email, is_old=is_history)
     document = await ticket_store.add(tx, ticket)
     for each in attached:
         await attachments.link(tx, caller.tenant_id, each.id, ticket_id=ticket.id)
@@ -75,9 +85,9 @@ async def open_ticket(
         rules.with_customer(document, customer.reference),
         rules.etag(ticket.version, customer.version),
     )
-    event_at = created_at if source == "email" else now_us
+    event_at = created_at if is_history and source == "email" else now_us
     await events.record_new(tx, ticket.tenant_id, "ticket.created", view.json, event_at, now_us)
-    if ticket.assignee_id is not None and new.created_at is None:
+    if ticket.assignee_id is not None and not is_history:
         await notify.assigned(tx, caller, ticket, now_us)
     return OpenedTicket(ticket.id, view)
 
@@ -92,10 +102,12 @@ async def _check_new(tx: Tx, caller: Caller, new: NewTicket) -> None:
         await checks.check_snoozed(tx, caller.tenant_id)
 
 
-def _written_at(imported_at: str | None, now_us: int, newest_us: int) -> int:
-    if imported_at is None:
-        return now_us
-    return rules.written_at(imported_at, now_us, newest_us=newest_us)
+def _written_at(
+    imported_at: str | None, arrived_at: int | None, now_us: int, newest_us: int
+) -> int:
+    if imported_at is not None:
+        return rules.written_at(imported_at, now_us, newest_us=newest_us)
+    return now_us if arrived_at is None else min(now_us, max(arrived_at, newest_us))
 
 
 async def change_ticket(
@@ -141,16 +153,19 @@ async def reply(
     now_us: int,
     needs_recipient: bool = False,
     about_author_id: str = "",
+    arrived_at: int | None = None,
 ) -> Reply:
     """A new reply, and what it changes of its ticket. Raises NotFound, Conflict.
 
     needs_recipient: whether it is refused when nobody can get it. about_author_id: the user whose
-    reply a note is about, who is notified.
+    reply a note is about, who is notified. arrived_at: see `open_ticket`.
     """
     stored = await get_ticket(tx, caller.tenant_id, ticket_id)
     if needs_recipient:
         await checks.check_recipients(tx, stored.ticket, new)
-    written, _ = await _reply(tx, caller, stored, new, now_us, about_author_id=about_author_id)
+    written, _ = await _reply(
+        tx, caller, stored, new, now_us, about_author_id=about_author_id, arrived_at=arrived_at
+    )
     return written
 
 
@@ -265,10 +280,12 @@ async def _reply(
     now_us: int,
     *,
     about_author_id: str = "",
+    arrived_at: int | None = None,
 ) -> tuple[Reply, TicketAndCustomer]:
     """The reply, and the ticket after it."""
     ticket = stored.ticket
-    created_at = _written_at(new.created_at, now_us, ticket.last_message_at or ticket.created_at)
+    newest_us = ticket.last_message_at or ticket.created_at
+    created_at = _written_at(new.created_at, arrived_at, now_us, newest_us)
     attached = await _find_attached(tx, caller.tenant_id, new.attachment_ids)
     written = Reply(
         tenant_id=caller.tenant_id,

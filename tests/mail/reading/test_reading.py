@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from sealdesk import clock
 from sealdesk.mail.receiving import raw_messages
 from sealdesk.mail.receiving import rules as receiving
 from tests.mail.reading.support import Folders, Reading, reading
@@ -50,6 +51,30 @@ def test_messages_of_a_pause_are_taken_after_it(folders: Folders, reader: Readin
     desk.put(message(subject="Meanwhile"))
     desk.change(is_paused=False)
     desk.wait_for("Before", "Meanwhile")
+
+
+def test_a_ticket_has_the_time_at_which_its_message_came(folders: Folders, reader: Reading) -> None:
+    desk, now_s = folders.desk(), int(time.time())
+    desk.put(message(subject="Before"))
+    desk.wait_for("Before")
+    desk.change(is_paused=True)
+    desk.put(message("Hello?", subject="Waited", Message_ID="<w@x.test>"), arrived_at=now_s - 7200)
+    again = message("Anybody?", subject="Re: Waited", In_Reply_To="<w@x.test>")
+    desk.put(again, arrived_at=now_s - 3600)
+    desk.put(message(subject="Moved here"), arrived_at=now_s - 31 * 24 * _HOUR_S)
+    desk.change(is_paused=False)
+    desk.wait_for("Before", "Waited", "Moved here")
+    found = {row["subject"]: row for row in desk.key.walk("/api/v1/external/tickets")}
+    assert found["Waited"]["created_at"] == clock.iso((now_s - 7200) * 1_000_000)
+    assert found["Waited"]["waiting_since"] == found["Waited"]["created_at"]
+    (reply,) = desk.key.walk(f"/api/v1/external/tickets/{found['Waited']['id']}/replies")
+    assert reply["created_at"] == clock.iso((now_s - 3600) * 1_000_000)
+    assert found["Moved here"]["created_at"] >= clock.iso(now_s * 1_000_000)
+    # Who follows events learns of it now.
+    types = ("ticket.created", "reply.created")
+    events = [each for each in desk.key.walk("/api/v1/external/events") if each["type"] in types]
+    assert len(events) == 4
+    assert all(each["timestamp"] >= clock.iso(now_s * 1_000_000) for each in events[1:])
 
 
 def test_another_folder_begins_with_its_new_messages(folders: Folders, reader: Reading) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sealdesk import clock
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.errors import Conflict
 from sealdesk.mail.received_messages import actions
@@ -156,6 +157,18 @@ def test_a_sealed_message_is_read_downloaded_and_released(receiver: Receiver) ->
     assert admin.get(f"{path}/raw").content == raw
     assert "Sealed. Sealed." in logged_in(desk.tenant).get(path.replace(API, PATH)).text
     assert admin.post(f"{path}/release").json()["data"]["outcome"] == "ticket"
+
+
+def test_a_ticket_of_a_released_message_has_the_time_at_which_it_came(
+    own_service: Service,
+) -> None:
+    with receiving(own_service) as receiver:
+        desk = Desk(receiver)
+        desk.get_mail(message(**SPAM))
+        (held,) = desk.messages()
+        own_service.clock.advance(DAY_S)
+        desk.release()
+        assert desk.ticket()["created_at"] == clock.iso(held["received_at"])
 
 
 def test_an_expired_message_is_neither_released_nor_read(own_service: Service) -> None:

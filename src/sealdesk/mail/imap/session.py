@@ -176,7 +176,7 @@ class ImapSession(Commands):
         return [listed for each in lines if (listed := read_listed(each))]
 
     async def _list_uids(self, first: int, last: int, deadline: float) -> list[Listed]:
-        command = b"UID FETCH %d:%d (UID RFC822.SIZE)" % (first, last)
+        command = b"UID FETCH %d:%d (UID RFC822.SIZE INTERNALDATE)" % (first, last)
         found = await self._list(command, deadline)
         return sorted(each for each in found if first <= each.uid <= last)
 

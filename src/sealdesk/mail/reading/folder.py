@@ -102,9 +102,7 @@ class FolderReader:
         found = await self._state.database.read(
             lambda tx: store.find_known(tx, self._mailbox, keys), self._mailbox.tenant_id
         )
-        return [
-            Listed(each.uid, each.size_bytes) for each in recent if known_of[each.uid] not in found
-        ]
+        return [each._replace(header=b"") for each in recent if known_of[each.uid] not in found]
 
     async def _take(self, listed: Listed) -> None:
         holding = Holding(self._budget, self._mailbox.tenant_id)
@@ -146,7 +144,7 @@ class FolderReader:
 
     async def _take_raw(self, listed: Listed, raw: bytes) -> None:
         try:
-            await self._finish(Arrival(raw))
+            await self._finish(self._arrival(listed, raw))
         except ServiceUnavailable:
             raise
         except WaitingFull:
@@ -160,7 +158,11 @@ class FolderReader:
     async def _take_stand_in(self, listed: Listed, text: str) -> None:
         stand_in = await self._stand_in(listed, text)
         if stand_in is not None:
-            await self._finish(Arrival(stand_in, is_stand_in=True))
+            await self._finish(self._arrival(listed, stand_in)._replace(is_stand_in=True))
+
+    def _arrival(self, listed: Listed, raw: bytes) -> Arrival:
+        arrived_at = rules.arrived_at(listed, self._state.clock.now_us())
+        return Arrival(raw, arrived_at=arrived_at)
 
     async def _finish(self, arrival: Arrival) -> None:
         received = asyncio.create_task(arrivals.receive(self._state, self._mailbox, arrival))

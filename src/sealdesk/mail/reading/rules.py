@@ -14,6 +14,9 @@ from sealdesk.mail.servers import ProblemCode
 _SECOND_US = 1_000_000
 # The clocks of mail servers differ. What is looked at again is recognised by its Message-ID.
 _AGAIN_US = 24 * 3600 * _SECOND_US
+# How long a message has waited if its ticket gets the time at which it came: servers tell seconds,
+# and what is older was moved into the folder, where its ticket would be at the end of all lists.
+_MIN_WAITED_US, _MAX_WAITED_US = 60 * _SECOND_US, 30 * 24 * 3600 * _SECOND_US
 _MIB = 1024 * 1024
 _MAX_DATE = 100
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -71,6 +74,14 @@ def is_old(listed: Listed, mailbox: Mailbox) -> bool:
     sent_at = _sent_at(listed.header)
     is_sent_before = sent_at is None or sent_at < since
     return listed.arrived_at is not None and listed.arrived_at < since and is_sent_before
+
+
+def arrived_at(listed: Listed, now_us: int) -> int | None:
+    """When a message came, if it waited in its folder; None if that is not known, or long ago."""
+    if listed.arrived_at is None:
+        return None
+    has_waited = _MIN_WAITED_US <= now_us - listed.arrived_at <= _MAX_WAITED_US
+    return listed.arrived_at if has_waited else None
 
 
 def known_of(header: bytes) -> Known | None:

@@ -116,7 +116,8 @@ async def read_again(state: AppState, mailbox: Mailbox, message: ReceivedMessage
     envelope = rules.read_envelope(message)
     recipients = tuple(threads.reply_address(mailbox.address, each) for each in envelope.tokens)
     sender = "" if envelope.has_empty_sender else None
-    return await prepare(state, mailbox, Arrival(raw, recipients, sender))
+    arrived_at = envelope.arrived_at or message.received_at
+    return await prepare(state, mailbox, Arrival(raw, recipients, sender, arrived_at=arrived_at))
 
 
 async def prepare(state: AppState, mailbox: Mailbox, arrival: Arrival) -> Incoming:
@@ -175,6 +176,7 @@ def _incoming(
         quota_bytes=state.settings.attachment_quota_bytes,
         authserv_ids=state.settings.mail.authserv_ids,
         waiting_bytes=None if arrival.is_stand_in else state.settings.mail.waiting_bytes,
+        arrived_at=arrival.arrived_at,
     )
 
 

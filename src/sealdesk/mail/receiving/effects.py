@@ -120,7 +120,9 @@ async def open_ticket(
         created_at=_written_at(incoming, 0),
     )
     caller = system_caller(incoming.mailbox.tenant_id)
-    opened = await tickets.open_ticket(tx, caller, new, source="email", now_us=now_us)
+    opened = await tickets.open_ticket(
+        tx, caller, new, source="email", now_us=now_us, arrived_at=incoming.arrived_at
+    )
     await _remember(tx, incoming, opened.id)
     await _add_people(tx, case, opened.id, now_us)
     await _warn(tx, case, opened.id, now_us)
@@ -175,7 +177,9 @@ async def add_reply(
         attachment_ids=attached.ids,
         created_at=_written_at(incoming, _newest_us(thread)),
     )
-    reply = await tickets.reply(tx, caller, ticket_id, new, now_us=now_us)
+    reply = await tickets.reply(
+        tx, caller, ticket_id, new, now_us=now_us, arrived_at=incoming.arrived_at
+    )
     await _remember(tx, incoming, ticket_id)
     people = [] if is_internal else await _add_people(tx, case, ticket_id, now_us)
     reason = rules.automatic_reason(incoming)
@@ -197,7 +201,9 @@ async def add_strangers_note(tx: Tx, case: Case, thread: Thread, now_us: int) ->
         attachment_ids=attached.ids,
         created_at=_written_at(incoming, _newest_us(thread)),
     )
-    reply = await tickets.reply(tx, caller, ticket.id, new, now_us=now_us)
+    reply = await tickets.reply(
+        tx, caller, ticket.id, new, now_us=now_us, arrived_at=incoming.arrived_at
+    )
     await _remember(tx, incoming, ticket.id)
     return Effect("note", STRANGER, ticket.id, reply.id, "stranger")
 

@@ -235,6 +235,7 @@ def _envelope_of(incoming: Incoming) -> str | None:
         _tokens(incoming, incoming.recipients),
         incoming.envelope_sender == "",
         incoming.message.content_hash,
+        incoming.arrived_at,
     )
     return msgspec.json.encode(found).decode()
 

@@ -56,11 +56,13 @@ class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
 
     tokens: of the reply addresses among its recipients. has_empty_sender: as a report has it.
     content_hash: see ParsedMessage; with its key it tells the message from all others.
+    arrived_at: see Arrival.
     """
 
     tokens: tuple[str, ...] = ()
     has_empty_sender: bool = False
     content_hash: str = ""
+    arrived_at: int | None = None
 
 
 class RawMessage(NamedTuple):
@@ -116,7 +118,7 @@ class Incoming(msgspec.Struct, frozen=True):
 
     recipients: the addresses of the mailbox that its envelope names. envelope_sender: "" for a
     report, None if there is no envelope. files: those to attach. left_out: the names of the others.
-    waiting_bytes: how many may wait for a person, None for any number.
+    waiting_bytes: how many may wait for a person, None for any number. arrived_at: see Arrival.
     """
 
     mailbox: Mailbox
@@ -130,18 +132,21 @@ class Incoming(msgspec.Struct, frozen=True):
     authserv_ids: frozenset[str]
     history: History | None = None
     waiting_bytes: int | None = None
+    arrived_at: int | None = None
 
 
 class Arrival(NamedTuple):
     """A message as it arrived. recipients, envelope_sender: see Incoming.
 
     is_stand_in: whether it stands for one that stays where it is, and so has room always.
+    arrived_at: when a server took it that keeps it in a folder; None for one that comes now.
     """
 
     raw: bytes
     recipients: tuple[str, ...] = ()
     envelope_sender: str | None = None
     is_stand_in: bool = False
+    arrived_at: int | None = None
 
 
 class FromAddress(NamedTuple):
