@@ -30,11 +30,11 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import (
     Conflict,
     Fault,
-    NotFound,
     PreconditionFailed,
     TooManyRequests,
     gettext_noop,
     invalid,
+    must_exist,
 )
 from sealdesk.event_log import events
 from sealdesk.records import audit, test_tenants
@@ -167,10 +167,7 @@ async def confirm_keys(
 
 async def get_key(tx: Tx, tenant_id: str, key_id: str) -> ApiKey:
     """Raises NotFound."""
-    key = await store.find(tx, tenant_id, key_id)
-    if key is None:
-        raise NotFound
-    return key
+    return must_exist(await store.find(tx, tenant_id, key_id))
 
 
 async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, key_ring: KeyRing) -> bool:

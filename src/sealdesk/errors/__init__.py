@@ -5,12 +5,14 @@ The problem type of an exception has its error code. The types that several room
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sealdesk.errors import general
 from sealdesk.errors.problem_type import ProblemType, declared_in, gettext_noop
 
 __all__ = ["ProblemType", "declared_in", "gettext_noop"]
+
+T = TypeVar("T")
 
 
 class ConfigurationError(Exception):
@@ -226,3 +228,16 @@ def invalid(faults: Sequence[Fault]) -> ValidationFailed:
     if len(faults) == 1:
         return ValidationFailed(general.VALIDATION_FAILED, faults=faults)
     return ValidationFailed(general.SEVERAL_FIELDS_FAILED, faults=faults, count=len(faults))
+
+
+def raise_any(faults: Sequence[Fault]) -> None:
+    """Raises ValidationFailed if there are faults."""
+    if faults:
+        raise invalid(faults)
+
+
+def must_exist(value: T | None) -> T:
+    """What was looked for. Raises NotFound for None."""
+    if value is None:
+        raise NotFound
+    return value

@@ -6,7 +6,7 @@ from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.customers import actions as customers
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Fault, NotFound, PreconditionFailed, invalid
+from sealdesk.errors import Fault, PreconditionFailed, invalid, must_exist
 from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import representation
@@ -206,18 +206,12 @@ async def send_reply(
 
 async def get_view(tx: Tx, tenant_id: str, ticket_id: str) -> TicketView:
     """A ticket as the API shows it. Raises NotFound."""
-    view = await ticket_store.find_view(tx, tenant_id, ticket_id)
-    if view is None:
-        raise NotFound
-    return view
+    return must_exist(await ticket_store.find_view(tx, tenant_id, ticket_id))
 
 
 async def get_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer:
     """Raises NotFound."""
-    stored = await ticket_store.find(tx, tenant_id, ticket_id)
-    if stored is None:
-        raise NotFound
-    return stored
+    return must_exist(await ticket_store.find(tx, tenant_id, ticket_id))
 
 
 async def _check_undo(tx: Tx, tenant_id: str, ticket_id: str, wanted: SeenChange) -> None:

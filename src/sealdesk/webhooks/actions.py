@@ -9,7 +9,7 @@ from sealdesk.caller import Caller
 from sealdesk.crypto import webhook_signing
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, NotFound, invalid
+from sealdesk.errors import Conflict, NotFound, must_exist, raise_any
 from sealdesk.event_log import events
 from sealdesk.records import audit, webhook_secrets
 from sealdesk.resources.paging import PageRequest
@@ -118,10 +118,7 @@ async def rotate_secret(
 
 async def get_webhook(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
     """Raises NotFound."""
-    endpoint = await endpoint_store.find(tx, tenant_id, endpoint_id)
-    if endpoint is None:
-        raise NotFound
-    return endpoint
+    return must_exist(await endpoint_store.find(tx, tenant_id, endpoint_id))
 
 
 async def get_delivery(
@@ -259,10 +256,7 @@ async def get_active(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
 
 async def _get_delivery(tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: str) -> Delivery:
     await get_webhook(tx, tenant_id, endpoint_id)
-    delivery = await endpoint_store.find_delivery(tx, tenant_id, endpoint_id, delivery_id)
-    if delivery is None:
-        raise NotFound
-    return delivery
+    return must_exist(await endpoint_store.find_delivery(tx, tenant_id, endpoint_id, delivery_id))
 
 
 def _with_secret(endpoint: Endpoint, secret: str, key_ring: KeyRing) -> Endpoint:
@@ -279,9 +273,7 @@ def _reseal(endpoint: Endpoint, sealed: bytes, version: int, key_ring: KeyRing) 
 
 def _parse_range(new: NewReplay, now_us: int) -> tuple[int, int]:
     since, until = clock.parse_instant(new.since) or 0, clock.parse_instant(new.until) or 0
-    faults = rules.find_range_faults(since, until, now_us)
-    if faults:
-        raise invalid(faults)
+    raise_any(rules.find_range_faults(since, until, now_us))
     return since, until
 
 

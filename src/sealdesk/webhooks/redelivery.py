@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sealdesk import clock
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import invalid
+from sealdesk.errors import raise_any
 from sealdesk.webhooks import actions, rules
 from sealdesk.webhooks.store import delivery_log
 from sealdesk.webhooks.store import endpoints as endpoint_store
@@ -19,9 +19,7 @@ async def redeliver_failed(
 ) -> Restarted:
     """Send failed deliveries again, oldest first. Raises NotFound, Conflict, ValidationFailed."""
     since = clock.parse_instant(new.since) or 0
-    faults = rules.find_since_faults(since, now_us)
-    if faults:
-        raise invalid(faults)
+    raise_any(rules.find_since_faults(since, now_us))
     await actions.get_active(tx, caller.tenant_id, endpoint_id)
     count = await delivery_log.restart_failed(
         tx, caller.tenant_id, endpoint_id, since, now_us=now_us, limit=MOST

@@ -16,7 +16,7 @@ from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db import threads
 from sealdesk.db.engine import Tx
-from sealdesk.errors import NotFound, ServiceUnavailable
+from sealdesk.errors import NotFound, ServiceUnavailable, must_exist
 from sealdesk.resources.paging import PageRequest
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
@@ -41,10 +41,7 @@ async def ask(request: Request) -> Response:
             raise NotFound
         if not refusal_id:
             return None
-        refused = await store.find_refusal(tx, tenant_id, key_id, refusal_id)
-        if refused is None:
-            raise NotFound
-        return refused
+        return must_exist(await store.find_refusal(tx, tenant_id, key_id, refusal_id))
 
     refused = await request.read(work)
     if refused is None:

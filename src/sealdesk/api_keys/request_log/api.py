@@ -10,7 +10,7 @@ from sealdesk import clock, ids
 from sealdesk.api_keys.request_log import store
 from sealdesk.api_keys.request_log.store import LAST_ID, RequestQuery
 from sealdesk.clock import Iso
-from sealdesk.errors import NotFound
+from sealdesk.errors import NotFound, must_exist
 from sealdesk.errors.general import QUERY_TOO_SLOW
 from sealdesk.ids import Id
 from sealdesk.telemetry.counters import LoggedRequest
@@ -122,9 +122,7 @@ async def get_request(request: Request, request_id: str) -> Response:
     """The request whose response had this `x-request-id`."""
     if not ids.is_request_id(request_id):
         raise NotFound
-    found = await request.fetch(store.find, request_id)
-    if found is None:
-        raise NotFound
+    found = must_exist(await request.fetch(store.find, request_id))
     return envelope.one(shown(found))
 
 

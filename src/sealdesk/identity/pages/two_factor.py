@@ -4,7 +4,7 @@ from markupsafe import Markup
 
 from sealdesk import clock
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, NotFound, ValidationFailed
+from sealdesk.errors import ApiError, ValidationFailed, must_exist
 from sealdesk.identity import store
 from sealdesk.identity.two_factor import actions, rules
 from sealdesk.identity.types import User
@@ -138,7 +138,4 @@ async def _render_setup(
 
 async def _get_own_user(tx: Tx, request: Request) -> User:
     caller = request.caller
-    user = await store.find(tx, caller.tenant_id, caller.actor.id)
-    if user is None:
-        raise NotFound
-    return user
+    return must_exist(await store.find(tx, caller.tenant_id, caller.actor.id))

@@ -5,7 +5,7 @@ from typing import Any
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Forbidden, NotFound, TooManyRequests
+from sealdesk.errors import Conflict, Forbidden, TooManyRequests, must_exist
 from sealdesk.identity import actions, rules
 from sealdesk.identity import store as users
 from sealdesk.identity.errors import (
@@ -25,10 +25,7 @@ from sealdesk.records import audit
 
 async def get_user(tx: Tx, caller: Caller, user_id: str) -> User:
     """Raises NotFound."""
-    user = await users.find(tx, caller.tenant_id, user_id)
-    if user is None:
-        raise NotFound
-    return user
+    return must_exist(await users.find(tx, caller.tenant_id, user_id))
 
 
 async def invite(tx: Tx, caller: Caller, new: Invitation, *, now_us: int) -> tuple[User, str]:

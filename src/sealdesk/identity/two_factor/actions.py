@@ -8,7 +8,7 @@ from sealdesk import ids
 from sealdesk.caller import Actor, Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Fault, NotFound, TooManyRequests, gettext_noop, invalid
+from sealdesk.errors import Fault, NotFound, TooManyRequests, gettext_noop, invalid, must_exist
 from sealdesk.identity import store as identity_store
 from sealdesk.identity.errors import TOO_MANY_CODES
 from sealdesk.identity.two_factor import rules, store
@@ -86,9 +86,7 @@ async def renew_recovery_codes(
 ) -> tuple[str, ...]:
     """New recovery codes in place of all earlier ones. Raises NotFound."""
     await _lock(tx, user)
-    factor = await find_confirmed(tx, user)
-    if factor is None:
-        raise NotFound
+    factor = must_exist(await find_confirmed(tx, user))
     codes = rules.mint_recovery_codes()
     hashes = rules.hash_recovery_codes(codes)
     await store.update(tx, msgspec.structs.replace(factor, recovery_hashes=hashes))

@@ -8,7 +8,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Fault, NotFound, ValidationFailed, gettext_noop, invalid
+from sealdesk.errors import Fault, NotFound, ValidationFailed, gettext_noop, raise_any
 from sealdesk.mail.blocks import store as blocks
 from sealdesk.mail.contact_form import rules, store
 from sealdesk.mail.contact_form.types import ContactForm, FormRequest, FormSettings, Submission
@@ -143,8 +143,7 @@ async def _check(tx: Tx, tenant_id: str, wanted: FormSettings) -> None:
     known = {each.key for each in await custom_fields.list_active(tx, tenant_id)}
     if not known.issuperset(wanted.field_keys):
         faults.append(Fault("/field_keys", "unknown_field", _UNKNOWN_FIELD))
-    if faults:
-        raise invalid(faults)
+    raise_any(faults)
 
 
 async def _may_get_mail(tx: Tx, tenant_id: str, identity: str, now_us: int) -> bool:

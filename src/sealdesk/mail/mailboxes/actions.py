@@ -10,7 +10,7 @@ from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, must_exist, raise_any
 from sealdesk.event_log import events
 from sealdesk.mail.mailboxes import passwords, rules
 from sealdesk.mail.mailboxes.errors import (
@@ -39,10 +39,7 @@ _NO_TEAM = gettext_noop("There is no such team.")
 
 async def get_mailbox(tx: Tx, tenant_id: str, mailbox_id: str) -> Mailbox:
     """Raises NotFound."""
-    mailbox = await mailboxes.find(tx, tenant_id, mailbox_id)
-    if mailbox is None:
-        raise NotFound
-    return mailbox
+    return must_exist(await mailboxes.find(tx, tenant_id, mailbox_id))
 
 
 async def create_mailbox(
@@ -218,8 +215,7 @@ async def _check(tx: Tx, mailbox: Mailbox, faults: list[Fault], before: Mailbox 
     is_same = before is not None and before.team_id == team_id
     if team_id and not is_same and not await teams.is_team(tx, mailbox.tenant_id, team_id):
         faults = [*faults, Fault("/team_id", "unknown_team", _NO_TEAM)]
-    if faults:
-        raise invalid(faults)
+    raise_any(faults)
 
 
 async def _claim(tx: Tx, mailbox: Mailbox, identities: Collection[str]) -> None:

@@ -3,7 +3,13 @@
 from typing import Any
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, NotFound, TooManyRequests, ValidationFailed
+from sealdesk.errors import (
+    ApiError,
+    Conflict,
+    NotFound,
+    TooManyRequests,
+    ValidationFailed,
+)
 from sealdesk.mail.blocks import actions as block_actions
 from sealdesk.mail.blocks import store as block_store
 from sealdesk.mail.blocks.types import Block, NewMailBlock

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from sealdesk.caller import Actor, Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, NotFound, invalid
+from sealdesk.errors import Conflict, invalid, must_exist
 from sealdesk.event_log import events
 from sealdesk.identity import store as identity
 from sealdesk.mail.contact_form.rules import faults_of_url
@@ -58,9 +58,7 @@ async def get_linked_ticket(tx: Tx, opened: Opened, key_ring: KeyRing, now_us: i
     """What a link asks about. Raises NotFound."""
     tenant_id, ticket_id = opened.tenant_id, opened.ticket_id
     stored = await tickets.get_ticket(tx, tenant_id, ticket_id)
-    tenant = await identity.find_tenant(tx, tenant_id)
-    if tenant is None:
-        raise NotFound
+    tenant = must_exist(await identity.find_tenant(tx, tenant_id))
     listed = await threads.list_participants(tx, tenant_id, ticket_id)
     state = _state_of(stored)
     if state == "open" and opened.expires_at <= now_us:

@@ -2,7 +2,7 @@
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Gone, NotFound
+from sealdesk.errors import Conflict, Gone, must_exist
 from sealdesk.mail.mailboxes.store import mailboxes
 from sealdesk.mail.received_messages.types import StoredMessage
 from sealdesk.mail.receiving import actions as receiving
@@ -24,12 +24,8 @@ DELETED = "deleted by a person"
 
 async def get_message(tx: Tx, tenant_id: str, message_id: str) -> StoredMessage:
     """Raises NotFound."""
-    message = await store.find(tx, tenant_id, message_id)
-    if message is None:
-        raise NotFound
-    mailbox = await mailboxes.find_ever(tx, tenant_id, message.mailbox_id)
-    if mailbox is None:
-        raise NotFound
+    message = must_exist(await store.find(tx, tenant_id, message_id))
+    mailbox = must_exist(await mailboxes.find_ever(tx, tenant_id, message.mailbox_id))
     return StoredMessage(message, mailbox)
 
 

@@ -2,7 +2,7 @@
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, NotFound
+from sealdesk.errors import Conflict, must_exist
 from sealdesk.mail.receiving import effects, rules, store
 from sealdesk.mail.receiving.cases import read_case, read_origin
 from sealdesk.mail.receiving.errors import NOT_HELD
@@ -100,9 +100,7 @@ async def process_again(
 
 
 async def _get_waiting(tx: Tx, incoming: Incoming, message_id: str) -> ReceivedMessage:
-    stored = await store.find(tx, incoming.mailbox.tenant_id, message_id)
-    if stored is None:
-        raise NotFound
+    stored = must_exist(await store.find(tx, incoming.mailbox.tenant_id, message_id))
     if stored.outcome not in WAITING:
         raise Conflict(NOT_HELD)
     return stored

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sealdesk import clock
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, raise_any
 from sealdesk.mail.mailboxes.store import mailboxes
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.threads import rules, store
@@ -125,13 +125,13 @@ def to_response(participants: Iterable[Participant]) -> ParticipantsResponse:
 
 def _check(wanted: list[NewParticipant], own: list[Mailbox]) -> None:
     addresses = {each.address_identity for each in own}
-    faults = [
-        Fault(f"/participants/{number}/email", "own_mailbox", _OF_MAILBOX)
-        for number, each in enumerate(wanted)
-        if email_identity(rules.mailbox_address(each.email)) in addresses
-    ]
-    if faults:
-        raise invalid(faults)
+    raise_any(
+        [
+            Fault(f"/participants/{number}/email", "own_mailbox", _OF_MAILBOX)
+            for number, each in enumerate(wanted)
+            if email_identity(rules.mailbox_address(each.email)) in addresses
+        ]
+    )
 
 
 def _choose_mailbox(known: list[Participant], own: list[Mailbox]) -> str:

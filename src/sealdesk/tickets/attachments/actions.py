@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.errors import Conflict, Fault, gettext_noop, invalid, must_exist
 from sealdesk.tickets.attachments import rules, store
 from sealdesk.tickets.attachments.errors import ATTACHMENT_QUOTA_EXCEEDED
 from sealdesk.tickets.attachments.types import Attachment
@@ -32,10 +32,7 @@ async def check_quota(tx: Tx, tenant_id: str, size: int, *, quota_bytes: int) ->
 
 async def get_attachment(tx: Tx, tenant_id: str, attachment_id: str) -> Attachment:
     """Raises NotFound."""
-    found = await store.find(tx, tenant_id, attachment_id)
-    if found is None:
-        raise NotFound
-    return found
+    return must_exist(await store.find(tx, tenant_id, attachment_id))
 
 
 async def find_attached(tx: Tx, tenant_id: str, ids: Sequence[str]) -> tuple[AttachmentRef, ...]:

@@ -7,7 +7,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, invalid
+from sealdesk.errors import Conflict, Fault, must_exist, raise_any
 from sealdesk.records import audit
 from sealdesk.tickets.automation import references, rules, store
 from sealdesk.tickets.automation.errors import TOO_MANY_RULES
@@ -16,10 +16,7 @@ from sealdesk.tickets.automation.types import NewRule, Rule, RuleChange
 
 async def get_rule(tx: Tx, tenant_id: str, rule_id: str) -> Rule:
     """Raises NotFound."""
-    rule = await store.find(tx, tenant_id, rule_id)
-    if rule is None:
-        raise NotFound
-    return rule
+    return must_exist(await store.find(tx, tenant_id, rule_id))
 
 
 async def create_rule(tx: Tx, caller: Caller, new: NewRule, *, now_us: int) -> Rule:
@@ -86,9 +83,7 @@ async def find_faults(tx: Tx, rule: Rule) -> list[Fault]:
 
 
 async def _check(tx: Tx, rule: Rule) -> None:
-    faults = await find_faults(tx, rule)
-    if faults:
-        raise invalid(faults)
+    raise_any(await find_faults(tx, rule))
 
 
 async def _lock_rules(tx: Tx, caller: Caller) -> None:

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, invalid
+from sealdesk.errors import Conflict, Fault, raise_any
 from sealdesk.event_log.events import Changes
 from sealdesk.tickets.automation import actions, rules, store
 from sealdesk.tickets.automation.errors import TOO_MANY_RULES
@@ -80,8 +80,7 @@ async def _plan(
             each._replace(pointer=f"/rules/{place}{each.pointer}")
             for each in await actions.find_faults(tx, rule)
         ]
-    if faults:
-        raise invalid(faults)
+    raise_any(faults)
     return steps
 
 

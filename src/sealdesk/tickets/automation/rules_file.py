@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sealdesk.errors import Fault, invalid
+from sealdesk.errors import Fault, raise_any
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.automation.types import (
     Condition,
@@ -115,8 +115,7 @@ def from_file(filed: RulesFile, named: Named) -> list[NewRule]:
                 each.is_enabled,
             )
         )
-    if faults:
-        raise invalid(faults)
+    raise_any(faults)
     return wanted
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.errors import Conflict, Fault, gettext_noop, must_exist, raise_any
 from sealdesk.records import audit
 from sealdesk.resources import merge_patch
 from sealdesk.tickets.custom_fields import rules, store
@@ -43,8 +43,7 @@ async def define_field(tx: Tx, caller: Caller, new: NewField, *, now_us: int) ->
     faults = rules.choice_faults(field)
     if field.key.lower() in {each.key.lower() for each in fields}:
         faults.append(Fault("/key", "taken", _TAKEN))
-    if faults:
-        raise invalid(faults)
+    raise_any(faults)
     await store.add(tx, field)
     if new.position is not None:
         field = await _move(tx, [*fields, field], field, new.position)
@@ -60,9 +59,7 @@ async def change_field(
     fields = await _lock(tx, caller.tenant_id)
     field = await get_field(tx, caller.tenant_id, field_id)
     after = rules.changed(field, change, now_us)
-    faults = rules.choice_faults(after)
-    if faults:
-        raise invalid(faults)
+    raise_any(rules.choice_faults(after))
     if after.is_active and not field.is_active:
         _check_active(fields)
     if after != field:
@@ -89,10 +86,7 @@ async def delete_field(tx: Tx, caller: Caller, field_id: str, *, now_us: int) ->
 
 async def get_field(tx: Tx, tenant_id: str, field_id: str) -> Field:
     """Raises NotFound."""
-    field = await store.find(tx, tenant_id, field_id)
-    if field is None:
-        raise NotFound
-    return field
+    return must_exist(await store.find(tx, tenant_id, field_id))
 
 
 async def list_active(tx: Tx, tenant_id: str) -> list[Field]:
@@ -104,9 +98,7 @@ async def check_values(tx: Tx, tenant_id: str, values: Values) -> None:
     """Check what a change of a ticket writes. Raises ValidationFailed."""
     if merge_patch.is_same(values.before, values.after) and not values.is_resolved:
         return
-    faults = rules.find_faults(await list_active(tx, tenant_id), values)
-    if faults:
-        raise invalid(faults)
+    raise_any(rules.find_faults(await list_active(tx, tenant_id), values))
 
 
 async def _lock(tx: Tx, tenant_id: str) -> list[Field]:

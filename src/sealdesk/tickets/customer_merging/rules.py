@@ -6,7 +6,7 @@ import msgspec
 
 from sealdesk.customers import rules as customers
 from sealdesk.customers.types import MAX_OTHERS, Customer
-from sealdesk.errors import Conflict, Fault, invalid
+from sealdesk.errors import Conflict, Fault, raise_any
 from sealdesk.resources import representation
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.customer_merging.errors import TOO_MANY_TICKETS
@@ -128,5 +128,4 @@ def _check_size(customer: Customer) -> None:
         if len(getattr(customer, name)) > MAX_OTHERS:
             values = {"what": what, "limit": MAX_OTHERS}
             faults.append(Fault("/into", "too_many", _TOO_MANY, values))
-    if faults:
-        raise invalid(faults)
+    raise_any(faults)

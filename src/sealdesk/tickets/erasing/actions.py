@@ -5,7 +5,7 @@ from sealdesk.customers import actions as customers
 from sealdesk.customers import store as customer_store
 from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Tx
-from sealdesk.errors import NotFound
+from sealdesk.errors import must_exist
 from sealdesk.records import audit
 from sealdesk.tickets.erasing import rules, store
 from sealdesk.tickets.erasing.types import Erasure
@@ -35,10 +35,7 @@ async def begin(tx: Tx, caller: Caller, customer_id: str, *, now_us: int) -> Era
 
 async def get_erasure(tx: Tx, tenant_id: str, customer_id: str) -> Erasure:
     """Raises NotFound."""
-    erasure = await store.find(tx, tenant_id, customer_id)
-    if erasure is None:
-        raise NotFound
-    return erasure
+    return must_exist(await store.find(tx, tenant_id, customer_id))
 
 
 async def _new_erasure(tx: Tx, caller: Caller, customer: Customer, now_us: int) -> Erasure:

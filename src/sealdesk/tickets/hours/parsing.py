@@ -5,7 +5,7 @@ from datetime import date
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-from sealdesk.errors import Fault, gettext_noop, invalid
+from sealdesk.errors import Fault, gettext_noop, raise_any
 from sealdesk.tickets.hours.types import DAYS, MAX_HOLIDAYS, Hours, HoursBody, Interval
 
 _MAX_INTERVALS = 6  # of a day
@@ -27,8 +27,7 @@ def to_hours(typed: HoursBody) -> Hours:
     )
     if not _is_zone(typed.time_zone):
         faults.insert(0, Fault("/time_zone", "unknown_time_zone", _NO_ZONE))
-    if faults:
-        raise invalid(faults)
+    raise_any(faults)
     return hours
 
 

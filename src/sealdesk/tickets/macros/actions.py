@@ -7,7 +7,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.errors import Conflict, Fault, gettext_noop, must_exist, raise_any
 from sealdesk.records import audit
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.macros import rules, store, variables
@@ -25,10 +25,7 @@ _decode_ticket = msgspec.json.Decoder(TicketResponse).decode
 
 async def get_macro(tx: Tx, tenant_id: str, macro_id: str) -> Macro:
     """Raises NotFound."""
-    macro = await store.find(tx, tenant_id, macro_id)
-    if macro is None:
-        raise NotFound
-    return macro
+    return must_exist(await store.find(tx, tenant_id, macro_id))
 
 
 async def create_macro(tx: Tx, caller: Caller, new: NewMacro, *, now_us: int) -> Macro:
@@ -117,8 +114,7 @@ async def _check(tx: Tx, macro: Macro, before: Macro | None) -> None:
     is_same = before is not None and before.team_id == macro.team_id
     if not is_same and not await _may_have_team(tx, macro):
         faults.append(Fault("/team_id", "unknown_team", _NO_TEAM))
-    if faults:
-        raise invalid(faults)
+    raise_any(faults)
 
 
 async def _may_be_assigned(tx: Tx, macro: Macro) -> bool:

@@ -2,7 +2,7 @@
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.errors import NotFound
+from sealdesk.errors import must_exist
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.notifications import store
 from sealdesk.tickets.notifications.types import Notification
@@ -51,11 +51,9 @@ async def open_notification(request: Request, notification_id: str) -> Response:
     caller = request.caller
 
     async def work(tx: Tx) -> str:
-        ticket_id = await store.find_ticket_id(
-            tx, caller.tenant_id, caller.actor.id, notification_id
+        ticket_id = must_exist(
+            await store.find_ticket_id(tx, caller.tenant_id, caller.actor.id, notification_id)
         )
-        if ticket_id is None:
-            raise NotFound
         await store.mark_read(
             tx, caller.tenant_id, caller.actor.id, notification_id, request.now_us
         )

@@ -4,7 +4,7 @@ from typing import Any
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, NotFound, PreconditionFailed, ValidationFailed
+from sealdesk.errors import Conflict, NotFound, PreconditionFailed, ValidationFailed, must_exist
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions
 from sealdesk.tickets.custom_fields import store as custom_field_store
@@ -44,9 +44,7 @@ async def _path_of_number(request: Request, digits: str) -> str:
     if not digits.isascii() or len(digits) > _MAX_DIGITS:
         raise NotFound
     tenant_id, number = request.caller.tenant_id, int(digits)
-    found = await request.read(lambda tx: ticket_store.find_id(tx, tenant_id, number))
-    if found is None:
-        raise NotFound
+    found = must_exist(await request.read(lambda tx: ticket_store.find_id(tx, tenant_id, number)))
     query = f"?{request.query.decode('latin-1')}" if request.query else ""
     return f"{PATH}/{found}{query}"
 

@@ -1,7 +1,7 @@
 """Unread tickets: opening the page of a ticket marks it as read, and a button as unread again."""
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import NotFound, ServiceUnavailable
+from sealdesk.errors import ServiceUnavailable, must_exist
 from sealdesk.tickets.store import reads
 from sealdesk.tickets.views.inbox_query import PATH, read_inbox_query
 from sealdesk.web.form import parse_form
@@ -58,9 +58,7 @@ async def mark_unread(request: Request, ticket_id: str) -> Response:
     caller = request.caller
 
     async def work(tx: Tx) -> None:
-        last_at = await reads.find_last_message(tx, caller.tenant_id, ticket_id)
-        if last_at is None:
-            raise NotFound
+        last_at = must_exist(await reads.find_last_message(tx, caller.tenant_id, ticket_id))
         await reads.record_read(tx, caller.tenant_id, caller.actor.id, ticket_id, last_at - 1)
 
     back = forms.read(request).text("back").partition("?")[2]

@@ -7,7 +7,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.errors import Conflict, Fault, gettext_noop, must_exist, raise_any
 from sealdesk.records import audit
 from sealdesk.resources import merge_patch
 from sealdesk.tickets.hours import store as hours
@@ -21,10 +21,7 @@ _NO_TEAM = gettext_noop("There is no such team.")
 
 async def get_policy(tx: Tx, tenant_id: str, policy_id: str) -> Policy:
     """Raises NotFound."""
-    policy = await store.find(tx, tenant_id, policy_id)
-    if policy is None:
-        raise NotFound
-    return policy
+    return must_exist(await store.find(tx, tenant_id, policy_id))
 
 
 async def create_policy(tx: Tx, caller: Caller, new: NewPolicy, *, now_us: int) -> Policy:
@@ -87,8 +84,7 @@ async def _check(tx: Tx, caller: Caller, policy: Policy, others: list[Policy], n
     for at, team_id in enumerate(policy.team_ids):
         if not await teams.is_team(tx, caller.tenant_id, team_id):
             faults.append(Fault(f"/team_ids/{at}", "unknown_team", _NO_TEAM))
-    if faults:
-        raise invalid(faults)
+    raise_any(faults)
 
 
 async def _tidy(tx: Tx, caller: Caller, policy: Policy | None, others: list[Policy]) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid, must_exist
 from sealdesk.records import audit
 from sealdesk.resources import merge_patch
 from sealdesk.resources.paging import PageRequest
@@ -95,10 +95,7 @@ async def remove_member(tx: Tx, caller: Caller, team_id: str, user_id: str, *, n
 
 async def get_team(tx: Tx, tenant_id: str, team_id: str) -> Team:
     """A team, also a deleted one. Raises NotFound."""
-    team = await store.find(tx, tenant_id, team_id)
-    if team is None:
-        raise NotFound
-    return team
+    return must_exist(await store.find(tx, tenant_id, team_id))
 
 
 async def get_current(tx: Tx, tenant_id: str, team_id: str) -> Team:

@@ -4,7 +4,7 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Fault, NotFound, gettext_noop, invalid
+from sealdesk.errors import Fault, gettext_noop, invalid, must_exist
 from sealdesk.tickets.views import rules, store
 from sealdesk.tickets.views.rules import MAX_VIEWS, Direction
 from sealdesk.tickets.views.types import DESK, View
@@ -24,10 +24,7 @@ class Editor(msgspec.Struct, frozen=True):
 
 async def get_view(tx: Tx, tenant_id: str, user_id: str, view_id: str) -> View:
     """A view that this user sees. Raises NotFound, also for another user's private one."""
-    view = await store.find(tx, tenant_id, view_id, user_id)
-    if view is None:
-        raise NotFound
-    return view
+    return must_exist(await store.find(tx, tenant_id, view_id, user_id))
 
 
 async def save_view(
