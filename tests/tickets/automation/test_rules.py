@@ -132,7 +132,9 @@ def facts(**fields: Any) -> matching.Facts:
         (Condition("assignee_id", "is", [""]), True),
         (Condition("subject", "contains", ["refund"]), True),
         (Condition("subject", "lacks", ["order"]), False),
-        (Condition("customer_email", "contains", ["@b.test"]), True),
+        (Condition("customer_email", "contains", ["@BÜCHER.example"]), True),
+        (Condition("customer_email", "is", ["josé@bücher.example"]), True),
+        (Condition("customer_email", "lacks", ["José"]), False),
         (Condition("custom_fields.plan", "is", ["gold"]), True),
         (Condition("custom_fields.paid", "is", ["true"]), True),
         (Condition("custom_fields.other", "is", [""]), True),
@@ -145,6 +147,7 @@ def test_conditions_compare_fields(condition: Condition, holds: bool) -> None:
         tags=["vip"],
         subject="Refund of my order",
         description="Please!",
+        customer={"email": "José@xn--bcher-kva.example"},
         custom_fields={"plan": "Gold", "paid": True},
     )
     rule = rule_of(condition)

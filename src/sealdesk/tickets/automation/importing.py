@@ -7,6 +7,7 @@ from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, raise_any
 from sealdesk.event_log.events import Changes
+from sealdesk.resources.identity import identity
 from sealdesk.tickets.automation import actions, rules, store
 from sealdesk.tickets.automation.errors import TOO_MANY_RULES
 from sealdesk.tickets.automation.types import NewRule, Rule, RuleChange
@@ -43,8 +44,8 @@ async def import_rules(
     """
     existing = await store.list_rules(tx, caller.tenant_id)
     steps = await _plan(tx, caller, wanted, existing, now_us)
-    names = {each.name for each in wanted}
-    others = [each for each in existing if each.name not in names]
+    names = {identity(each.name) for each in wanted}
+    others = [each for each in existing if identity(each.name) not in names]
     for place, each in enumerate(others, len(wanted) + 1):
         if deletes_others:
             steps.append(_Step(Difference("deleted", each.name, {}), None, each.id))
@@ -64,7 +65,7 @@ async def _plan(
 ) -> list[_Step]:
     steps, faults = list[_Step](), list[Fault]()
     for place, new in enumerate(wanted):
-        found = [each for each in existing if each.name == new.name]
+        found = [each for each in existing if identity(each.name) == identity(new.name)]
         if len(found) > 1:
             faults.append(Fault(f"/rules/{place}/name", "ambiguous", _AMBIGUOUS))
             continue

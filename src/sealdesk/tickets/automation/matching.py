@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sealdesk.resources.identity import identity
-from sealdesk.tickets.automation.rules import CUSTOM, LATER, wanted_of
+from sealdesk.tickets.automation.rules import CUSTOM, LATER, forms_of, wanted_of
 from sealdesk.tickets.automation.types import Cause, Condition, Rule, Trigger
 
 Facts = Mapping[str, frozenset[str]]
@@ -42,13 +41,9 @@ class _Facts(dict[str, frozenset[str]]):
             value = self._ticket["custom_fields"].get(field.removeprefix(CUSTOM))
         else:
             value = self._given[field] if field in self._given else self._ticket.get(field)
-        found = self[field] = _texts(value) or _NOTHING
+        values = value if isinstance(value, list) else [value]
+        found = self[field] = forms_of(field, [*map(_text, values)]) or _NOTHING
         return found
-
-
-def _texts(value: Any) -> frozenset[str]:
-    values = value if isinstance(value, list) else [value]
-    return frozenset(identity(_text(each)) for each in values)
 
 
 def _text(value: Any) -> str:
@@ -70,10 +65,9 @@ def find_causes(rule: Rule, facts: Facts) -> list[Cause] | None:
 
 
 def _is_found(value: str, condition: Condition, found: frozenset[str]) -> bool:
-    wanted = identity(value)
-    if condition.operator in ("is", "is_not"):
-        return wanted in found
-    return any(wanted in each for each in found)
+    wanted = forms_of(condition.field, [value])
+    is_whole = condition.operator in ("is", "is_not")
+    return not wanted.isdisjoint(found) if is_whole else _has_part(wanted, found)
 
 
 class _Prepared(NamedTuple):

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, gettext_noop
+from sealdesk.resources.identity import identity
+from sealdesk.tickets.automation.rules import wanted_of
 from sealdesk.tickets.automation.types import PauseReason, Rule, RuleActions
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields import rules as field_rules
@@ -85,9 +87,8 @@ async def find_faults(tx: Tx, rule: Rule) -> list[Fault]:
         pointer = f"/conditions/{place}"
         if condition.field == "business_hours" and await hours.find(tx, rule.tenant_id) is None:
             faults.append(Fault(pointer, "no_business_hours", _NO_HOURS))
-        of_field = choices.get(condition.field)
-        if of_field and condition.operator == "is":
-            known = {each.casefold() for each in (*of_field, "")}
-            if known.isdisjoint(each.casefold() for each in condition.values):
-                faults.append(Fault(pointer, "unknown_value", _NEVER))
+        of_field = {"", *map(identity, choices.get(condition.field, ()))}
+        is_choice = condition.field in choices and condition.operator == "is"
+        if is_choice and of_field.isdisjoint(wanted_of(condition)):
+            faults.append(Fault(pointer, "unknown_value", _NEVER))
     return faults

@@ -1,6 +1,6 @@
 """What is wrong with automation rules, and how they are changed; no IO."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 import msgspec
@@ -9,6 +9,7 @@ from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch, representation
 from sealdesk.resources.identity import identity
+from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.automation.types import (
     Condition,
     Rule,
@@ -138,7 +139,13 @@ def _is_list(field: str) -> bool:
 
 def wanted_of(condition: Condition) -> frozenset[str]:
     """The values of a condition, as they are compared."""
-    return frozenset(map(identity, condition.values))
+    return forms_of(condition.field, condition.values)
+
+
+def forms_of(field: str, values: Iterable[str]) -> frozenset[str]:
+    """The values of a field, as they are compared: addresses also as mail servers know them."""
+    forms = frozenset(map(identity, values))
+    return forms | {*map(email_identity, values)} if field == "customer_email" else forms
 
 
 def changed(rule: Rule, change: RuleChange, now_us: int) -> Rule:

@@ -101,9 +101,9 @@ def from_file(filed: RulesFile, named: Named) -> list[NewRule]:
     wanted, names = list[NewRule](), set[str]()
     for place, each in enumerate(filed.rules):
         reading = _Reading(named, f"/rules/{place}", faults)
-        if each.name in names:
+        if identity(each.name) in names:
             faults.append(Fault(f"/rules/{place}/name", "taken", _TWICE))
-        names.add(each.name)
+        names.add(identity(each.name))
         wanted.append(
             NewRule(
                 each.name,

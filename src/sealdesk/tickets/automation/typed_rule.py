@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sealdesk.db.engine import Tx
+from sealdesk.resources.identity import identity
 from sealdesk.tickets.custom_fields import rules as field_rules
 from sealdesk.tickets.custom_fields import store as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
@@ -50,14 +51,14 @@ async def list_known(tx: Tx, tenant_id: str) -> Known:
 async def read(request: Request) -> dict[str, Any]:
     """The fields as they were typed; names of people and teams as their ids."""
     form, known = forms.read(request), await request.fetch(list_known)
-    by_name = {name.casefold(): each for each, name in (known.people | known.teams).items()}
+    by_name = {identity(name): each for each, name in (known.people | known.teams).items()}
     rows = zip(form.texts("field"), form.texts("operator"), form.texts("values"), strict=False)
     conditions = []
     for field, operator, values in list(rows)[:MAX_ROWS]:
         if field:
             wanted = [each.strip() for each in values.split(",")]
             if field in ("assignee_id", "team_id"):
-                wanted = [by_name.get(each.casefold(), each) for each in wanted]
+                wanted = [by_name.get(identity(each), each) for each in wanted]
             conditions.append({"field": field, "operator": operator, "values": wanted})
     return {
         "name": form.text("name").strip(),
@@ -74,7 +75,7 @@ def _read_actions(form: Form, known: Known, by_name: Mapping[str, str]) -> dict[
     tags = {name: forms.split_list(form.text(name)) or None for name in ("add_tags", "remove_tags")}
     texts = {name: form.text(name).strip() or None for name in ("note", "reply")}
     flags = {name: form.text(name) == "yes" for name in ("raise_priority", "send_event")}
-    notify = [by_name.get(each.casefold(), each) for each in forms.split_list(form.text("notify"))]
+    notify = [by_name.get(identity(each), each) for each in forms.split_list(form.text("notify"))]
     rows = zip(form.texts("set_key"), form.texts("set_value"), strict=False)
     values = {key: _value_of(known, key, typed) for key, typed in [*rows][:MAX_ROWS] if key}
     others = {"notify": notify or None, "custom_fields": values or None}

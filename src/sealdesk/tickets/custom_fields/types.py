@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from sealdesk.clock import Iso
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
+from sealdesk.resources.identity import identity
 from sealdesk.resources.representation import check_visible
 
 FieldType = Literal["text", "number", "choice", "date", "checkbox"]
@@ -29,10 +30,9 @@ def _check_key(text: str) -> list[Fault]:
 
 
 def _check_choices(choices: list[str]) -> list[Fault]:
-    if len({*choices}) == len(choices):
-        return []
-    place = next(at for at, each in enumerate(choices) if each in choices[:at])
-    return [Fault(f"/{place}", "repeated", _REPEATED)]
+    known = [*map(identity, choices)]
+    places = (at for at, each in enumerate(known) if each in known[:at])
+    return [Fault(f"/{at}", "repeated", _REPEATED) for at in places][:1]
 
 
 Key = Annotated[str, Meta(extra={"check": _check_key}, extra_json_schema={"pattern": KEY.pattern})]

@@ -1,6 +1,5 @@
 """What erasing does to texts and to JSON; no IO."""
 
-import unicodedata
 from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import unquote_plus
@@ -9,6 +8,7 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.customers.types import Customer
+from sealdesk.resources.identity import identity
 from sealdesk.tickets.erasing.types import Erasure, ErasureResponse
 from sealdesk.tickets.types import Satisfaction
 
@@ -96,12 +96,12 @@ def names_person(text: str, texts: Collection[str]) -> bool:
 
     As whole words: a customer who is called Ann is not in "planning".
     """
-    forms = _comparable(text), _comparable(unquote_plus(text))
-    return any(_has_words(form, _comparable(each)) for each in texts for form in forms)
+    forms = identity(text), identity(unquote_plus(text))
+    return any(_has_words(form, identity(each)) for each in texts for form in forms)
 
 
 def _has_words(text: str, words: str) -> bool:
-    at = text.find(words)
+    at = text.find(words) if words else -1
     while at >= 0:
         end = at + len(words)
         if not _is_of_word(text[max(at - 1, 0) : at]) and not _is_of_word(text[end : end + 1]):
@@ -244,7 +244,3 @@ def _objects_in(value: Any) -> list[Json]:
         elif isinstance(each, list):
             values += each
     return found
-
-
-def _comparable(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()

@@ -1,6 +1,7 @@
 """The structs of macros: as requested, as stored, and as shown."""
 
 import re
+import unicodedata
 from typing import Annotated, ClassVar, NamedTuple
 
 import msgspec
@@ -19,9 +20,10 @@ _NOT_A_SHORTCUT = gettext_noop("Use letters, digits, - and _ only, without the s
 
 
 def _check_shortcut(text: str) -> list[Fault]:
-    if _SHORTCUT.fullmatch(text) is None:
-        return [Fault("", "invalid_shortcut", _NOT_A_SHORTCUT)]
-    return []
+    # Decomposed letters and the vowels of Hindi and Thai are marks, which no \w matches.
+    letters = "".join(each for each in text if unicodedata.category(each)[0] != "M")
+    is_one = _SHORTCUT.fullmatch(letters) and text[0] == letters[0]
+    return [] if is_one else [Fault("", "invalid_shortcut", _NOT_A_SHORTCUT)]
 
 
 MacroName = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_visible})]

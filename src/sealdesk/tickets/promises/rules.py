@@ -6,6 +6,7 @@ import msgspec
 
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.resources.identity import identity
+from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.hours import rules as hours_rules
 from sealdesk.tickets.hours.types import Hours
 from sealdesk.tickets.promises.clocks import BREACHED, TARGETS, WARNED, Clock, Clocks, Target
@@ -49,7 +50,7 @@ def _matches(policy: Policy, ticket: Ticket, email: str) -> bool:
 
 
 def _is_of(email: str, customer: str) -> bool:
-    wanted, address = identity(customer), identity(email)
+    wanted, address = email_identity(customer), email_identity(email)
     return address.endswith(wanted) if wanted.startswith("@") else address == wanted
 
 
@@ -192,10 +193,14 @@ def find_faults(
 def covers(policy: Policy, other: Policy) -> bool:
     """Whether one policy matches every ticket that the other one matches."""
     return all(
-        not (wanted := {*map(identity, getattr(policy, name))})
-        or ((having := {*map(identity, getattr(other, name))}) and having <= wanted)
+        not (wanted := _compared(policy, name))
+        or ((having := _compared(other, name)) and having <= wanted)
         for name in CONDITIONS
     )
+
+
+def _compared(policy: Policy, name: str) -> set[str]:
+    return {*map(email_identity if name == "customers" else identity, getattr(policy, name))}
 
 
 def place(policy: Policy, others: Sequence[Policy], wanted: int | None) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from sealdesk.db.engine import Row, Tx
+from sealdesk.resources.identity import identity
 
 _FIND = """
 SELECT id, name, is_active FROM users WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
@@ -47,7 +48,7 @@ async def find_by_words(
     tx: Tx, tenant_id: str, words: Sequence[str], *, limit: int
 ) -> list[Assignee]:
     """Active users whose names contain all words, among the newest 10,000 users; newest first."""
-    wanted = [word.casefold() for word in words]
+    wanted = [*map(identity, words)]
     found: list[Assignee] = []
     before = _HIGHEST_ID
     for _ in range(_MAX_BATCHES):
@@ -61,7 +62,7 @@ async def find_by_words(
 
 
 def _has_words(name: str, words: Sequence[str]) -> bool:
-    folded = name.casefold()
+    folded = identity(name)
     return all(word in folded for word in words)
 
 

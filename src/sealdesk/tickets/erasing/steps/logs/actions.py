@@ -7,6 +7,7 @@ import msgspec
 
 from sealdesk.customers import store as customers
 from sealdesk.db.engine import Tx
+from sealdesk.resources.identity import identity
 from sealdesk.tickets.erasing import rules
 from sealdesk.tickets.erasing.rules import ERASED, JsonEraser, Mentioned
 from sealdesk.tickets.erasing.steps.logs import store
@@ -128,7 +129,7 @@ async def erase_views(tx: Tx, erasure: Erasure) -> Done:
         is_named = rules.names_person(row["name"], erasure.texts)
         if is_named or query != row["query"]:
             name = f"{ERASED} {row['id'][-6:]}" if is_named else row["name"]
-            new = {"name": name, "name_identity": name.casefold(), "query": query}
+            new = {"name": name, "name_identity": identity(name), "query": query}
             changed.append({"id": row["id"], **new, "before": row["query"]})
     await store.store_rows(tx, erasure, store.VIEWS, changed)
     return _done(store.VIEWS, rows)
