@@ -3645,7 +3645,7 @@ export interface operations {
                  */
                 email?: string;
                 /**
-                 * @description Customers with this external_id.
+                 * @description Customers with this external_id; if there is none, those who had it and were merged.
                  *
                  */
                 external_id?: string;

@@ -37,11 +37,17 @@ _FILTERS = (
         max_length=representation.MAX_EMAIL_LENGTH,
         example="maria.santos@example.com",
     ),
-    query.text("external_id", "Customers with this external_id.", max_length=255, example="C-1042"),
+    query.text(
+        "external_id",
+        "Customers with this external_id; if there is none, those who had it and were merged.",
+        max_length=255,
+        example="C-1042",
+    ),
     query.instant("updated_after", "Customers changed at this time or later."),
     query.one_of("sort_by", ("created_at",), "What to order by.", default="created_at"),
     query.one_of("sort", ("desc", "asc"), "Newest or oldest first.", default="desc"),
 )
+_OF_PAGE = frozenset({"per_page", "sort", "sort_by"})
 
 
 @operation(
@@ -68,6 +74,8 @@ async def list_customers(request: Request) -> Response:
         return await store.list_rows(tx, request.caller.tenant_id, filters, list_request.page)
 
     rows = await (request.read(work) if filters.is_served() else request.read_unindexed(work))
+    if not rows and {*list_request.values} - _OF_PAGE == {"external_id"}:
+        return await _list_merged(request, list_request)
     return page(
         request,
         list_request,
@@ -75,6 +83,15 @@ async def list_customers(request: Request) -> Response:
         show=lambda row: rules.to_json(store.customer_of(row)),
         position=lambda row: [row["id"]],
     )
+
+
+async def _list_merged(request: Request, list_request: ListRequest) -> Response:
+    """Whom the customers with an external_id were merged into stands in them."""
+    external_id, limit = list_request.values["external_id"], list_request.page.per_page
+    merged = await request.read_unindexed(
+        lambda tx: store.list_merged_with(tx, request.caller.tenant_id, external_id, limit)
+    )
+    return page(request, list_request, merged, show=rules.to_json)
 
 
 async def _search(request: Request, list_request: ListRequest) -> Response:

@@ -48,6 +48,11 @@ _FIND_MERGED = """
 SELECT customer FROM customer_merges
 WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
 """
+# Merges of a tenant are few, and this is asked when nobody has the external_id any more.
+_LIST_MERGED_ALIKE = r"""
+SELECT customer FROM customer_merges
+WHERE tenant_id = :tenant_id AND customer LIKE :customer ESCAPE '\' ORDER BY source_id LIMIT :limit
+"""
 _LIST_MERGED = """
 SELECT source_id FROM customer_merges
 WHERE tenant_id = :tenant_id AND target_id = :target_id ORDER BY source_id LIMIT :limit
@@ -173,15 +178,35 @@ def _contains_word(word: str, name: str, params: dict[str, object]) -> str:
     keys = []
     for place, variant in enumerate(rules.case_variants(word)):
         keys.append(f"{name}_{place}")
-        params[keys[-1]] = "%" + _LIKE_WILDCARD.sub(r"\\\g<0>", variant) + "%"
+        params[keys[-1]] = _containing(variant)
     likes = (f"lower({_SEARCHED_TEXT}) LIKE :{key} ESCAPE '\\'" for key in keys)
     return f"({' OR '.join(likes)})"
+
+
+def _containing(part: str) -> str:
+    return "%" + _LIKE_WILDCARD.sub(r"\\\g<0>", part) + "%"
 
 
 async def find_merged(tx: Tx, tenant_id: str, customer_id: str) -> Customer | None:
     """A customer that was merged into another one, as they were."""
     row = await tx.fetch_one(_FIND_MERGED, {"tenant_id": tenant_id, "source_id": customer_id})
     return None if row is None else msgspec.json.decode(row["customer"], type=Customer)
+
+
+async def find_lasting_id(tx: Tx, tenant_id: str, customer_id: str) -> str:
+    """The id of a customer, or of the one whom they were merged into, also in several steps."""
+    while merged := await find_merged(tx, tenant_id, customer_id):
+        customer_id = str(merged.merged_into_id)
+    return customer_id
+
+
+async def list_merged_with(tx: Tx, tenant_id: str, external_id: str, limit: int) -> list[Customer]:
+    """The merged customers with an external_id, as they were."""
+    part = msgspec.json.encode({"external_id": external_id}).decode()[1:-1]
+    params = {"tenant_id": tenant_id, "customer": _containing(part), "limit": limit}
+    rows = await tx.fetch_all(_LIST_MERGED_ALIKE, params)
+    found = (msgspec.json.decode(row["customer"], type=Customer) for row in rows)
+    return [customer for customer in found if customer.external_id == external_id]
 
 
 async def list_merged(tx: Tx, tenant_id: str, customer_id: str) -> list[str]:

@@ -152,7 +152,13 @@ def custom_fields_of(values: dict[str, Any]) -> list[tuple[str, str]]:
 async def with_customer(
     tx: Tx, tenant_id: str, filters: Filter, email: str | None
 ) -> Filter | None:
-    """The filters with the customer of an address; None if no ticket can match."""
+    """The filters with the customer of an address; None if no ticket can match.
+
+    A customer who was merged stands for the one that has their tickets.
+    """
+    if filters.customer_id not in (None, ANY):
+        customer_id = await customers.find_lasting_id(tx, tenant_id, filters.customer_id)
+        filters = msgspec.structs.replace(filters, customer_id=customer_id)
     if email is None:
         return filters
     customer = await customers.find_by_email(tx, tenant_id, email)

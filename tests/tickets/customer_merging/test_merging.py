@@ -10,6 +10,7 @@ import pytest
 from sealdesk.tickets.customer_merging import rules
 from sealdesk.tickets.merging.rules import UNDO_HOURS
 from tests.support.client import Key
+from tests.support.pages import logged_in, ticket_ids
 from tests.support.service import Service, Tenant
 
 CUSTOMERS = "/api/v1/external/customers"
@@ -83,6 +84,36 @@ def test_a_merged_customer_is_read_and_names_the_other_one_but_takes_no_changes(
         assert code(response) == (409, "customer_merged")
         assert response.json()["merged_into_id"] == target["id"]
     assert [each["id"] for each in key.walk(CUSTOMERS)] == [target["id"]]
+
+
+def test_lists_by_a_merged_customer_show_what_the_other_one_has(tenant: Tenant, key: Key) -> None:
+    target, source = key.customer(HOME, external_id="E-1"), key.customer(WORK, external_id="E_2")
+    other = key.customer("other@home.example")
+    ticket = key.ticket(customer={"email": HOME})
+    visitor = logged_in(tenant)
+    form = visitor.get(f"/tickets/views/new?customer={source['id']}").form("/tickets/views")
+    view = visitor.submit(form, name="Theirs", owner="me").answer.extensions["target"]
+    lists = [f"{TICKETS}?customer_id={source['id']}&{more}" for more in ("sort=asc", "tag=a")]
+    assert [key.get(each).json()["data"] for each in lists] == [[], []]
+    key.patch(f"{TICKETS}/{ticket['id']}", {"tags": ["a"]})
+    merge(key, source, target)
+    merge(key, target, other)
+    found = [ticket["id"]]
+    for each in lists:
+        assert [one["id"] for one in key.get(each).json()["data"]] == found
+    email = f"customer_id={source['id']}&customer_email={HOME}"
+    assert [one["id"] for one in key.walk(f"{TICKETS}?{email}")] == found
+    for path in (
+        view,
+        f"/tickets?customer={source['id']}",
+    ):
+        page = visitor.get(str(path))
+        assert (ticket_ids(page), "no longer exists" in page.text) == (found, False), path
+    csv = visitor.get(f"/tickets/export/file?customer={source['id']}").answer.text
+    assert ticket["id"] in csv
+    assert key.walk(f"{CUSTOMERS}?external_id=E_2")[0]["merged_into_id"] == target["id"]
+    assert key.walk(f"{CUSTOMERS}?external_id=E-2") == []
+    assert [one["id"] for one in key.walk(f"{CUSTOMERS}?email={WORK}")] == [other["id"]]
 
 
 def test_the_etag_of_a_ticket_that_moves_changes(key: Key) -> None:

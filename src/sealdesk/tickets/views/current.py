@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import msgspec
+
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.customers import store as customers
@@ -38,7 +40,7 @@ async def load_query(tx: Tx, caller: Caller, form: Form) -> tuple[InboxQuery, Cu
 
     A status in the form means that the form has all filters; without one they are the view's.
     """
-    typed = inbox_query.read_inbox_query(form)
+    typed = await _lasting(tx, caller.tenant_id, inbox_query.read_inbox_query(form))
     if not typed.view:
         return typed, None
     built_in = rules.find_built_in(typed.view)
@@ -47,11 +49,24 @@ async def load_query(tx: Tx, caller: Caller, form: Form) -> tuple[InboxQuery, Cu
     else:
         saved = await actions.get_view(tx, caller.tenant_id, caller.actor.id, typed.view)
         name, stored = saved.name, saved.query
-    own = inbox_query.parse_stored(stored)
+    own = await parse(tx, caller.tenant_id, stored)
     query = typed if form.text("status") or form.text("q") else inbox_query.continued(own, form)
     is_changed = query.stored() != own.stored()
     problems = await _list_problems(tx, caller.tenant_id, stored, own)
     return query, CurrentView(typed.view, name, saved, is_changed, problems)
+
+
+async def parse(tx: Tx, tenant_id: str, stored: str) -> InboxQuery:
+    """The query that a saved view stores."""
+    return await _lasting(tx, tenant_id, inbox_query.parse_stored(stored))
+
+
+async def _lasting(tx: Tx, tenant_id: str, query: InboxQuery) -> InboxQuery:
+    """The query with the one whom its customer was merged into."""
+    if not ids.is_canonical(query.customer):
+        return query
+    customer_id = await customers.find_lasting_id(tx, tenant_id, query.customer)
+    return msgspec.structs.replace(query, customer=customer_id)
 
 
 async def _list_problems(tx: Tx, tenant_id: str, stored: str, own: InboxQuery) -> list[str]:

@@ -8,7 +8,7 @@ from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.store import counts, mail
 from sealdesk.tickets.store.counts import Count
-from sealdesk.tickets.views import inbox_query, rules, store
+from sealdesk.tickets.views import current, rules, store
 from sealdesk.tickets.views.inbox_query import PATH
 from sealdesk.tickets.views.types import DESK, View
 from sealdesk.web.pages.i18n import gettext, number
@@ -95,7 +95,7 @@ async def _count(
     tx: Tx, caller: Caller, entries: Sequence[_Entry], now_us: int
 ) -> dict[str, Count]:
     """The counts by the key of the view; of a search there is none."""
-    queries = {each.key: inbox_query.parse_stored(each.query) for each in entries}
+    queries = {each.key: await current.parse(tx, caller.tenant_id, each.query) for each in entries}
     filters = {
         key: query.filter(caller.actor.id, now_us)
         for key, query in queries.items()
