@@ -2,18 +2,28 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from sealdesk.client import AsyncDesk
 from sealdesk.client.aio.iterators import AsyncPages
 from sealdesk.client.results import Ticket
 from sealdesk_mcp.documents import MAX_ROWS, Document, listed, whole
 
-Limit = Annotated[int, Field(ge=1, le=MAX_ROWS, description="How many, at most.")]
+
+def _check_number(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError(f"This is a number, and not {str(value).lower()}.")  # 1 in Python
+    return value
+
+
+_IsNumber = BeforeValidator(_check_number)
+Limit = Annotated[int, _IsNumber, Field(ge=1, le=MAX_ROWS, description="How many, at most.")]
 Status = Literal["open", "pending", "on_hold", "resolved", "closed"]
 Priority = Literal["low", "medium", "high", "urgent"]
 TicketName = Annotated[
-    int | str, Field(description="The number of the ticket, such as 1042 or #1042, or its id.")
+    int | str,
+    _IsNumber,
+    Field(description="The number of the ticket, such as 1042 or #1042, or its id."),
 ]
 
 

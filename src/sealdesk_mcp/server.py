@@ -8,6 +8,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools.base import Tool
 from mcp.types import ToolAnnotations
+from pydantic import create_model, model_validator
 
 from sealdesk import __version__
 from sealdesk.client import AsyncDesk, SealdeskError
@@ -54,9 +55,19 @@ def _tool(work: Work, annotations: ToolAnnotations) -> Tool:
     tool = Tool.from_function(_explain_errors(work), annotations=annotations)
     arguments = tool.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
-    arguments.model_rebuild(force=True)
+    optional = {name for name, each in arguments.model_fields.items() if not each.is_required()}
+    reads: dict[str, Any] = {
+        "leave_out": model_validator(mode="before")(functools.partial(_leave_out_null, optional))
+    }
+    arguments = create_model(arguments.__name__, __base__=arguments, __validators__=reads)
+    tool.fn_metadata.arg_model = arguments
     tool.parameters = arguments.model_json_schema(by_alias=True)
     return tool
+
+
+def _leave_out_null(optional: set[str], given: dict[str, Any]) -> dict[str, Any]:
+    """Many programs have models send every argument, with null where it would be left out."""
+    return {name: each for name, each in given.items() if each is not None or name not in optional}
 
 
 def _explain_errors(tool: Work) -> Work:

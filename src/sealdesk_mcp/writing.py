@@ -2,13 +2,21 @@
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from sealdesk.client import AsyncDesk
 from sealdesk_mcp.documents import Document, whole
 from sealdesk_mcp.reading import Priority, Status, TicketName, find_ticket
 
 Tags = list[str] | None
+NOBODY = "nobody"
+
+
+def _check_flag(value: Any) -> Any:
+    # Of numbers and words such as "no", pydantic makes a guess; it decides what customers see.
+    if not isinstance(value, bool) and value not in ("true", "false"):
+        raise ValueError("This must be true or false.")
+    return value
 
 
 class WritingTools:
@@ -22,7 +30,9 @@ class WritingTools:
         ticket: TicketName,
         body: Annotated[str, Field(description="The text, as Markdown.")],
         is_internal: Annotated[
-            bool, Field(description="True for a note that the customer must not see.")
+            bool,
+            BeforeValidator(_check_flag),
+            Field(description="True for a note that the customer must not see."),
         ],
     ) -> Document:
         """Write a public reply to the customer, or an internal note for colleagues."""
@@ -36,7 +46,7 @@ class WritingTools:
         status: Status | None = None,
         priority: Priority | None = None,
         assignee_id: Annotated[
-            str | None, Field(description="The id of an agent, from list_agents.")
+            str | None, Field(description="The id of an agent, from list_agents, or `nobody`.")
         ] = None,
         add_tags: Annotated[Tags, Field(description="Tags to add; the others stay.")] = None,
         remove_tags: Annotated[Tags, Field(description="Tags to take away.")] = None,
@@ -54,6 +64,8 @@ class WritingTools:
         }
         if not changes:
             raise ValueError(f"Nothing to change: give at least one of {', '.join(given)}.")
+        if assignee_id == NOBODY:
+            changes["assignee_id"] = None
         found = await find_ticket(self._desk, ticket)
         return {"ticket": whole(await self._desk.tickets.update(found.id, **changes))}
 

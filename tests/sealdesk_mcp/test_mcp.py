@@ -11,6 +11,7 @@ from sealdesk.client import AsyncDesk, RetryPolicy
 from tests.cli.commands import PROGRAM
 from tests.cli.terminal import Terminal
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.service import Tenant
 
 # The server asks the API, and no database.
@@ -168,6 +169,43 @@ def test_long_texts_are_cut_and_pages_go_on(key: Key) -> None:
 def test_limits_outside_the_bounds_are_refused(key: Key) -> None:
     texts = {limit: refusal(key, "list_tickets", limit=limit) for limit in (0, 51)}
     assert [limit for limit, text in texts.items() if "limit" not in text] == []
+
+
+@for_each(
+    ("tool", "wrong"),
+    [
+        ("list_tickets", {"limit": True}),
+        ("list_tickets", {"limit": 1.5}),
+        ("get_ticket", {"ticket": True}),
+        ("get_ticket", {"ticket": [1]}),
+        ("get_ticket", {"ticket": None}),
+        ("reply_to_ticket", {"is_internal": 0}),
+        ("reply_to_ticket", {"is_internal": "no"}),
+        ("reply_to_ticket", {"is_internal": None}),
+        ("reply_to_ticket", {"body": 5}),
+        ("update_ticket", {"add_tags": [1]}),
+        ("update_ticket", {"status": "Open"}),
+    ],
+)
+def test_an_argument_of_another_type_does_nothing(
+    key: Key, tool: str, wrong: dict[str, Any]
+) -> None:
+    ticket = key.ticket()
+    right = {} if tool == "list_tickets" else {"ticket": ticket["number"]}
+    right |= {"body": "Text", "is_internal": True} if tool == "reply_to_ticket" else {}
+    (name,) = wrong
+    assert name in refusal(key, tool, may_write=True, **{**right, **wrong})
+    assert key.get(f"/api/v1/external/tickets/{ticket['id']}").json()["data"] == ticket
+
+
+def test_null_stands_for_an_argument_that_is_left_out(tenant: Tenant, key: Key) -> None:
+    ticket = key.ticket(assignee_id=tenant.user("agent"))
+    page = call(key, "list_tickets", status=None, customer_email=None, limit=None, cursor=None)
+    assert [each["id"] for each in page["tickets"]] == [ticket["id"]]
+    at = {"may_write": True, "ticket": ticket["number"], "status": "pending", "add_tags": None}
+    kept = call(key, "update_ticket", **at, assignee_id=None)["ticket"]
+    assert kept["assignee_id"] == ticket["assignee_id"]
+    assert "assignee_id" not in call(key, "update_ticket", **at, assignee_id="nobody")["ticket"]
 
 
 def test_changes_are_made_as_asked_and_nothing_else(key: Key) -> None:
