@@ -227,6 +227,19 @@ def test_chunked_body_over_8_kib_gets_413_before_its_end(connect: Connect) -> No
     assert connection.reply().code == "body_too_large"
 
 
+@pytest.mark.parametrize("size", [b"ffffffffffffffff", b"7fffffffffffffff", b"2001", b"002001;a=b"])
+def test_a_chunk_that_announces_too_much_gets_413_at_once(connect: Connect, size: bytes) -> None:
+    whole, in_parts = connect(), connect()
+    whole.send(_chunked() + _chunk(b"{") + size + b"\r\n{")
+    assert whole.reply().code == "body_too_large"
+    for part in (_chunked() + size[:3], size[3:] + b"\r", b"\n"):
+        in_parts.send(part)
+        other = connect()
+        other.send(GET)
+        assert other.reply().status == 200  # so the part has arrived
+    assert in_parts.reply().code == "body_too_large"
+
+
 def test_body_of_8_kib_is_read(connect: Connect) -> None:
     connection = connect()
     connection.send(_post(SHORT) + b"{}".ljust(SHORT))

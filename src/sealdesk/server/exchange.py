@@ -44,7 +44,7 @@ class Exchange:
     has_body: whether the whole body has arrived. unread: what of it the application has not read.
     is_written: whether the head of the response is written; is_answered: whether all of it is.
     is_abandoned: the application is told that the client is gone. holding: the counted bytes of
-    the body.
+    the body. announced_bytes: of a chunk, which have not arrived yet.
     """
 
     def __init__(self, connection: Connection, scope: Scope, *, keep_alive: bool) -> None:
@@ -52,6 +52,7 @@ class Exchange:
         self.keep_alive = keep_alive
         self.expects_continue = False
         self.unread = bytearray()
+        self.announced_bytes = 0
         self.has_body = self.is_written = self.is_answered = self.is_abandoned = False
         self.holding: Holding | None = None
         self._connection = connection
@@ -92,6 +93,12 @@ class Exchange:
             self._connection.flow.pause_reading()
         self._tell()
 
+    def announce(self, size: int) -> None:
+        """The chunk that is arriving has so many bytes left."""
+        is_larger, self.announced_bytes = size > self.announced_bytes, size
+        if is_larger:
+            self._tell()
+
     def end_body(self) -> None:
         """The whole body has arrived."""
         self.has_body = True
@@ -110,8 +117,9 @@ class Exchange:
     async def receive(self) -> Message:
         """The next message of ASGI, with what has arrived of the body.
 
-        has_waited: whether it arrived after the application had asked for it. release: is called
-        with the size of a part that the application does not hold any more.
+        has_waited: whether it arrived after the application had asked for it. announced_bytes: of
+        the body, which will follow. release: is called with the size of a part that the application
+        does not hold any more.
         """
         transport, flow = self._connection.transport, self._connection.flow
         if self.expects_continue and not transport.is_closing():
@@ -132,6 +140,7 @@ class Exchange:
             "body": body,
             "more_body": not self.has_body,
             "has_waited": has_waited,
+            "announced_bytes": self.announced_bytes,
             "release": self._release_part,
         }
 

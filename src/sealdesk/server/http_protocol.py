@@ -21,6 +21,7 @@ from sealdesk.errors.general import TOO_MANY_BYTES
 from sealdesk.errors.requests import MALFORMED_REQUEST, REQUEST_TIMEOUT
 from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.server import framing, unsent
+from sealdesk.server.chunks import ChunkSizes
 from sealdesk.server.exchange import Exchange
 from sealdesk.server.last_response import LastResponse
 from sealdesk.server.received import ReceivedBytes
@@ -63,6 +64,7 @@ class Protocol(asyncio.Protocol):
         self._received = received
         self._loop = _loop or asyncio.get_running_loop()
         self._parser = RequestParser(self)
+        self._chunks = ChunkSizes()
         self.transport: asyncio.Transport
         self.flow: FlowControl
         self.exchange: Exchange | None = None
@@ -123,6 +125,7 @@ class Protocol(asyncio.Protocol):
         self._unparsed_bytes += len(data)
         try:
             self._parser.feed_data(data)
+            self._chunks.end_data(data)
         except httptools.HttpParserUpgrade:
             # CONNECT, which is refused; after it the parser accepts no further request.
             if self.exchange is not None:
@@ -131,6 +134,9 @@ class Protocol(asyncio.Protocol):
             self._reject(framing.find_method_fault(data) or BadRequest(MALFORMED_REQUEST))
         if self._unparsed_bytes > framing.MAX_HEADER_BYTES:
             self._reject(framing.headers_too_large())
+        missing_bytes = self._chunks.missing_bytes
+        if self.exchange is not None and missing_bytes != self.exchange.announced_bytes:
+            self.exchange.announce(missing_bytes)
 
     # The parser
 
@@ -202,8 +208,15 @@ class Protocol(asyncio.Protocol):
         self._server_state.tasks.add(task)
         task.add_done_callback(self._server_state.tasks.discard)
 
+    def on_chunk_header(self) -> None:
+        self._chunks.begin()
+
+    def on_chunk_complete(self) -> None:
+        self._chunks.end()
+
     def on_body(self, body: bytes) -> None:
         self._unparsed_bytes = 0
+        self._chunks.add(len(body))
         exchange = self.exchange
         if exchange is None or exchange.is_answered or self._last_response is not None:
             return

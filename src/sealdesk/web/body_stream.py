@@ -38,7 +38,7 @@ async def parts(request: Request) -> AsyncIterator[bytes]:
         part: bytes = message["body"]
         size += len(part)
         request.streamed_bytes = size
-        _check_size(request, size)
+        _check_size(request, size + message.get("announced_bytes", 0))
         yield part
         if "release" in message:  # our server counts what the application holds
             message["release"](len(part))

@@ -304,7 +304,7 @@ class Request:
                 raise Disconnected
             parts.append(message["body"])
             size += len(parts[-1])
-            self._check_size(size)
+            self._check_size(size + message.get("announced_bytes", 0))
             # Our server says so; with another one the key is looked up again after every body.
             has_waited = has_waited or message.get("has_waited", True)
             more_body = message.get("more_body", False)
