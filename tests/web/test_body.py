@@ -346,6 +346,14 @@ def test_a_read_only_field_may_be_sent_back_and_not_changed(tenant: Tenant, key:
         shown = caller.get(at).json()["data"]
         again = caller.patch(at, shown, **STRICT)
         assert again.status_code == 200, again.text
+        at_ms = f"{shown['created_at'][:23]}Z"
+        for same in (
+            {"id": shown["id"].upper(), "created_at": at_ms},
+            {"created_at": shown["created_at"].replace("Z", "+00:00")},
+        ):
+            assert caller.patch(at, same).status_code == 200, path
+        # What has no ETag refuses the condition; nothing is changed in spite of it.
+        assert caller.patch(at, {}, if_match='"0"').status_code in (400, 412), path
         for wrong in ({"created_at": "2020-01-01T00:00:00Z"}, {"id": key.id}):
             refused = caller.patch(at, wrong)
             assert refused.status_code == 422, path
@@ -378,11 +386,30 @@ def test_a_note_by_another_name_is_not_sent_to_the_customer(key: Key) -> None:
         "public", "private", "internal", "is_public", "isInternal", "Is-Internal", "type",
         "visibility", "note", "is_note", "internal_note", "privateNote", "message_type",
         "staff_only", "visibleToCustomer", "customer_visible", "whisper", "is_public_reply",
+        "is_interal", "Intenral", "privte_note", "kind", "draft", "send_email",
     ):  # fmt: skip
         refused = key.post(at, {"body": "Only for us.", name: True})
         assert refused.status_code == 422
         assert "`is_internal`" in refused.json()["errors"][0]["message"]
     assert key.get(at).json()["data"] == []
+
+
+def test_a_switch_by_another_name_is_refused(tenant: Tenant) -> None:
+    admin = tenant.admin()
+    field = admin.post("/api/v1/custom-fields", {"key": "k", "label": "K", "type": "text"})
+    rule = {"name": "r", "trigger": "created", "actions": {"priority": "high"}}
+    for made, right in (
+        (field, "is_active"),
+        (admin.post("/api/v1/rules", rule), "is_enabled"),
+    ):
+        for name in ("active", "enabled", "disabled", "is_actve", "Enabeld"):
+            refused = admin.patch(made.headers["location"], {name: False})
+            assert refused.status_code == 422, name
+            assert f"`{right}`" in refused.json()["errors"][0]["message"]
+    new = {"url": "https://a.test/", "events": ["*"], "is_active": False}
+    assert [each["pointer"] for each in admin.post("/api/v1/webhooks", new).json()["errors"]] == [
+        "/is_active"
+    ]
 
 
 def test_a_note_by_a_name_within_its_author_is_not_sent_to_the_customer(key: Key) -> None:

@@ -72,6 +72,9 @@ INVALID_HEADER = ProblemType(
     example={"header": "if-match"},
 )
 REPEATED_HEADER = INVALID_HEADER.variant("The header %(header)s was sent more than once.")
+NO_ETAG = INVALID_HEADER.variant(
+    "Nothing here has an ETag that If-Match could name. Leave %(header)s out."
+)
 INVALID_IDEMPOTENCY_KEY = INVALID_HEADER.variant(
     "Idempotency-Key must be 1 to 255 printable ASCII characters."
 )

@@ -44,7 +44,7 @@ class _Text(msgspec.Struct):
 
 _decode_text = msgspec.json.Decoder(_Text).decode
 _LIST_PARAMS = (*listing.FILTERS, listing.INCLUDE)
-_NEWEST_FIRST = "created_at, with sort=desc, if custom_field is sent"
+_NEWEST_FIRST = "must be created_at, with sort=desc, if custom_field is sent"
 # They read what the stamp says nothing of: replies, and the search index.
 _READS_MORE = frozenset({"include", "custom_field"})
 _HTML = query.flag("html", "Also give the text as safe HTML, rendered from its Markdown.")

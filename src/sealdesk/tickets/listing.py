@@ -52,6 +52,12 @@ def _custom_field() -> query.Param:
     )
 
 
+def _tag() -> query.Param:
+    """Of any spelling, so that a cursor goes on with another one."""
+    param = query.text("tag", "", max_length=64, example="refund")
+    return msgspec.structs.replace(param, read=lambda text: identity(param.read(text)))
+
+
 def _rating() -> query.Param:
     def read(text: str) -> int:
         if text not in _RATINGS:
@@ -84,7 +90,7 @@ FILTERS = (
     query.flag("snoozed", "Tickets that are snoozed (true), or the others (false)."),
     query.identifier("follower_id", "Tickets that this user follows."),
     query.repeated(
-        query.text("tag", "", max_length=64, example="refund"),
+        _tag(),
         "Tickets that carry this tag, in any spelling; sent several times, all of these tags.",
         most=_MAX_TAGS,
     ),
@@ -130,7 +136,7 @@ def filter_of(values: dict[str, Any]) -> Filter:
     if "customer_email" in values:
         fields.setdefault("customer_id", ANY)
     is_unassigned = values.get("assignee_id") == _NOBODY
-    tag, *more_tags = map(identity, values["tag"]) if "tag" in values else (None,)
+    tag, *more_tags = values.get("tag", (None,))
     return Filter(
         **fields,
         assignee_id=None if is_unassigned else values.get("assignee_id"),

@@ -158,7 +158,8 @@ class ReplyBody(msgspec.Struct, frozen=True):
         internalcomment internalreply internalonly publicreply publiccomment publicnote notetype
         replytype commenttype messagetype privatereply privatecomment privatemessage staffonly
         agentonly agentsonly teamonly onlyagents onlystaff visibletocustomer customervisible
-        customerfacing sendtocustomer notifycustomer silent confidential whisper audience
+        customerfacing sendtocustomer notifycustomer silent confidential whisper audience kind
+        notify sendemail sendnotification draft
     """.split(),
         "is_internal",
     )

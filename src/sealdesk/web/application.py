@@ -18,7 +18,7 @@ from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.rate_limits.limiter import check_tenant
 from sealdesk.state import AppState
 from sealdesk.telemetry.counters import KeyUse, LoggedRequest, describe_target
-from sealdesk.web import envelope, large_responses, streaming
+from sealdesk.web import conditional, envelope, large_responses, streaming
 from sealdesk.web.operation import EVENT_STREAM, Route
 from sealdesk.web.pages import error_pages, preferences
 from sealdesk.web.pages.site import Site
@@ -220,6 +220,8 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
         is_number = route.takes_numbers and identifier.isdigit()
         if not (is_number or ids.is_canonical(identifier)):
             raise NotFound
+    if route.is_unconditional:
+        conditional.refuse_if_match(request)
     await _give_way(request.body)
     response = await route.operation.handle(request, *params)
     await _give_way(response.body)

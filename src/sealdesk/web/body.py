@@ -7,12 +7,12 @@ import re
 from collections.abc import Awaitable, Callable, Iterable
 from functools import cache
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 from urllib.parse import quote
 
 import msgspec
 
-from sealdesk import ids
+from sealdesk import clock, ids
 from sealdesk.errors import BadRequest, Fault, ValidationFailed, invalid
 from sealdesk.errors.requests import MALFORMED_JSON, MISSING_BODY
 from sealdesk.web.faults import FieldType, checked_fields, fields_of, find_faults
@@ -31,6 +31,19 @@ _MAX_WARNINGS = 10
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAX_WARNINGS_BYTES = 1024
 _MAX_POINTER_LENGTH = 64
+_MIN_TYPO = 6  # letters of a name that is known with one wrong, missing or further letter
+# What other services call the switch of a rule, an endpoint or a field.
+_STATES = ("is_active", "is_enabled")
+_SWITCHED = (
+    "active",
+    "inactive",
+    "enabled",
+    "enable",
+    "disabled",
+    "disable",
+    "paused",
+    "suspended",
+)
 _READ_ONLY = "This field cannot be changed. Leave it out, or send the value that it has."
 
 
@@ -38,8 +51,9 @@ def read(request: Request, struct: type[S]) -> S:
     """The body as this struct. Raises BadRequest, or ValidationFailed, which names every fault.
 
     Names that the struct does not have are reported in `x-warnings`, or as faults under
-    `Prefer: handling=strict`, where the struct's IS_CLOSED is set, and where its MISTAKEN has them
-    with the right name. Names in its IGNORED are dropped without a warning.
+    `Prefer: handling=strict`, where the struct's IS_CLOSED is set, and where they are mistaken for
+    a switch: another name or spelling of a boolean field, or one that the struct's MISTAKEN has
+    with the right name, or with "". Names in its IGNORED are dropped without a warning.
     """
     return _read_document(request, _parse_object(request), struct)
 
@@ -57,10 +71,23 @@ async def read_change(request: Request, struct: type[S], show: Callable[[], Awai
     given = others & present.keys()
     rest = {name: value for name, value in document.items() if name not in given}
     change = _read_document(request, rest, struct)
-    changed = sorted(name for name in given if document[name] != present[name])
+    changed = sorted(name for name in given if not _is_same(document[name], present[name]))
     if changed:
         raise _invalid(Fault(f"/{name}", "read_only", _READ_ONLY) for name in changed)
     return change
+
+
+def _is_same(sent: Any, present: Any) -> bool:
+    """Whether a value is the present one, also as other programs write a time or an id.
+
+    Those of JavaScript know milliseconds.
+    """
+    if sent == present or not (isinstance(sent, str) and isinstance(present, str)):
+        return bool(sent == present)
+    times = clock.parse_instant(sent), clock.parse_instant(present)
+    if times[0] is not None and times[1] is not None:
+        return times[0] // 1000 == times[1] // 1000
+    return ids.is_canonical(present) and sent.lower() == present
 
 
 async def _present(show: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
@@ -81,7 +108,8 @@ def _read_document(request: Request, document: dict[str, Any], struct: type[S]) 
     unknown = _unknown_fields(document, struct, "")
     if not unknown:
         return convert(document, struct)
-    is_mistaken = any(_meant(pointer.rpartition("/")[2], struct) for pointer in unknown)
+    names = (pointer.rpartition("/")[2] for pointer in unknown)
+    is_mistaken = any(_meant(name, struct) is not None for name in names)
     if _is_strict(request) or getattr(struct, "IS_CLOSED", False) or is_mistaken:
         faults = (_unknown_field(pointer, struct) for pointer in unknown)
         raise _invalid(chain(faults, find_faults(document, struct)))
@@ -198,10 +226,36 @@ def _unknown_field(pointer: str, struct: type[msgspec.Struct]) -> Fault:
 
 
 def _meant(name: str, struct: type[msgspec.Struct]) -> str | None:
-    """The field for which the struct's MISTAKEN has a name, written in any way: `isInternal`."""
-    mistaken: dict[str, str] = getattr(struct, "MISTAKEN", {})
-    letters = "".join(filter(str.isalpha, name[:64])).lower()
-    return mistaken.get(letters) or mistaken.get(letters.removeprefix("is"))
+    """The switch for which a name is mistaken, written in any way: `isInternal`, `is_interal`."""
+    mistaken = _mistaken(struct)
+    found = (mistaken.get(form) for form in _forms(_letters(name[:64])))
+    return next((each for each in found if each is not None), None)
+
+
+@cache
+def _mistaken(struct: type[msgspec.Struct]) -> dict[str, str]:
+    """The forms of names that are mistaken for a switch → its name, "" if there is none."""
+    switches = [each.name for each in msgspec.structs.fields(struct) if _is_switch(each.type)]
+    names: dict[str, str | None] = {_letters(name): name for name in switches}
+    names |= dict.fromkeys(_SWITCHED, next((each for each in switches if each in _STATES), None))
+    names |= getattr(struct, "MISTAKEN", {})
+    return {
+        form: field for name, field in names.items() if field is not None for form in _forms(name)
+    }
+
+
+def _is_switch(declared: Any) -> bool:
+    return declared is bool or bool in get_args(declared)
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalpha, name)).lower().removeprefix("is")
+
+
+def _forms(name: str) -> list[str]:
+    """A name, and if it is long what is left without one of its letters: so a typo is found."""
+    parts = range(len(name)) if len(name) >= _MIN_TYPO else ()
+    return [name, *(name[:at] + name[at + 1 :] for at in parts)]
 
 
 @cache

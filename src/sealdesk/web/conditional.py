@@ -3,7 +3,7 @@
 import re
 
 from sealdesk.errors import BadRequest
-from sealdesk.errors.requests import INVALID_HEADER
+from sealdesk.errors.requests import INVALID_HEADER, NO_ETAG
 from sealdesk.web.request import Request, Response
 
 _ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
@@ -25,6 +25,12 @@ def if_match(request: Request) -> tuple[str, ...] | None:
         return tags
     request.response_headers.append((b"x-warnings", _WEAK))
     return strong
+
+
+def refuse_if_match(request: Request) -> None:
+    """Raises BadRequest for a condition that nobody would check."""
+    if request.headers.get(b"if-match", b"*") != b"*":
+        raise BadRequest(NO_ETAG, header="if-match")
 
 
 def _as_we_send_it(tag: str) -> str:

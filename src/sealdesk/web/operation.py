@@ -139,6 +139,12 @@ class Route(msgspec.Struct, frozen=True):
     takes_numbers: bool = False
     takes_names: bool = False
 
+    @property
+    def is_unconditional(self) -> bool:
+        """Whether it changes what has no ETag, so that no If-Match can hold."""
+        is_api = self.guard.scheme in ("hmac", "jwt")
+        return is_api and self.method != "GET" and "if-match" not in self.operation.headers
+
     def __post_init__(self) -> None:
         """The argument of `{id}` says whose it is, as `ticket_id` does; others agree by name."""
         names = _PATH_NAME.findall(self.path)

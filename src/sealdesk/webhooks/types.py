@@ -1,7 +1,7 @@
 """The structs of webhooks: endpoints, deliveries, attempts and replays."""
 
 import difflib
-from typing import Annotated, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -69,6 +69,11 @@ class NewWebhook(msgspec.Struct, frozen=True):
 
     url: https, at most 2048 characters, reachable now, and not in a private network.
     """
+
+    # A new endpoint is active, and its secret is made here.
+    MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(
+        "active inactive enabled disabled paused secret".split(), ""
+    )
 
     url: Url
     events: EventNames

@@ -63,6 +63,8 @@ def _implied(route: Route) -> list[ProblemType]:
     found = [each for name in operation.headers for each in _OF_REQUEST_HEADERS[name]]
     if "{" in route.path:
         found.append(NOT_FOUND)
+    if route.is_unconditional:
+        found.append(INVALID_HEADER)
     if operation.takes is not None:
         found += [MALFORMED_JSON, VALIDATION_FAILED]
     if operation.params:
