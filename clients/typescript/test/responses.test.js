@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  ApiError,
   AuthenticationFailed,
   Desk,
   InvalidConfiguration,
@@ -27,16 +26,6 @@ test("the clock is corrected once by the time of the service", async () => {
   assert.equal(requests.length, 4);
 });
 
-test("a time that is over a day away is not signed", async () => {
-  for (const days of [-2, 400]) {
-    const server_time = NOW_MS / 1000 + days * 86_400;
-    const refusal = problem(401, "timestamp_out_of_range", { server_time });
-    const { desk, requests, warnings } = deskWith([refusal]);
-    await assert.rejects(desk.whoami(), new RegExp(`${server_time} s since 1970.*over 24 hours`));
-    assert.deepEqual([requests.length, warnings], [1, []]);
-  }
-});
-
 test("control characters of a response are escaped in messages", async () => {
   const errors = [{ pointer: "/x", message: "\u009b2J" }];
   const detail = "a\u001b[31m\nb\u202e ü 日";
@@ -46,22 +35,6 @@ test("control characters of a response are escaped in messages", async () => {
     assert.match(error.message, /a\\u\{1b\}\[31m\\u\{a\}b\\u\{202e\} ü 日 \/x: \\u\{9b\}2J/);
     return true;
   });
-});
-
-test("a redirect is not followed and says what to do", async () => {
-  const headers = { location: "https://elsewhere.example.com/" };
-  const { desk, requests } = deskWith([new Response("", { status: 301, headers })]);
-  await assert.rejects(desk.whoami(), (error) => {
-    assert.ok(error instanceof UnexpectedResponse);
-    return /elsewhere.*use the final address/.test(error.message);
-  });
-  assert.deepEqual([requests.length, requests[0].redirect], [1, "manual"]);
-});
-
-test("the page of a captive portal is no result", async () => {
-  const headers = { "content-type": "text/html" };
-  const { desk } = deskWith([new Response("<html>Log in</html>", { status: 200, headers })]);
-  await assert.rejects(desk.whoami(), /text\/html that is not of Sealdesk/);
 });
 
 test("a refusal shows code, detail, diagnosis and request id", async () => {
@@ -79,16 +52,6 @@ test("a proxy that changes the path is named", async () => {
   const received = { method: "GET", request_target: "/inner/whoami" };
   const { desk } = deskWith([1, 2].map(() => problem(401, "invalid_signature", { received })));
   await assert.rejects(desk.whoami(), /A proxy changes requests.*\/inner\/whoami/);
-});
-
-test("an unknown code has the class of its status", async () => {
-  const members = { errors: [{ pointer: "/a", message: "is new" }] };
-  const { desk } = deskWith([problem(422, "of_tomorrow", members), problem(418, "teapot")]);
-  await assert.rejects(desk.whoami(), (error) => {
-    assert.ok(error instanceof Unprocessable);
-    return error.code === "of_tomorrow" && /\/a: is new/.test(error.message);
-  });
-  await assert.rejects(desk.whoami(), (error) => error instanceof ApiError);
 });
 
 test("unknown members and values of a result are kept", async () => {
@@ -147,10 +110,8 @@ test("a response that is too large is refused, and not asked for again", async (
   assert.equal(requests.length, 3);
 });
 
-test("a response about another ticket is refused, and unknown members are not ignored", async () => {
-  const other = json({ data: { id: "2" } });
-  const { desk, requests } = deskWith([other, json({ data: { id: "A" } })]);
-  await assert.rejects(desk.tickets.get("1"), UnexpectedResponse);
+test("an id in another case is the same, and unknown members are not ignored", async () => {
+  const { desk, requests } = deskWith([json({ data: { id: "A" } })]);
   assert.equal((await desk.tickets.update("a", { status: "open" })).id, "A");
-  assert.equal(requests[1].headers.prefer, "handling=strict");
+  assert.equal(requests[0].headers.prefer, "handling=strict");
 });
