@@ -244,7 +244,7 @@ def test_one_select_for_many_parameter_sets_gives_the_rows_of_each_in_their_orde
     nodes: Nodes, tenant: Tenant
 ) -> None:
     sql = """
-        SELECT id FROM tickets WHERE tenant_id = :tenant_id AND number > :number
+        SELECT id FROM tickets WHERE tenant_id = :tenant_id AND number > :end
         ORDER BY id DESC LIMIT :limit
     """
     made = [tenant.key().ticket()["id"] for _ in range(4)]
@@ -253,7 +253,7 @@ def test_one_select_for_many_parameter_sets_gives_the_rows_of_each_in_their_orde
 
     async def work(tx: Tx) -> list[list[str]]:
         params = {"tenant_id": tenant.id, "limit": 2}
-        many = [{**params, "number": number} for number in (4, 1, 3)]
+        many = [{**params, "end": number} for number in (4, 1, 3)]  # a word of SQL
         found = await tx.fetch_for_each(sql, [*many, {**many[0], "tenant_id": other.id}])
         return [[row["id"] for row in rows] for rows in found]
 

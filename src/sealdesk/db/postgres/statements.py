@@ -94,8 +94,8 @@ def for_each(sql: str, types: tuple[tuple[str, str], ...], limit: int | None) ->
     if limit is not None:
         sql = sql.replace(":limit", str(int(limit)))
     arrays = ", ".join(f"${number}::{kind}[]" for number, (_, kind) in enumerate(types, 1))
-    names = ", ".join(name for name, _ in types)
-    lookup = _NAME.sub(r"each_of.\1", sql)
+    names = ", ".join(f'"{name}"' for name, _ in types)  # which may be words of SQL
+    lookup = _NAME.sub(r'each_of."\1"', sql)
     return (
         f"SELECT found.*, each_of.place FROM unnest({arrays}) WITH ORDINALITY"
         f" AS each_of ({names}, place), LATERAL ({lookup}) AS found"
