@@ -111,7 +111,10 @@ def test_customers_are_suggested_by_name_phone_and_a_part_of_the_address(
     visitor: Visitor, tenant: Tenant, key: Key
 ) -> None:
     for name in ("one", "two"):
-        key.customer(f"{name}@ana.test", name="Ana <Prieto>", phone=f"+49 30 12345{len(name)}")
+        newest = key.customer(
+            f"{name}@ana.test", name="Ana <Prieto>", phone=f"+49 30 12345{len(name)}"
+        )
+    wait_until_customers(tenant, "two ana", newest["id"])
     tenant.service.tenant().key().customer("ana@others.test", name="Ana Prieto")
     for q, count in {"prieto": 2, "ana.te": 2, "123453": 2, "two@ana.test": 1, "": 0}.items():
         html = visitor.once("GET", f"{HOME}/suggestions?{urlencode({'q': q})}").text

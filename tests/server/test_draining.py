@@ -1,5 +1,6 @@
 """Draining: no request is lost at any moment of a shutdown."""
 
+import asyncio
 import signal
 import socket
 import sys
@@ -115,6 +116,21 @@ def test_an_incomplete_request_is_waited_for(own_service: Service, connect: Conn
     time.sleep(0.8)
     half.send(GET[20:])
     assert _answered(half) == (200, "close")
+
+
+def test_a_port_closes_once_its_queue_is_empty() -> None:
+    async def run() -> None:
+        with (
+            serve.bind("127.0.0.1", 0) as sock,
+            socket.create_connection(sock.getsockname()[:2], timeout=60),
+        ):
+            closing = asyncio.create_task(draining.close_listeners([], [sock]))
+            await asyncio.wait([closing], timeout=4 * draining.SETTLE_S)
+            assert not closing.done()
+            sock.accept()[0].close()
+            await closing
+
+    asyncio.run(run())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other kernels have no such filter")

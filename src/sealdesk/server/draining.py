@@ -45,14 +45,25 @@ def drop_new_handshakes(sock: socket.socket) -> None:
 
 
 async def close_listeners(
-    listeners: Iterable[AbstractServer], sockets: Iterable[socket.socket]
+    listeners: Iterable[AbstractServer], sockets: Collection[socket.socket]
 ) -> None:
     """Close the listening sockets once handshakes in progress are accepted."""
     await asyncio.sleep(SETTLE_S)
+    # A busy machine may have let this process sleep meanwhile, and close() resets what is queued.
+    while _have_queued(sockets):  # noqa: ASYNC110 - no event tells of it
+        await asyncio.sleep(_POLL_S)
     for listener in listeners:
         listener.close()
     for sock in sockets:
         sock.close()
+
+
+def _have_queued(sockets: Iterable[socket.socket]) -> bool:
+    """Whether connections wait to be accepted."""
+    poll = select.poll()
+    for sock in sockets:
+        poll.register(sock, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 async def wait_until_closed(connections: Collection[Protocol], tasks: Collection[object]) -> None:
