@@ -23,6 +23,8 @@ _FORK_SERVER_PROGRAM = Path(__file__).with_name("fork_server.py")
 # A command takes two seconds at most, but a machine may be busy or slow.
 TIMEOUT_S = 300
 _AT_START = ("PYTHON", "LANG", "LC_", "TZ")
+# Names another version, whose commands are forks of a process of its own.
+_VERSION = "PYTHONPATH"
 
 
 class Command:
@@ -82,8 +84,12 @@ def start_command(
     stdin: File = DEVNULL,
     stdout: File = DEVNULL,
     stderr: File = DEVNULL,
+    is_group: bool = False,
 ) -> Command:
-    """Run `sealdesk` with these arguments. Its files: PIPE, DEVNULL or one that is open."""
+    """Run `sealdesk` with these arguments. Its files: PIPE, DEVNULL or one that is open.
+
+    is_group: it and its processes are a process group of their own, to be killed together.
+    """
     what = {"arguments": [str(PROGRAM), *args], "env": {**env}, "directory": str(Path.cwd())}
     with ExitStack() as stack:
         told = stack.enter_context(TemporaryFile("w+"))
@@ -95,7 +101,7 @@ def start_command(
             descriptors.append(theirs)
             if ours is not None:
                 pipes[name] = ours
-        return _fork_server().start(descriptors, pipes)
+        return _fork_server(env.get(_VERSION)).start(descriptors, pipes, is_group=is_group)
 
 
 def can_fork(env: Mapping[str, str]) -> bool:
@@ -118,7 +124,7 @@ def _opened(file: File, stack: ExitStack, *, is_read: bool) -> tuple[int, IO[str
 class _ForkServer:
     """The client of `fork_server`."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: str | None) -> None:
         self._messages, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._started = SimpleQueue[Command]()
         self._pipes = SimpleQueue[Mapping[str, IO[str]]]()
@@ -127,16 +133,19 @@ class _ForkServer:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", _FORK_SERVER_PROGRAM, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
+                env={**os.environ, **({_VERSION: version} if version else {})},
                 stdin=subprocess.DEVNULL,
             )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         atexit.register(self._end)
 
-    def start(self, descriptors: Sequence[int], pipes: Mapping[str, IO[str]]) -> Command:
+    def start(
+        self, descriptors: Sequence[int], pipes: Mapping[str, IO[str]], *, is_group: bool
+    ) -> Command:
         with self._one_at_a_time:
             self._pipes.put(pipes)
-            socket.send_fds(self._messages, [b"!"], [*descriptors])
+            socket.send_fds(self._messages, [b"group" if is_group else b"alone"], [*descriptors])
             return self._started.get(timeout=TIMEOUT_S)
 
     def _read(self) -> None:
@@ -162,4 +171,4 @@ _fork_server = cache(_ForkServer)
 
 
 def _at_start(env: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in env.items() if name.startswith(_AT_START)}
+    return {n: v for n, v in env.items() if n.startswith(_AT_START) and n != _VERSION}

@@ -1,9 +1,9 @@
 """The `sealdesk` program, imported once: it forks for each message and runs one command.
 
-Importing a command takes ten times as long as running it. A message has four files: the command
-(JSON), and its standard input, output and error. The replies are "started PID", and at the end of a
-command "PID EXIT_CODE". Commands run beside each other; those that still run when the socket is
-closed are ended.
+Importing a command takes ten times as long as running it. A message is "alone", or "group" for a
+process group of its own, and has four files: the command (JSON), and its standard input, output and
+error. The replies are "started PID", and at the end of a command "PID EXIT_CODE". Commands run
+beside each other; those that still run when the socket is closed are ended.
 """
 
 import gc
@@ -19,9 +19,9 @@ from multiprocessing.context import ForkProcess
 
 # Modules that commands import when they need them; the first may be missing.
 _LATE = (
-    "typer._adapters", "http.client", "rich.console", "rich.markup", "rich.progress", "rich.table",
-    "sealdesk.server.app", "sealdesk_demo.example_tenant", "sealdesk.server.serve",
-    "sealdesk.web.body", "sealdesk.worker.loop",
+    "typer._adapters", "alembic.op", "http.client", "rich.console", "rich.markup",
+    "rich.progress", "rich.table", "sealdesk.server.app", "sealdesk_demo.example_tenant",
+    "sealdesk.server.serve", "sealdesk.web.body", "sealdesk.worker.loop",
 )  # fmt: skip
 
 
@@ -47,11 +47,13 @@ def main() -> None:
 
 def _start(messages: socket.socket) -> ForkProcess | None:
     """Fork for the next message; None: there is none any more."""
-    message, files, _, _ = socket.recv_fds(messages, 1, 4)
+    message, files, _, _ = socket.recv_fds(messages, 8, 4)
     if not message:
         return None
     command = multiprocessing.get_context("fork").Process(target=_run, args=(messages, *files))
     command.start()
+    if message == b"group" and command.pid:
+        os.setpgid(command.pid, command.pid)
     for file in files:
         os.close(file)
     messages.send(f"started {command.pid}".encode())

@@ -5,7 +5,6 @@ import pty
 import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,15 +16,14 @@ from sealdesk.db import migrate, schema_version
 from sealdesk.db.schema_version import KNOWN_VERSIONS
 from sealdesk.installation.watch import Watch
 from tests.cli.backups import empty_target, terminal_of
-from tests.cli.terminal import serving
+from tests.cli.commands import PIPE, PROGRAM, start_command
+from tests.cli.terminal import Terminal, serving
 from tests.cli.upgrades import (
     CHANGES,
-    MAIN,
     NEW,
     TICKETS,
     WAITS_FOR_TABLE,
     Load,
-    Newer,
     background,
     in_use,
     kill_at_random,
@@ -33,11 +31,12 @@ from tests.cli.upgrades import (
 )
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_FIRST, SQLITE_ONLY, Begin
 from tests.support.examples import examples
+from tests.support.newer_version import newer_sealdesk
 from tests.support.service import Service, wait_until
 
 NOW = KNOWN_VERSIONS[-1]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-# Each upgrade is several processes, and a copy of the package that nothing has compiled yet.
+# Each upgrade is several processes.
 pytestmark = pytest.mark.timeout(240)
 
 
@@ -50,9 +49,16 @@ def service(begin: Begin, tmp_path: Path) -> Iterator[Service]:
         yield service
 
 
+@pytest.fixture(scope="session")
+def newer_version(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """One for all tests of a process, which imports it once."""
+    return newer_sealdesk(tmp_path_factory.mktemp("newer"), *CHANGES)
+
+
 @pytest.fixture
-def newer(service: Service, tmp_path: Path) -> Newer:
-    return Newer(service, tmp_path)
+def newer(service: Service, newer_version: dict[str, str]) -> Terminal:
+    """The commands of a newer version with the settings of the service."""
+    return terminal_of(service).with_env(**newer_version)
 
 
 def schema_of(service: Service) -> str:
@@ -61,7 +67,7 @@ def schema_of(service: Service) -> str:
 
 
 def test_the_old_version_serves_on_while_the_database_is_upgraded(
-    service: Service, newer: Newer, tmp_path: Path
+    service: Service, newer: Terminal, tmp_path: Path
 ) -> None:
     load = Load(service.tenant().key())
     with load.running():
@@ -85,7 +91,7 @@ def test_the_old_version_serves_on_while_the_database_is_upgraded(
 @pytest.mark.prove
 @POSTGRESQL_ONLY
 def test_all_processes_of_the_old_version_run_on_while_upgrades_are_killed(
-    service: Service, newer: Newer
+    service: Service, newer: Terminal
 ) -> None:
     key = service.tenant().key()
     terminal = terminal_of(service).with_env(SEALDESK_PER_PROCESS_LIMITS="accept")
@@ -109,7 +115,9 @@ def test_all_processes_of_the_old_version_run_on_while_upgrades_are_killed(
     assert schema_of(service) == "9999"
 
 
-def test_a_killed_upgrade_is_continued_by_running_it_again(service: Service, newer: Newer) -> None:
+def test_a_killed_upgrade_is_continued_by_running_it_again(
+    service: Service, newer: Terminal
+) -> None:
     key = service.tenant().key()
     ids = {key.ticket()["id"] for _ in range(3)}
     seen = set()
@@ -124,18 +132,17 @@ def test_a_killed_upgrade_is_continued_by_running_it_again(service: Service, new
 
 
 def test_a_migration_that_fails_names_the_schema_that_is_reached(
-    service: Service, tmp_path: Path
+    service: Service, newer: Terminal
 ) -> None:
-    changes = [CHANGES[0], 'op.execute("INSERT INTO nowhere VALUES (1)")']
-    newer = Newer(service, tmp_path, changes)
+    service.run("ALTER TABLE api_keys ADD colour text")  # as the second migration does
     done = newer.run("upgrade", "--yes", "--no-backup")
     assert done.returncode == 1
-    assert "could not be migrated, it has schema 9998 now: " in done.stderr
-    assert schema_of(service) == "9998"
+    assert "could not be migrated, it has schema 9994 now: " in done.stderr
+    assert schema_of(service) == "9994"
     assert service.tenant().key().ticket()["id"]
 
 
-def test_an_upgrade_started_twice_is_refused(service: Service, newer: Newer) -> None:
+def test_an_upgrade_started_twice_is_refused(service: Service, newer: Terminal) -> None:
     with targets.alone(service.settings):
         done = newer.run("upgrade", "--yes", "--no-backup")
     assert (done.returncode, done.stdout) == (1, "")
@@ -151,9 +158,9 @@ def test_a_current_database_needs_no_upgrade(service: Service) -> None:
 
 @SQLITE_FIRST
 def test_without_a_terminal_nothing_is_asked_and_nothing_changed(
-    service: Service, newer: Newer
+    service: Service, newer: Terminal
 ) -> None:
-    done = newer.run("upgrade", stdin=subprocess.DEVNULL)
+    done = newer.run("upgrade")
     assert done.returncode == 1
     assert "give --yes" in done.stderr
     assert schema_of(service) == NOW
@@ -161,23 +168,25 @@ def test_without_a_terminal_nothing_is_asked_and_nothing_changed(
 
 @SQLITE_FIRST
 def test_who_declines_the_backup_and_the_migration_changes_nothing(
-    service: Service, newer: Newer
+    service: Service, newer: Terminal
 ) -> None:
     ours, theirs = pty.openpty()
     os.write(ours, b"n\nn\n")
-    done = newer.run("upgrade", stdin=theirs)
+    with start_command("upgrade", env=newer.env, stdin=theirs, stdout=PIPE) as command:
+        assert command.stdout is not None
+        out = command.stdout.read()
+        assert command.wait() == 1
     os.close(theirs)
     os.close(ours)
-    assert done.returncode == 1
-    assert "Make a backup into" in done.stdout
-    assert "cannot be taken back" in done.stdout
-    assert done.stdout.endswith("Nothing was changed.\n")
+    assert "Make a backup into" in out
+    assert "cannot be taken back" in out
+    assert out.endswith("Nothing was changed.\n")
     assert schema_of(service) == NOW
     assert not (service.settings.data_dir / "backups").exists()
 
 
 @SQLITE_FIRST
-def test_what_the_check_finds_is_to_be_repaired_first(service: Service, newer: Newer) -> None:
+def test_what_the_check_finds_is_to_be_repaired_first(service: Service, newer: Terminal) -> None:
     newer.env["SEALDESK_MASTER_KEY"] = "short"
     done = newer.run("upgrade", "--yes", "--no-backup")
     assert done.returncode == 1
@@ -186,7 +195,7 @@ def test_what_the_check_finds_is_to_be_repaired_first(service: Service, newer: N
 
 
 @POSTGRESQL_ONLY
-def test_an_upgrade_needs_the_rights_of_the_owner(service: Service, newer: Newer) -> None:
+def test_an_upgrade_needs_the_rights_of_the_owner(service: Service, newer: Terminal) -> None:
     url = newer.env.pop("SEALDESK_OWNER_DATABASE_URL")
     assert "SEALDESK_OWNER_DATABASE_URL is missing" in newer.run("upgrade", "--yes").stderr
     newer.env["SEALDESK_OWNER_DATABASE_URL"] = newer.env["SEALDESK_DATABASE_URL"]
@@ -199,12 +208,12 @@ def test_an_upgrade_needs_the_rights_of_the_owner(service: Service, newer: Newer
 @needs_root
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs mount namespaces")
 def test_a_backup_without_room_is_refused_before_anything_changes(
-    service: Service, newer: Newer, tmp_path: Path
+    service: Service, newer: Terminal, tmp_path: Path
 ) -> None:
     small = tmp_path / "small"
     small.mkdir()
     mount = f"mount -t tmpfs -o size=1m tmpfs '{small}' && exec \"$@\""
-    command = [sys.executable, "-c", MAIN, "upgrade", "--yes", "--backup-into", str(small)]
+    command = [str(PROGRAM), "upgrade", "--yes", "--backup-into", str(small)]
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", mount, "sh", *command],
         env=newer.env,
@@ -251,7 +260,7 @@ def test_a_database_of_each_earlier_schema_is_upgraded(
 
 
 @POSTGRESQL_ONLY
-def test_what_is_to_be_restarted_is_named(service: Service, newer: Newer) -> None:
+def test_what_is_to_be_restarted_is_named(service: Service, newer: Terminal) -> None:
     service.in_serving(lambda state: Watch(state, "serve").look())
     done = newer.run("upgrade", "--yes", "--no-backup")
     assert f"sealdesk serve on {socket.gethostname()}, process {os.getpid()}" in done.stdout
@@ -259,19 +268,18 @@ def test_what_is_to_be_restarted_is_named(service: Service, newer: Newer) -> Non
 
 @POSTGRESQL_ONLY
 def test_requests_are_served_while_a_migration_waits_for_a_table_in_use(
-    service: Service, newer: Newer
+    service: Service, newer: Terminal
 ) -> None:
     key = service.tenant().key()
-    with newer.start("upgrade", "--yes", "--no-backup") as process:
-        with in_use(service, "tickets"):
-            for _ in range(3):
-                wait_until(lambda: service.rows(WAITS_FOR_TABLE) != [])
-                assert key.get(TICKETS).status_code == 200
-                assert key.post(TICKETS, NEW).status_code == 201
-            assert process.poll() is None
-            assert schema_of(service) == NOW
-        process.communicate()
-    assert process.returncode == 0
+    with in_use(service, "tickets"):
+        process = start_command("upgrade", "--yes", "--no-backup", env=newer.env)
+        for _ in range(3):
+            wait_until(lambda: service.rows(WAITS_FOR_TABLE) != [])
+            assert key.get(TICKETS).status_code == 200
+            assert key.post(TICKETS, NEW).status_code == 201
+        assert process.poll() is None
+        assert schema_of(service) == NOW
+    assert process.wait() == 0
     assert schema_of(service) == "9999"
 
 
@@ -279,10 +287,10 @@ def test_requests_are_served_while_a_migration_waits_for_a_table_in_use(
 def test_a_version_that_the_new_schema_allows_starts_again(
     service: Service, tmp_path: Path
 ) -> None:
-    newer = Newer(service, tmp_path, [CHANGES[0]], oldest_reader=NOW)
+    version = newer_sealdesk(tmp_path, CHANGES[0], oldest_reader=NOW)
     key = service.tenant().key()
     terminal = terminal_of(service).with_env(SEALDESK_PER_PROCESS_LIMITS="accept")
-    done = newer.run("upgrade", "--yes", "--no-backup")
+    done = terminal.with_env(**version).run("upgrade", "--yes", "--no-backup")
     assert f"versions that know schema {NOW} start on the new schema too" in done.stdout
     with serving(terminal) as again:
         assert httpx.get(f"{again.url}/readyz").status_code == 200

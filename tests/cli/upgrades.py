@@ -6,12 +6,9 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import asyncpg
 import httpx
@@ -19,11 +16,9 @@ import httpx
 from sealdesk.cli.upgrade import target as targets
 from sealdesk.db.schema_version import Unusable
 from sealdesk.settings import Settings
-from tests.cli.backups import terminal_of
 from tests.cli.commands import Command, start_command
 from tests.cli.terminal import Terminal
 from tests.support.client import Key
-from tests.support.newer_version import newer_sealdesk
 from tests.support.service import Service, wait_until
 
 TICKETS = "/api/v1/external/tickets"
@@ -40,34 +35,6 @@ SELECT pid FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock' AND 
 MAIN = "import sys; from sealdesk.cli.program import main; sys.exit(main())"
 
 
-class Newer:
-    """The commands of a newer version with the settings of a service."""
-
-    def __init__(
-        self,
-        service: Service,
-        directory: Path,
-        changes: Sequence[str] = CHANGES,
-        oldest_reader: str = "",
-    ) -> None:
-        newer = newer_sealdesk(directory, *changes, oldest_reader=oldest_reader)
-        python_path = newer["PYTHONPATH"]
-        self.env = {**terminal_of(service).env, "PYTHONPATH": python_path}
-
-    def start(self, *args: str, **options: Any) -> subprocess.Popen[str]:
-        pipe = subprocess.PIPE
-        command = [sys.executable, "-c", MAIN, *args]
-        return subprocess.Popen(
-            command,
-            **{"env": self.env, "stdout": pipe, "stderr": pipe, "text": True, **options},
-        )
-
-    def run(self, *args: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        with self.start(*args, **options) as process:
-            out, err = process.communicate()
-        return subprocess.CompletedProcess(args, process.returncode, out, err)
-
-
 class Load:
     """A client that opens and reads tickets. statuses: of all responses. url: of another node."""
 
@@ -78,7 +45,7 @@ class Load:
         self._key = key
 
     def _run(self, is_over: threading.Event) -> None:
-        while not is_over.is_set():
+        while not is_over.wait(0.01):
             opened = self._send("POST", json.dumps(NEW).encode())
             self.statuses.append(opened.status_code)
             if opened.status_code == 201:
@@ -118,13 +85,13 @@ def background(terminal: Terminal, *commands: str) -> Iterator[list[Command]]:
             process.wait()
 
 
-def kill_at_random(newer: Newer) -> None:
-    process = newer.start("upgrade", "--yes", "--no-backup", start_new_session=True)
-    try:
-        process.communicate(timeout=random.uniform(0.5, 3))
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+def kill_at_random(newer: Terminal) -> None:
+    words = ("upgrade", "--yes", "--no-backup")
+    with start_command(*words, env=newer.env, is_group=True) as command:
+        try:
+            command.wait(random.uniform(0, 2))
+        except subprocess.TimeoutExpired:
+            os.killpg(command.pid, signal.SIGKILL)
 
 
 @contextmanager

@@ -31,10 +31,10 @@ def path(template: Path, tmp_path: Path) -> Path:
     return path
 
 
-def _run(code: str, path: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def _run(code: str, path: Path, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", code, str(path)],
-        env=env,
+        env={**os.environ, **env},
         capture_output=True,
         text=True,
         check=False,
@@ -70,13 +70,13 @@ def test_path_may_have_any_characters(template: Path, tmp_path: Path) -> None:
 def test_version_is_read_from_the_wal_of_a_crashed_process(path: Path, tmp_path: Path) -> None:
     crash = "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1]);"
     crash += "c.execute('PRAGMA journal_mode = WAL'); c.execute('CREATE TABLE x (y)'); os._exit(9)"
-    _run(crash, path, dict(os.environ))
+    _run(crash, path)
     assert path.with_name("sealdesk.db-wal").stat().st_size > 0
     assert schema_version.schema_version(path) == KNOWN_VERSIONS[-1]
 
 
 def test_newer_code_migrates_an_old_database_and_keeps_its_rows(path: Path, tmp_path: Path) -> None:
-    done = _run(ENSURE, path, newer_sealdesk(tmp_path))
+    done = _run(ENSURE, path, **newer_sealdesk(tmp_path))
     assert done.stdout == "True\n", done.stderr
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT * FROM tenants").fetchall() == [("t", "Acme", 1, None)]
@@ -84,7 +84,7 @@ def test_newer_code_migrates_an_old_database_and_keeps_its_rows(path: Path, tmp_
 
 
 def test_newer_database_is_refused_and_not_changed(path: Path, tmp_path: Path) -> None:
-    _run(ENSURE, path, newer_sealdesk(tmp_path))
+    _run(ENSURE, path, **newer_sealdesk(tmp_path))
     before = path.read_bytes()
     with pytest.raises(Unusable, match=r"9999, which is newer .* run the newer Sealdesk"):
         schema_version.ensure_current(path)
@@ -104,7 +104,7 @@ def test_development_schema_is_refused_and_not_changed(path: Path) -> None:
 def test_migration_that_fails_halfway_changes_nothing(path: Path, tmp_path: Path) -> None:
     then = '\n    op.execute("INSERT INTO nowhere VALUES (1)")'
     broken = newer_sealdesk(tmp_path, f"{COLOUR}{then}")
-    done = _run(ENSURE, path, broken)
+    done = _run(ENSURE, path, **broken)
     assert "nothing was changed: no such table: nowhere" in done.stderr
     assert _columns(path) == ["id", "name", "created_at"]
     assert schema_version.schema_version(path) == KNOWN_VERSIONS[-1]

@@ -20,13 +20,13 @@ COLOUR = 'op.add_column("tenants", sa.Column("colour", sa.Text))'
 
 
 def newer_sealdesk(directory: Path, *changes: str, oldest_reader: str = "") -> dict[str, str]:
-    """The environment of a version that makes each of these changes in a migration of its own.
+    """The variable for a version that makes each of these changes in a migration of its own.
 
     They have the schemas …, 9998, 9999. Without any, it gives tenants a colour. oldest_reader: the
     oldest schema whose version can use the last of them.
     """
     package = directory / "newer" / "sealdesk"
-    shutil.copytree(Path(sealdesk.__file__).parent, package)
+    shutil.copytree(Path(sealdesk.__file__).parent, package, copy_function=os.symlink)
     last = KNOWN_VERSIONS[-1]
     for number, change in enumerate(changes or (COLOUR,), 10_000 - len(changes or (COLOUR,))):
         step = package / "db" / "migrations" / "versions" / f"{number}_next.py"
@@ -34,4 +34,4 @@ def newer_sealdesk(directory: Path, *changes: str, oldest_reader: str = "") -> d
         last = str(number)
     if oldest_reader:
         step.write_text(f'{step.read_text()}\noldest_reader = "{oldest_reader}"\n')
-    return {**os.environ, "PYTHONPATH": str(package.parent)}
+    return {"PYTHONPATH": str(package.parent)}
