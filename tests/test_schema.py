@@ -5,6 +5,7 @@ request finds its node by `tenant_id`, and the global directories stand on every
 """
 
 import re
+from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Table
@@ -233,11 +234,16 @@ def _names_each_tenant(statement: Statement) -> bool:
     return statement.verb == "INSERT" or statement.sql.count("tenant_id = ") >= len(of_tenants)
 
 
+@cache
+def _texts() -> dict[Path, str]:
+    return {path: path.read_text() for path in SOURCE.parent.rglob("*.py")}
+
+
 @for_each("name", ACROSS_TENANTS)
 def test_only_the_worker_runs_statements_across_tenants(name: str) -> None:
     assert name in {statement.name for statement in STATEMENTS}
     call, *only_in = ACROSS_TENANTS[name]
-    sources = [path for path in SOURCE.parent.rglob("*.py") if call in path.read_text()]
+    sources = [path for path, text in _texts().items() if call in text]
     assert sorted(sources) == [(SOURCE / path).resolve() for path in only_in]
 
 
