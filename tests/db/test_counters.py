@@ -16,17 +16,17 @@ from sealdesk.db.engine import Counter, Tx
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.database import SqliteDatabase
 from sealdesk.errors import ServiceUnavailable
+from tests.db.drawing import record
 from tests.support.service import Service
 
 POSITIONS = Counter("log_positions", key="name", value="position")
-NUMBERS = Counter("numbers", key="name", value="last", zeros=("pruned",))
 _VALUE = "SELECT position FROM log_positions WHERE name = :name LIMIT 1"
 _NAME = {"name": "counted"}
 _KILLS = 4
 _DRAWS = """
 import asyncio, sys
 from pathlib import Path
-from tests.db.test_counters import record
+from tests.db.drawing import record
 from sealdesk.db.sqlite.database import SqliteDatabase
 
 async def draw(database):
@@ -39,13 +39,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-async def record(tx: Tx) -> int:
-    """Draw a number and store it where no number can be twice."""
-    number = await tx.increment(NUMBERS, "a")
-    await tx.execute("INSERT INTO drawn VALUES (:number)", {"number": number})
-    return number
 
 
 async def _refused(tx: Tx) -> None:
@@ -139,7 +132,7 @@ def _stored(path: Path) -> tuple[int, list[int]]:
 def test_processes_that_write_in_turn_draw_different_numbers(path: Path) -> None:
     command = (
         "import sys; from pathlib import Path\n"
-        "from tests.db.test_counters import record\n"
+        "from tests.db.drawing import record\n"
         "from sealdesk.db.sqlite.connection import connect, run_now\n"
         "print(run_now(connect(Path(sys.argv[1])), record))\n"
     )
