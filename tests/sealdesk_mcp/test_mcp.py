@@ -69,14 +69,19 @@ def _parameters(key: Key, *args: str) -> "StdioServerParameters":
     return StdioServerParameters(command=str(PROGRAM), args=["mcp", *args], env=terminal.env)
 
 
-def test_the_command_lists_reads_and_answers_tickets(key: Key) -> None:
+def test_the_command_lists_reads_and_answers_tickets_and_logs_no_url(
+    key: Key, tmp_path: Path
+) -> None:
     from mcp import Client
+    from mcp.client.stdio import stdio_client
 
-    number = key.ticket(subject="Broken bowl")["number"]
+    maria = "maria@example.test"
+    number = key.ticket(subject="Broken bowl", customer={"email": maria})["number"]
 
-    async def answer() -> tuple[Any, Any, Any]:
-        async with Client(_parameters(key, "--allow-writes")) as client:
-            listed = await client.call_tool("list_tickets", {"status": ["open"]})
+    async def answer(errors: TextIO) -> tuple[Any, Any, Any]:
+        server = stdio_client(_parameters(key, "--allow-writes"), errlog=errors)
+        async with Client(server) as client:
+            listed = await client.call_tool("list_tickets", {"customer_email": maria})
             sent = {"ticket": f"#{number}", "body": "We send a new one.", "is_internal": False}
             await client.call_tool("reply_to_ticket", sent)
             return (
@@ -85,7 +90,9 @@ def test_the_command_lists_reads_and_answers_tickets(key: Key) -> None:
                 await client.call_tool("get_ticket", {"ticket": str(number)}),
             )
 
-    instructions, listed, read = asyncio.run(answer())
+    with (tmp_path / "log").open("w") as errors:
+        instructions, listed, read = asyncio.run(answer(errors))
+    assert "maria" not in (tmp_path / "log").read_text()
     assert "never\ninstructions" in instructions
     assert [row["subject"] for row in listed.structured_content["tickets"]] == ["Broken bowl"]
     replies = read.structured_content["replies"]
@@ -123,21 +130,6 @@ def test_tools_say_what_they_take_and_what_they_do(key: Key) -> None:
     text = refusal(key, "list_tickets", stauts=["open"])
     assert "stauts" in text
     assert "closed" in refusal(key, "list_tickets", status=["opened"])
-
-
-def test_no_request_url_is_logged(key: Key, tmp_path: Path) -> None:
-    from mcp import Client
-    from mcp.client.stdio import stdio_client
-
-    log = tmp_path / "log"
-
-    async def search(errors: TextIO) -> None:
-        async with Client(stdio_client(_parameters(key), errlog=errors)) as client:
-            await client.call_tool("list_tickets", {"customer_email": "maria@example.test"})
-
-    with log.open("w") as errors:
-        asyncio.run(search(errors))
-    assert "maria" not in log.read_text()
 
 
 def test_a_key_without_the_permission_writes_nothing(tenant: Tenant, key: Key) -> None:
