@@ -278,10 +278,10 @@ def test_writes_are_refused_until_the_database_file_can_grow(process: Process) -
     refused = [key.post(TICKETS, NEW) for _ in range(3)]
     assert [(a.status_code, a.headers["retry-after"]) for a in refused] == [(503, "1")] * 3
     assert key.walk(TICKETS) == [kept]
-    ready = httpx.get(f"{process.url}/readyz")
+    ready = httpx.get(f"{process.url}/readyz", timeout=60)
     told = ready.json()
     assert (ready.status_code, told["reads"], told["writes"]) == (503, "ok", "failed")
-    assert httpx.get(f"{process.url}/healthz").status_code == 200
+    assert httpx.get(f"{process.url}/healthz", timeout=60).status_code == 200
     _let_files_grow(process, _ANY_SIZE)
     assert len(key.walk(TICKETS)) == 1
     assert key.post(TICKETS, NEW).status_code == 201

@@ -140,5 +140,7 @@ def _started(
 
 def log_in(url: str, email: str, password: str = PASSWORD) -> int:
     """Log in; return the status."""
-    answer = httpx.post(f"{url}/api/v1/auth/login", json={"email": email, "password": password})
+    answer = httpx.post(
+        f"{url}/api/v1/auth/login", json={"email": email, "password": password}, timeout=60
+    )
     return answer.status_code

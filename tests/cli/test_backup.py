@@ -449,12 +449,12 @@ def test_the_server_of_a_restored_database_ends_log_ins_and_cursors(
         target.out("restore", str(drill.backup))
         with serving(target) as served:
             at = {"authorization": f"Bearer {drill.admin.token}"}
-            assert httpx.get(f"{served.url}{KEYS}", headers=at).status_code == 401
+            assert httpx.get(f"{served.url}{KEYS}", headers=at, timeout=60).status_code == 401
             assert "uses" in target.refused("restore", "--epoch-only")
             target.out("keys", "confirm", drill.key.id)
             path = f"{TICKETS}?per_page=2&cursor={drill.cursors[TICKETS]}"
             headers = drill.key.signature_headers("GET", path)
-            response = httpx.get(f"{served.url}{path}", headers=headers)
+            response = httpx.get(f"{served.url}{path}", headers=headers, timeout=60)
             assert code_of(response) == (410, "cursor_expired")
 
 

@@ -25,7 +25,7 @@ def test_only_the_owner_may_read_the_data_directory(home: Home) -> None:
 
 def test_serve_sets_up_a_new_installation_and_ends_on_sigterm(empty: Terminal) -> None:
     with serving(empty) as served:
-        assert httpx.get(f"{served.url}/readyz").status_code == 200
+        assert httpx.get(f"{served.url}/readyz", timeout=60).status_code == 200
     assert served.process.returncode == 0
 
 

@@ -33,7 +33,7 @@ def test_several_processes_without_redis_may_be_accepted(on_server: Terminal) ->
         SEALDESK_EXPECTED_PROCESSES="3", SEALDESK_PER_PROCESS_LIMITS="accept"
     )
     with serving(accepted) as served:
-        assert httpx.get(f"{served.url}/readyz").status_code == 200
+        assert httpx.get(f"{served.url}/readyz", timeout=60).status_code == 200
 
 
 def test_two_processes_serve_one_tenant_and_share_its_limits(on_server: Terminal) -> None:
@@ -48,7 +48,7 @@ def test_two_processes_serve_one_tenant_and_share_its_limits(on_server: Terminal
                 SEALDESK_API_SECRET=key["api_secret"],
             )
             assert '"data"' in holder.out("call", "GET", "/api/v1/external/tickets")
-            ready = httpx.get(f"{served.url}/readyz").text
+            ready = httpx.get(f"{served.url}/readyz", timeout=60).text
             assert '"rate_limit":"shared"' in ready
     assert (one.process.returncode, two.process.returncode) == (0, 0)
 
@@ -93,7 +93,7 @@ def test_a_killed_worker_is_named_and_one_that_runs_ends_the_issue(on_server: Te
     with serving(on_server) as served:
 
         def codes() -> set[str]:
-            state = httpx.get(f"{served.url}/healthz/installation").json()["data"]
+            state = httpx.get(f"{served.url}/healthz/installation", timeout=60).json()["data"]
             return {issue["code"] for issue in state["issues"]}
 
         wait_until(lambda: "worker_missing" in codes())

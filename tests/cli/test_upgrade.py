@@ -293,6 +293,6 @@ def test_a_version_that_the_new_schema_allows_starts_again(
     done = terminal.with_env(**version).run("upgrade", "--yes", "--no-backup")
     assert f"versions that know schema {NOW} start on the new schema too" in done.stdout
     with serving(terminal) as again:
-        assert httpx.get(f"{again.url}/readyz").status_code == 200
+        assert httpx.get(f"{again.url}/readyz", timeout=60).status_code == 200
         key.ticket()
     assert schema_of(service) == "9999"

@@ -70,7 +70,8 @@ def test_a_reset_link_sets_a_password_once(home: Home, acme: str) -> None:
     assert made["url"].endswith(f"/reset#{made['token']}")
     reset = {"token": made["token"], "new": "a password of her own"}
     statuses = [
-        httpx.post(f"{home.served.url}/api/v1/auth/reset", json=reset).status_code for _ in range(2)
+        httpx.post(f"{home.served.url}/api/v1/auth/reset", json=reset, timeout=60).status_code
+        for _ in range(2)
     ]
     assert statuses == [204, 401]
     assert log_in(home.served.url, "di@acme.test", "a password of her own") == 200

@@ -112,7 +112,7 @@ def test_what_requests_sends_is_accepted(key: Key) -> None:
 
 def test_what_httpx_sends_is_accepted(desk: Desk, key: Key) -> None:
     auth = desk._session.auth
-    with httpx.Client(base_url=key.service.url, auth=auth) as http:
+    with httpx.Client(base_url=key.service.url, auth=auth, timeout=60) as http:
         for query in _QUERIES:
             response = http.get(f"{_TICKETS}?{query}")
             assert response.status_code != 401, (query, response.text)

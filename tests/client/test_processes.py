@@ -63,7 +63,7 @@ def test_forked_workers_read_their_own_responses(desk: Desk) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_given_client_of_httpx_is_not_used_in_a_forked_process(key: Key) -> None:
-    with httpx.Client() as http:
+    with httpx.Client(timeout=60) as http:
         desk = Desk(key.api_key, key.api_secret, key.service.url, http=http)
         desk.whoami()
         found = in_forked_workers(lambda _: desk.whoami().key_id)

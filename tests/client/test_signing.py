@@ -116,7 +116,7 @@ def test_a_time_that_is_over_a_day_away_is_not_signed(off_s: int) -> None:
 
 def test_the_auth_signs_for_any_client_of_httpx(key: Key) -> None:
     auth = SignatureAuth(key.api_key, key.api_secret)
-    with httpx.Client(base_url=key.service.url, auth=auth) as http:
+    with httpx.Client(base_url=key.service.url, auth=auth, timeout=60) as http:
         assert http.get(TICKETS, params={"tag": "a b/ü?", "status": "open"}).status_code == 200
         assert http.get(f"{TICKETS}?").status_code == 200
         body = {"email": "ü@example.test", "name": "Ü"}

@@ -202,6 +202,7 @@ def test_an_upload_to_one_node_is_served_by_the_other_and_backed_up(
         state = httpx.get(
             f"http://127.0.0.1:{composed.ports['two']}/healthz/installation",
             headers={"Authorization": f"Bearer {token}"},
+            timeout=60,
         )
         return [issue["code"] for issue in state.json()["data"]["issues"]]
 

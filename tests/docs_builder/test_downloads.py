@@ -41,14 +41,16 @@ def key(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ke
 @pytest.fixture(scope="module")
 def hashes(key: Key) -> dict[str, str]:
     """The SHA-256 of each file by its path, as the page has them."""
-    return dict(_ROW.findall(httpx.get(f"{key.service.url}/docs/downloads.md").text))
+    return dict(_ROW.findall(httpx.get(f"{key.service.url}/docs/downloads.md", timeout=60).text))
 
 
 def test_each_file_has_the_hash_of_the_page(key: Key, hashes: dict[str, str]) -> None:
     assert len(hashes) == 4
     for path, sha256 in hashes.items():
         for encoding in ("identity", "gzip"):
-            got = httpx.get(f"{key.service.url}{path}", headers={"accept-encoding": encoding})
+            got = httpx.get(
+                f"{key.service.url}{path}", headers={"accept-encoding": encoding}, timeout=60
+            )
             assert got.status_code == 200
             assert hashlib.sha256(got.content).hexdigest() == sha256
 

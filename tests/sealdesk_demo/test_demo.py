@@ -45,13 +45,13 @@ def test_the_printed_sealdesk_commands_work(home: Home) -> None:
 def test_the_printed_url_of_the_pages_shows_the_log_in(home: Home) -> None:
     match = re.search(r"Pages +(\S+)", home.demo_output)
     assert match is not None
-    assert "Log in" in httpx.get(match[1]).text
+    assert "Log in" in httpx.get(match[1], timeout=60).text
 
 
 def test_the_printed_url_of_the_docs_works(home: Home) -> None:
     match = re.search(r"API docs +(\S+)", home.demo_output)
     assert match is not None
-    assert httpx.get(match[1]).status_code == 200
+    assert httpx.get(match[1], timeout=60).status_code == 200
 
 
 @SQLITE_FIRST

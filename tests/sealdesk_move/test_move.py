@@ -220,14 +220,14 @@ class Client:
 
     def me(self, token: str) -> Any:
         headers = {"Authorization": f"Bearer {token}"}
-        return httpx.get(f"{self.url}/api/v1/auth/me", headers=headers).json()
+        return httpx.get(f"{self.url}/api/v1/auth/me", headers=headers, timeout=60).json()
 
 
 def log_in(url: str, demo_output: str) -> str:
     password = re.search(rf"{ADMIN} +(\S+)", demo_output)
     assert password is not None
     body = {"email": ADMIN, "password": password[1]}
-    answer = httpx.post(f"{url}/api/v1/auth/login", json=body)
+    answer = httpx.post(f"{url}/api/v1/auth/login", json=body, timeout=60)
     return str(answer.json()["data"]["access_token"])
 
 
@@ -409,7 +409,7 @@ def test_a_move_is_refused_while_a_server_runs(moved: Moved) -> None:
         refusal = moved.source.refused("move", "--to", moved.owner_url)
     assert "another `sealdesk serve` uses" in refusal
     with serving(after_move(moved.source, moved.urls)) as served:
-        assert httpx.get(f"{served.url}/readyz").status_code == 200
+        assert httpx.get(f"{served.url}/readyz", timeout=60).status_code == 200
         back = ("--from", moved.owner_url, "--to", f"sqlite:///{moved.source.data_dir}/back.db")
         refusal = moved.source.refused("move", *back)
     assert "is in use by sealdesk serve as " in refusal

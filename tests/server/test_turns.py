@@ -115,7 +115,7 @@ def test_pages_and_metrics_say_how_long_requests_held_the_loop_and_threads(
 ) -> None:
     typed = {"email": "nobody@example.test", "password": "wrong"}
     site = {"sec-fetch-site": "same-origin"}
-    page = httpx.post(f"{service.url}/log-in", data=typed, headers=site)
+    page = httpx.post(f"{service.url}/log-in", data=typed, headers=site, timeout=60)
     shown = re.fullmatch(r"loop;dur=(.+), beside;dur=(.+)", page.headers["server-timing"])
     counted = service.state.metrics.responses.durations["POST /log-in"]
     assert shown and float(shown[1]) > 0 and counted.loop_s > 0

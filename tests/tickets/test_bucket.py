@@ -170,7 +170,7 @@ def test_a_hanging_bucket_delays_nothing_else(
 @SQLITE_FIRST
 def test_a_download_ends_early_when_the_bucket_goes_away(far: Service, proxy: FaultyProxy) -> None:
     shown = far.tenant().key().attachment(content=os.urandom(24 * MIB))
-    with httpx.stream("GET", far.url + shown["content_path"]) as answer:
+    with httpx.stream("GET", far.url + shown["content_path"], timeout=60) as answer:
         parts = answer.iter_raw()
         next(parts)
         proxy.fail(refuses=True)

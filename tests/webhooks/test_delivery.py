@@ -210,6 +210,6 @@ def test_attempts_are_counted(timed_service: Service, receiver: Receiver) -> Non
 
 def _succeeded(service: Service) -> float:
     name = 'sealdesk_webhook_attempts_total{result="succeeded"} '
-    lines = httpx.get(f"{service.url}/metrics").text.splitlines()
+    lines = httpx.get(f"{service.url}/metrics", timeout=60).text.splitlines()
     assert any(line.startswith("sealdesk_events_waiting_seconds ") for line in lines)
     return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
