@@ -2,10 +2,11 @@
 
 import json
 import os
+import pty
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryFile
@@ -79,6 +80,20 @@ class Terminal:
         assert (done.returncode, done.stdout) == (code, ""), (done.stdout, done.stderr)
         (line,) = done.stderr.splitlines()
         return line
+
+    def shown(self, *args: str, columns: int = 80) -> str:
+        """Run a command that must succeed, in a terminal; return what that shows."""
+        ours, theirs = pty.openpty()
+        with os.fdopen(ours, "rb") as screen:
+            env = {**self.env, "COLUMNS": str(columns), "TERM": "xterm-256color"}
+            process = start_command(*args, env=env, stdout=theirs, stderr=theirs)
+            os.close(theirs)
+            shown = b""
+            with suppress(OSError):  # the other side is closed: the command has ended
+                while block := screen.read1(65536):
+                    shown += block
+            assert process.wait() == 0, shown
+        return shown.decode()
 
     def tenant(self, email: str, name: str = "Acme") -> str:
         """Create a tenant; return its id. The password of its administrator is PASSWORD."""

@@ -2,13 +2,11 @@
 
 import json
 import os
-import pty
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.commands import start_command
 from tests.cli.fixtures import Home, on_a_file
 from tests.cli.terminal import Terminal
 from tests.support.databases import SQLITE_FIRST
@@ -31,23 +29,6 @@ def _create(terminal: Terminal, *options: str) -> dict[str, Any]:
     customer = ("--customer-email", "maria@example.test")
     ticket: dict[str, Any] = terminal.json("tickets", "create", *NEW, *customer, *options)
     return ticket
-
-
-def _in_terminal(terminal: Terminal, *args: str, columns: int = 80) -> str:
-    """Run a command whose stdout and stderr are a terminal; return what it shows."""
-    ours, theirs = pty.openpty()
-    with os.fdopen(ours, "rb") as screen:
-        env = {**terminal.env, "COLUMNS": str(columns), "TERM": "xterm-256color"}
-        process = start_command(*args, env=env, stdout=theirs, stderr=theirs)
-        os.close(theirs)
-        shown = b""
-        try:
-            while block := screen.read1(65536):
-                shown += block
-        except OSError:  # the other side is closed: the command has ended
-            pass
-        assert process.wait(120) == 0, shown
-    return shown.decode()
 
 
 @SQLITE_FIRST
@@ -86,7 +67,7 @@ def test_lines_of_json_are_the_rows_of_all_pages(with_key: Terminal) -> None:
 def test_a_table_fits_the_terminal_and_shows_no_control_characters(with_key: Terminal) -> None:
     subject = '{"subject": "A\\u001b[31mred\\u202e 日本 ' + "long " * 20 + '"}'
     with_key.out("tickets", "update", _create(with_key)["id"], "--data", subject)
-    narrow = _in_terminal(with_key, "tickets", "list").splitlines()
+    narrow = with_key.shown("tickets", "list").splitlines()
     assert "Priority" not in narrow[0]
     assert max(map(len, narrow[1:])) <= 80
     assert narrow[1].endswith("…")
@@ -175,7 +156,7 @@ def test_an_unfinished_export_with_other_filters_is_refused(
 @on_a_file
 def test_a_terminal_shows_the_progress_of_an_export(with_key: Terminal, tmp_path: Path) -> None:
     _create(with_key)
-    shown = _in_terminal(with_key, "tickets", "export", str(tmp_path / "t.ndjson"))
+    shown = with_key.shown("tickets", "export", str(tmp_path / "t.ndjson"))
     assert "1 tickets" in shown
     assert "Exported 1 tickets to" in shown
     piped = with_key.run("customers", "export", "-")

@@ -3,11 +3,9 @@
 import json
 import re
 import secrets
-import shlex
 import shutil
 import signal
 import sqlite3
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from tests.cli.commands import PIPE, PROGRAM, Command, start_command
+from tests.cli.commands import PIPE, Command, start_command
 from tests.cli.terminal import Terminal, serving
 from tests.sealdesk_move.moving import MANY, add_many, dump
 from tests.servers import free_port, run_postgres
@@ -116,16 +114,9 @@ def moved(
             "--to",
             env["SEALDESK_OWNER_DATABASE_URL"],
             "--from",
-            f"sqlite:///{path}/sealdesk.db",
+            f"sqlite:///{file_of(source)}",
         )
-        command = shlex.join([str(PROGRAM), "move", *arguments])
-        done = subprocess.run(
-            ["script", "-qec", command, "/dev/null"],
-            env={**source.with_env(**env).env, "TERM": "xterm"},
-            capture_output=True, text=True, check=False, timeout=300,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout
-        yield Moved(source, env, done.stdout)
+        yield Moved(source, env, source.with_env(**env).shown("move", *arguments))
 
 
 def file_of(terminal: Terminal) -> Path:
@@ -232,9 +223,10 @@ def log_in(url: str, demo_output: str) -> str:
 
 
 def test_keys_secrets_cursors_and_sessions_stay_valid(
-    source: Terminal, urls: dict[str, str], owner_url: str, demo_source: tuple[Path, str]
+    source: Terminal, prepared_urls: dict[str, str], demo_source: tuple[Path, str]
 ) -> None:
-    demo_output = demo_source[1]
+    demo_output, urls = demo_source[1], prepared_urls
+    owner_url = urls["SEALDESK_OWNER_DATABASE_URL"]
     with serving(source) as served:
         client = Client(source, served.url, demo_output)
         ticket = client.new_ticket()
