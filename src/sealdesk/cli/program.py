@@ -82,6 +82,9 @@ def options(
         raise typer.Exit
 
 
+_command = typer.main.get_command(cli)
+
+
 def main() -> int:
     """Run the command that sys.argv names and return its exit code."""
     os.umask(0o077)
@@ -91,7 +94,7 @@ def main() -> int:
         return _print_error("an argument is not UTF-8; write it in the encoding UTF-8")
     try:
         with _made_for_owner():
-            return cli(prog_name="sealdesk", standalone_mode=False) or 0
+            return _command(prog_name="sealdesk", standalone_mode=False) or 0
     except typer.TyperException as error:
         return _report_usage_error(error)
     except (KeyboardInterrupt, typer.Abort):
