@@ -144,14 +144,9 @@ async def change_key(request: Request, key_id: str) -> Response:
 async def revoke_key(request: Request, key_id: str) -> Response:
     """Revokes the key permanently, from the next request on. Revoking it again is no error."""
     await tenants.enter_for_key(request, key_id)
-
-    async def work(tx: Tx) -> Response:
-        await actions.revoke_key(tx, request.caller, key_id, now_us=request.now_us)
-        return envelope.nothing()
-
-    response = await request.write(work)
+    await request.act(actions.revoke_key, key_id, now_us=request.now_us)
     journal.record_request(request, "revoked", key_id)
-    return response
+    return envelope.nothing()
 
 
 @operation("Rotate an API key's secret", tag=_TAG, gives=examples.ROTATED_KEY, fails=_INACTIVE_KEY)
@@ -159,16 +154,11 @@ async def rotate_key(request: Request, key_id: str) -> Response:
     """Returns a new `api_secret`, which is shown only once; the old one stops working with the next
     request. To change without downtime, create a second key and revoke the first one later."""
     await tenants.enter_for_key(request, key_id)
-
-    async def work(tx: Tx) -> Response:
-        key = await actions.rotate_key(
-            tx, request.caller, key_id, key_ring=request.state.key_ring, now_us=request.now_us
-        )
-        return envelope.one(key)
-
-    response = await request.write(work)
+    key = await request.act(
+        actions.rotate_key, key_id, key_ring=request.state.key_ring, now_us=request.now_us
+    )
     journal.record_request(request, "rotated", key_id)
-    return response
+    return envelope.one(key)
 
 
 @operation("Confirm a restored API key", tag=_TAG, gives=examples.KEY, fails=_INACTIVE_KEY)
@@ -176,13 +166,7 @@ async def confirm_key(request: Request, key_id: str) -> Response:
     """After a restore from a backup, keys are refused until an administrator has confirmed that
     they were not revoked or rotated after the backup. Confirming a key again is no error."""
     await tenants.enter_for_key(request, key_id)
-
-    async def work(tx: Tx) -> Response:
-        return envelope.one(
-            await actions.confirm_key(tx, request.caller, key_id, now_us=request.now_us)
-        )
-
-    return await request.write(work)
+    return envelope.one(await request.act(actions.confirm_key, key_id, now_us=request.now_us))
 
 
 @operation("List a key's refusals", tag=_TAG, gives=examples.REFUSAL, is_list=True, params=PAGING)
@@ -224,8 +208,8 @@ async def whoami(request: Request) -> Response:
     """The key, its permissions, what is left of its rate limit, and the difference of the clocks.
     A good first request of an integration: it is open to every valid key."""
     tenant_id, key_id = request.caller.tenant_id, request.caller.actor.id
-    key = await request.read(lambda tx: actions.get_key(tx, tenant_id, key_id))
-    tenant_name = await request.read(lambda tx: store.tenant_name(tx, tenant_id))
+    key = await request.fetch(actions.get_key, key_id)
+    tenant_name = await request.fetch(store.tenant_name)
     proof = request.proof
     if not isinstance(proof, SignedProof):
         raise RuntimeError("whoami needs the guard of signed requests")

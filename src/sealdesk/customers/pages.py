@@ -122,9 +122,7 @@ async def _list(request: Request, q: str, page_request: PageRequest) -> list[Cus
     tenant_id = request.caller.tenant_id
     if q:
         return await actions.find_customers(request.state, tenant_id, q, page_request)
-    return await request.read(
-        lambda tx: store.list_customers(tx, tenant_id, Filter(), page_request)
-    )
+    return await request.fetch(store.list_customers, Filter(), page_request)
 
 
 async def _export_page(request: Request) -> ExportPage:

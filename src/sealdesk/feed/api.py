@@ -82,9 +82,7 @@ def _start_position(list_request: ListRequest) -> int:
 async def _read_page(request: Request, list_request: ListRequest, after: int) -> FeedPage:
     caller = request.caller
     types = rules.select_types(list_request.values.get("type"), caller.may)
-    return await request.read(
-        lambda tx: store.list_events(tx, caller.tenant_id, types, after, list_request.page)
-    )
+    return await request.fetch(store.list_events, types, after, list_request.page)
 
 
 @contextmanager

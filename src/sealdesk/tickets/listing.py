@@ -232,8 +232,8 @@ async def read_documents(
     """Tickets as JSON with what is included: the first ones that fit."""
     if not included:
         return [*map(lists.to_json, rows)]
-    tenant_id, max_bytes = request.caller.tenant_id, list_request.page.max_bytes
-    return await request.read(lambda tx: list_documents(tx, tenant_id, rows, included, max_bytes))
+    max_bytes = list_request.page.max_bytes
+    return await request.fetch(list_documents, rows, included, max_bytes)
 
 
 def ending_behind(list_request: ListRequest, documents: Sequence[bytes]) -> ListRequest:

@@ -117,9 +117,8 @@ async def _begin(request: Request, export: CsvExport) -> CsvPart:
     after = forms.read_query(request).text("after")
     position: Position | None = [after] if ids.is_canonical(after) else None
     first = await export.read(PageRequest(_ROWS_AT_ONCE, position, _BYTES_AT_ONCE))
-    caller, now_us = request.caller, request.now_us
     action = f"{export.name}.exported"
-    await request.write(lambda tx: audit.record(tx, caller, action, None, export.details, now_us))
+    await request.act(audit.record, action, None, export.details, request.now_us)
     return first
 
 

@@ -37,7 +37,7 @@ async def change_webhook(
 ) -> WebhookResponse:
     """Change an endpoint; a new URL must be reachable. Raises NotFound, ValidationFailed."""
     caller = request.caller
-    endpoint = await request.read(lambda tx: actions.get_webhook(tx, caller.tenant_id, endpoint_id))
+    endpoint = await request.fetch(actions.get_webhook, endpoint_id)
     write = request.write
     if isinstance(change.url, str) and change.url != endpoint.url:
         await _check_url(request, change.url)

@@ -55,8 +55,8 @@ async def ask(request: Request) -> Response:
 async def debug(request: Request) -> Response:
     """The diagnosis of a pasted request, which is not stored."""
     form = forms.read(request)
-    key_id, tenant_id = form.text("key"), request.caller.tenant_id
-    key = await request.read(lambda tx: store.find(tx, tenant_id, key_id))
+    key_id = form.text("key")
+    key = await request.fetch(store.find, key_id)
     pasted = _read_pasted_request(form)
     if key is None:
         return await _render(request, key_id, pasted, faults=("key",))

@@ -202,10 +202,8 @@ async def change_key(request: Request, key_id: str) -> Response:
     form, key = forms.read(request), await _get_key(request, key_id)
     try:
         change = body.convert(key_form.to_body(form, request.now_us), ApiKeyChange)
-        await request.write(
-            lambda tx: actions.change_key(
-                tx, request.caller, key.id, change, now_us=request.now_us, seen=form.text("seen")
-            )
+        await request.act(
+            actions.change_key, key.id, change, now_us=request.now_us, seen=form.text("seen")
         )
     except (ValidationFailed, Conflict) as error:
         return await _render_form(request, "edit.html", key_form.read_values(form), error, key=key)

@@ -46,9 +46,9 @@ async def _find_rows(
     request: Request, typed: dict[str, str], before: str
 ) -> tuple[list[LoggedRequest], bool]:
     """The requests, and whether it took too long to find them."""
-    tenant_id, request_id = request.caller.tenant_id, typed["request_id"]
+    request_id = typed["request_id"]
     if request_id:
-        found = await request.read(lambda tx: store.find(tx, tenant_id, request_id[:24]))
+        found = await request.fetch(store.find, request_id[:24])
         return [found] if found else [], False
     asked = RequestQuery(
         limit=_PER_PAGE + 1,

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from sealdesk.db.engine import Tx
 from sealdesk.mail.blocks import actions, errors, labels, store
 from sealdesk.mail.blocks.errors import TOO_MANY_BLOCKS
 from sealdesk.mail.blocks.types import Block, MailBlockResponse, NewMailBlock
@@ -22,8 +21,7 @@ BLOCK = MailBlockResponse("@spam.test", "Ada Lovelace", "2026-03-01T08:30:00.000
 async def list_blocks(request: Request) -> Response:
     """By pattern, domains first."""
     list_request = read_list(request, ())
-    tenant_id = request.caller.tenant_id
-    found = await request.read(lambda tx: store.list_blocks(tx, tenant_id, list_request.page))
+    found = await request.fetch(store.list_blocks, list_request.page)
     return page(request, list_request, found, show=_encode, position=lambda block: [block.pattern])
 
 
@@ -41,11 +39,8 @@ async def add_block(request: Request) -> Response:
     replies. They are stored for 30 days. A sender who is blocked already stays so."""
     new = body.read(request, NewMailBlock)
 
-    async def work(tx: Tx) -> Response:
-        block = await actions.add_block(tx, request.caller, new, now_us=request.now_us)
-        return envelope.one(actions.to_response(block), 201)
-
-    return await request.write(work)
+    block = await request.act(actions.add_block, new, now_us=request.now_us)
+    return envelope.one(actions.to_response(block), 201)
 
 
 @operation("Unblock a sender", tag=_TAG, status=204)
@@ -53,11 +48,8 @@ async def remove_block(request: Request, pattern: str) -> Response:
     """The pattern in the path is percent-encoded: `%40spam.test`."""
     pattern = query.read_segment(pattern)
 
-    async def work(tx: Tx) -> Response:
-        await actions.remove_block(tx, request.caller, pattern, now_us=request.now_us)
-        return envelope.nothing()
-
-    return await request.write(work)
+    await request.act(actions.remove_block, pattern, now_us=request.now_us)
+    return envelope.nothing()
 
 
 def _encode(block: Block) -> bytes:

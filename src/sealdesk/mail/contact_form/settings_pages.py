@@ -40,9 +40,7 @@ async def save(request: Request) -> Response:
     typed = _read(forms.read(request))
     try:
         wanted = body.convert(typed, FormSettings)
-        await request.write(
-            lambda tx: actions.save_form(tx, request.caller, wanted, now_us=request.now_us)
-        )
+        await request.act(actions.save_form, wanted, now_us=request.now_us)
     except ValidationFailed as error:
         return await _respond(request, await _load(request), typed, error)
     return render.redirect(request, f"{_PATH}?saved={_YES}")

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from sealdesk.db.engine import Tx
 from sealdesk.mail.mailboxes import actions, examples, mailbox_service, rules
 from sealdesk.mail.mailboxes.errors import (
     MAIL_DOMAIN_ASSIGNED,
@@ -31,10 +30,7 @@ _PATH = "/api/v1/mailboxes"
 async def list_mailboxes(request: Request) -> Response:
     """Newest first. Never shows a password."""
     list_request = read_list(request, ())
-    tenant_id = request.caller.tenant_id
-    found = await request.read(
-        lambda tx: mailboxes.list_mailboxes(tx, tenant_id, list_request.page)
-    )
+    found = await request.fetch(mailboxes.list_mailboxes, list_request.page)
     return page(request, list_request, found, show=_encode, position=lambda mailbox: [mailbox.id])
 
 
@@ -53,13 +49,10 @@ async def create_mailbox(request: Request) -> Response:
     never shown."""
     new = body.read(request, NewMailbox)
 
-    async def work(tx: Tx) -> Response:
-        mailbox = await actions.create_mailbox(
-            tx, request.caller, new, key_ring=request.state.key_ring, now_us=request.now_us
-        )
-        return _respond(mailbox, 201, (b"location", f"{_PATH}/{mailbox.id}".encode()))
-
-    return await request.write(work)
+    mailbox = await request.act(
+        actions.create_mailbox, new, key_ring=request.state.key_ring, now_us=request.now_us
+    )
+    return _respond(mailbox, 201, (b"location", f"{_PATH}/{mailbox.id}".encode()))
 
 
 @operation(
@@ -71,9 +64,7 @@ async def create_mailbox(request: Request) -> Response:
 async def get_mailbox(request: Request, mailbox_id: str) -> Response:
     """One mailbox with what is wrong with it, without its passwords. The ETag is that of the
     settings."""
-    mailbox = await request.read(
-        lambda tx: actions.get_mailbox(tx, request.caller.tenant_id, mailbox_id)
-    )
+    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
     return _respond(mailbox, 200)
 
 
@@ -93,31 +84,23 @@ async def change_mailbox(request: Request, mailbox_id: str) -> Response:
     change = await body.read_change(request, MailboxChange, lambda: _show(request, mailbox_id))
     if_match = conditional.if_match(request)
 
-    async def work(tx: Tx) -> Response:
-        mailbox = await actions.change_mailbox(
-            tx,
-            request.caller,
-            mailbox_id,
-            change,
-            key_ring=request.state.key_ring,
-            if_match=if_match,
-            now_us=request.now_us,
-        )
-        return _respond(mailbox, 200)
-
-    return await request.write(work)
+    mailbox = await request.act(
+        actions.change_mailbox,
+        mailbox_id,
+        change,
+        key_ring=request.state.key_ring,
+        if_match=if_match,
+        now_us=request.now_us,
+    )
+    return _respond(mailbox, 200)
 
 
 @operation("Delete a mailbox", tag=_TAG, status=204)
 async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
     """Deletes its passwords. Another mailbox of this desk may then have its address; other desks
     when it is freed."""
-
-    async def work(tx: Tx) -> Response:
-        await actions.delete_mailbox(tx, request.caller, mailbox_id, now_us=request.now_us)
-        return envelope.nothing()
-
-    return await request.write(work)
+    await request.act(actions.delete_mailbox, mailbox_id, now_us=request.now_us)
+    return envelope.nothing()
 
 
 @operation(
@@ -126,8 +109,8 @@ async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
 async def list_former_addresses(request: Request) -> Response:
     """Addresses that mailboxes of this desk had, by address. No other desk gets them until they are
     freed."""
-    list_request, tenant_id = read_list(request, ()), request.caller.tenant_id
-    found = await request.read(lambda tx: directory.list_former(tx, tenant_id, list_request.page))
+    list_request = read_list(request, ())
+    found = await request.fetch(directory.list_former, list_request.page)
     return page(request, list_request, found, show=_encode_former, position=lambda each: [each])
 
 
@@ -137,11 +120,8 @@ async def free_address(request: Request, address: str) -> Response:
     percent-encoded: `sales%40acme.test`."""
     address = query.read_segment(address)
 
-    async def work(tx: Tx) -> Response:
-        await actions.free_address(tx, request.caller, address, now_us=request.now_us)
-        return envelope.nothing()
-
-    return await request.write(work)
+    await request.act(actions.free_address, address, now_us=request.now_us)
+    return envelope.nothing()
 
 
 @operation("Test a mailbox", tag=_TAG, gives=examples.TEST, fails=(TOO_MANY_MAILBOX_TESTS,))

@@ -26,13 +26,9 @@ async def test_connection(request: Request, mailbox_id: str) -> MailboxTestRespo
 
     Raises NotFound, TooManyRequests.
     """
-    mailbox = await request.read(
-        lambda tx: actions.get_mailbox(tx, request.caller.tenant_id, mailbox_id)
-    )
+    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
     await _charge(request)
-    await request.write(
-        lambda tx: actions.record_test(tx, request.caller, mailbox, now_us=request.now_us)
-    )
+    await request.act(actions.record_test, mailbox, now_us=request.now_us)
     steps = await _run(request, mailbox)
     await request.write_more(lambda tx: _heal(tx, mailbox, steps, request.state.clock.now_us()))
     faults = await domain_check.check_domain(mailbox.address, domain_check.look_up)

@@ -19,7 +19,6 @@ from sealdesk.mail.mailboxes.types import LANGUAGES, Mailbox, MailboxChange, New
 from sealdesk.oauth.providers import PROVIDERS
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store import teams
-from sealdesk.tickets.store.teams import TeamOption
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
@@ -90,10 +89,8 @@ async def create_mailbox(request: Request) -> Response:
     typed = _read_fields(forms.read(request))
     try:
         new = body.convert(_wanted(typed, None), NewMailbox)
-        mailbox = await request.write(
-            lambda tx: actions.create_mailbox(
-                tx, request.caller, new, key_ring=request.state.key_ring, now_us=request.now_us
-            )
+        mailbox = await request.act(
+            actions.create_mailbox, new, key_ring=request.state.key_ring, now_us=request.now_us
         )
     except (ValidationFailed, Conflict) as error:
         return await _form(request, typed, error)
@@ -173,15 +170,12 @@ async def take_consent(request: Request) -> Response:
     mailbox_id = consents.asked_mailbox(request, answer)
     try:
         consent = await consents.take(request, answer)
-        await request.write(
-            lambda tx: actions.connect_mailbox(
-                tx,
-                request.caller,
-                mailbox_id,
-                consent,
-                key_ring=request.state.key_ring,
-                now_us=request.now_us,
-            )
+        await request.act(
+            actions.connect_mailbox,
+            mailbox_id,
+            consent,
+            key_ring=request.state.key_ring,
+            now_us=request.now_us,
         )
         response = render.redirect(request, f"{_PATH}/{mailbox_id}")
     except Conflict as error:
@@ -234,9 +228,7 @@ async def confirm_deletion(request: Request, mailbox_id: str) -> Response:
 async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
     """Delete a mailbox."""
     try:
-        await request.write(
-            lambda tx: actions.delete_mailbox(tx, request.caller, mailbox_id, now_us=request.now_us)
-        )
+        await request.act(actions.delete_mailbox, mailbox_id, now_us=request.now_us)
     except ValidationFailed as error:
         mailbox = await _get_mailbox(request, mailbox_id)
         return await render.page(request, "mailboxes/delete.html", error.status, mailbox=mailbox)
@@ -248,9 +240,7 @@ async def free_address(request: Request) -> Response:
     """Let other desks have a former address."""
     address = forms.read(request).text("address")
     try:
-        await request.write(
-            lambda tx: actions.free_address(tx, request.caller, address, now_us=request.now_us)
-        )
+        await request.act(actions.free_address, address, now_us=request.now_us)
     except ValidationFailed as error:
         return await _list(request, error=error)
     return render.redirect(request, f"{_PATH}#former")
@@ -262,9 +252,7 @@ async def add_block(request: Request) -> Response:
     pattern = forms.read(request).text("pattern").strip()
     try:
         new = body.convert({"pattern": pattern}, NewMailBlock)
-        await request.write(
-            lambda tx: block_actions.add_block(tx, request.caller, new, now_us=request.now_us)
-        )
+        await request.act(block_actions.add_block, new, now_us=request.now_us)
     except (ValidationFailed, Conflict) as error:
         return await _list(request, pattern, error)
     return render.redirect(request, f"{_PATH}#blocks")
@@ -274,34 +262,27 @@ async def add_block(request: Request) -> Response:
 async def remove_block(request: Request) -> Response:
     """Let a sender or a domain in again."""
     pattern = forms.read(request).text("pattern")
-    await request.write(
-        lambda tx: block_actions.remove_block(tx, request.caller, pattern, now_us=request.now_us)
-    )
+    await request.act(block_actions.remove_block, pattern, now_us=request.now_us)
     return render.redirect(request, f"{_PATH}#blocks")
 
 
 async def count_failing(request: Request) -> int:
     """How many mailboxes of the desk do not work; shown on the pages of administrators."""
-    return await request.read(lambda tx: mailboxes.count_failing(tx, request.caller.tenant_id))
+    return await request.fetch(mailboxes.count_failing)
 
 
 async def _get_mailbox(request: Request, mailbox_id: str) -> Mailbox:
-    return await request.read(
-        lambda tx: actions.get_mailbox(tx, request.caller.tenant_id, mailbox_id)
-    )
+    return await request.fetch(actions.get_mailbox, mailbox_id)
 
 
 async def _change(request: Request, mailbox_id: str, change: MailboxChange) -> Mailbox:
-    return await request.write(
-        lambda tx: actions.change_mailbox(
-            tx,
-            request.caller,
-            mailbox_id,
-            change,
-            key_ring=request.state.key_ring,
-            if_match=None,
-            now_us=request.now_us,
-        )
+    return await request.act(
+        actions.change_mailbox,
+        mailbox_id,
+        change,
+        key_ring=request.state.key_ring,
+        if_match=None,
+        now_us=request.now_us,
     )
 
 
@@ -345,11 +326,7 @@ async def _form(
     mailbox: Mailbox | None = None,
 ) -> Response:
     """The form with what was typed, without passwords, and a message beside each invalid field."""
-
-    async def work(tx: Tx) -> list[TeamOption]:
-        return await teams.list_teams(tx, request.caller.tenant_id)
-
-    options = await request.read(work)
+    options = await request.fetch(teams.list_teams)
     return await render.page(
         request,
         "mailboxes/form.html",

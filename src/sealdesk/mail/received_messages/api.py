@@ -4,7 +4,6 @@ from typing import get_args
 
 import msgspec
 
-from sealdesk.db.engine import Tx
 from sealdesk.mail.received_messages import actions, examples, release_service, store
 from sealdesk.mail.received_messages.release_service import to_response
 from sealdesk.mail.received_messages.types import Filter
@@ -39,19 +38,16 @@ _FILTERS = (
 async def list_messages(request: Request) -> Response:
     """Newest first. Those with `outcome=held,spam,blocked` wait for a person."""
     list_request = read_list(request, _FILTERS)
-    values, tenant_id = list_request.values, request.caller.tenant_id
+    values = list_request.values
     wanted = Filter(tuple(values.get("outcome", ())), values.get("mailbox_id"))
-    found = await request.read(
-        lambda tx: store.list_messages(tx, tenant_id, wanted, list_request.page)
-    )
+    found = await request.fetch(store.list_messages, wanted, list_request.page)
     return page(request, list_request, found, show=_encode, position=lambda message: [message.id])
 
 
 @operation("Get a received message", tag=_TAG, gives=examples.HELD)
 async def get_message(request: Request, message_id: str) -> Response:
     """What was made of one message. It is kept for 30 days and can be downloaded meanwhile."""
-    tenant_id = request.caller.tenant_id
-    found = await request.read(lambda tx: actions.get_message(tx, tenant_id, message_id))
+    found = await request.fetch(actions.get_message, message_id)
     return envelope.one(to_response(found.message))
 
 
@@ -71,12 +67,8 @@ async def release_message(request: Request, message_id: str) -> Response:
 async def delete_message(request: Request, message_id: str) -> Response:
     """The raw message of one that is `held`, `spam` or `blocked` is deleted for good, and the
     message waits no longer: its outcome is `ignored`."""
-
-    async def work(tx: Tx) -> Response:
-        await actions.delete_held(tx, request.caller, message_id, now_us=request.now_us)
-        return envelope.nothing()
-
-    return await request.write(work)
+    await request.act(actions.delete_held, message_id, now_us=request.now_us)
+    return envelope.nothing()
 
 
 @operation(
@@ -89,12 +81,8 @@ async def add_sender(request: Request, message_id: str) -> Response:
     """For a message by somebody who is no participant of the ticket, which is an internal note
     there, with the reason `no participant`. The sender becomes a participant: further messages are
     public replies. The note stays internal."""
-
-    async def work(tx: Tx) -> Response:
-        added = await actions.add_sender(tx, request.caller, message_id, now_us=request.now_us)
-        return envelope.one(to_response(added))
-
-    return await request.write(work)
+    added = await request.act(actions.add_sender, message_id, now_us=request.now_us)
+    return envelope.one(to_response(added))
 
 
 @operation(

@@ -71,8 +71,7 @@ async def show_held(request: Request, message_id: str) -> Response:
 async def _show(
     request: Request, message_id: str, error: ApiError | None = None, done: str = ""
 ) -> Response:
-    tenant_id = request.caller.tenant_id
-    found = await request.read(lambda tx: actions.get_message(tx, tenant_id, message_id))
+    found = await request.fetch(actions.get_message, message_id)
     message = found.message
     is_kept = actions.is_kept(message, request.now_us)
     return await render.page(
@@ -113,9 +112,7 @@ async def release_held(request: Request, message_id: str) -> Response:
 async def delete_held(request: Request, message_id: str) -> Response:
     """Delete a message that waits."""
     try:
-        await request.write(
-            lambda tx: actions.delete_held(tx, request.caller, message_id, now_us=request.now_us)
-        )
+        await request.act(actions.delete_held, message_id, now_us=request.now_us)
     except (Conflict, Gone) as error:
         return await _show(request, message_id, error)
     return render.redirect(request, PATH)
@@ -125,9 +122,7 @@ async def delete_held(request: Request, message_id: str) -> Response:
 async def add_sender(request: Request, message_id: str) -> Response:
     """Make the sender of a note a participant of its ticket."""
     try:
-        added = await request.write(
-            lambda tx: actions.add_sender(tx, request.caller, message_id, now_us=request.now_us)
-        )
+        added = await request.act(actions.add_sender, message_id, now_us=request.now_us)
     except (Conflict, ValidationFailed) as error:
         return await _show(request, message_id, error)
     return render.redirect(request, f"/tickets/{added.ticket_id}#reply-{added.reply_id}")

@@ -120,10 +120,7 @@ async def _read_again(state: AppState, found: StoredMessage) -> Incoming:
 
 async def download(request: Request, message_id: str) -> Response:
     """The raw message as a file. Raises NotFound, Gone, ServiceUnavailable."""
-    tenant_id = request.caller.tenant_id
-    found = await request.read(
-        lambda tx: actions.get_kept(tx, tenant_id, message_id, request.now_us)
-    )
+    found = await request.fetch(actions.get_kept, message_id, request.now_us)
     file = await raw_messages.open_file(request.state, found.message)
     return Response(200, b"", [*_HEADERS], _RAW_TYPE, file=file)
 

@@ -1,6 +1,5 @@
 """The participants of a ticket as JSON."""
 
-from sealdesk.db.engine import Tx
 from sealdesk.mail.threads import actions, examples
 from sealdesk.mail.threads.errors import NO_MAILBOX
 from sealdesk.mail.threads.types import ParticipantsChange
@@ -16,8 +15,7 @@ _TAG = "Tickets"
 async def get_participants(request: Request, ticket_id: str) -> Response:
     """The people who get the public replies of the ticket by e-mail, at most 50: its customer and
     those in copy, if it began by e-mail."""
-    tenant_id = request.caller.tenant_id
-    found = await request.read(lambda tx: actions.get_participants(tx, tenant_id, ticket_id))
+    found = await request.fetch(actions.get_participants, ticket_id)
     return envelope.one(actions.to_response(found))
 
 
@@ -34,10 +32,5 @@ async def set_participants(request: Request, ticket_id: str) -> Response:
     the ticket nor its ETag changes. Sending the same list again changes nothing."""
     wanted = body.read(request, ParticipantsChange).participants
 
-    async def work(tx: Tx) -> Response:
-        found = await actions.set_participants(
-            tx, request.caller, ticket_id, wanted, now_us=request.now_us
-        )
-        return envelope.one(actions.to_response(found))
-
-    return await request.write(work)
+    found = await request.act(actions.set_participants, ticket_id, wanted, now_us=request.now_us)
+    return envelope.one(actions.to_response(found))

@@ -56,7 +56,7 @@ async def receive(request: Request, name: str) -> Attachment:
     size = body_stream.declared_size(request)
     expected = request.max_body_bytes if size is None else size
     quota = settings.attachment_quota_bytes
-    await request.read(lambda tx: actions.check_quota(tx, tenant_id, size or 0, quota_bytes=quota))
+    await request.fetch(actions.check_quota, size or 0, quota_bytes=quota)
     holding = Holding(request.state.limits.uploading, tenant_id)
     if not holding.try_add(expected):
         raise ServiceUnavailable(TOO_MANY_BYTES)

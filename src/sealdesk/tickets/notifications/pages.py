@@ -79,12 +79,8 @@ async def mark_all_read(request: Request) -> Response:
 
 async def count_unread(request: Request) -> int:
     """How many notifications the user has not read, for the bell of every page."""
-    caller = request.caller
-    return await request.read(lambda tx: store.count_unread(tx, caller.tenant_id, caller.actor.id))
+    return await request.fetch(store.count_unread, request.caller.actor.id)
 
 
 async def _list(request: Request, page_request: PageRequest) -> list[Notification]:
-    caller = request.caller
-    return await request.read(
-        lambda tx: store.list_notifications(tx, caller.tenant_id, caller.actor.id, page_request)
-    )
+    return await request.fetch(store.list_notifications, request.caller.actor.id, page_request)

@@ -55,8 +55,7 @@ async def show_form(request: Request) -> Response:
     customer_id = forms.read_query(request).text("customer")
     typed = _EMPTY
     if ids.is_canonical(customer_id):
-        tenant_id = request.caller.tenant_id
-        customer = await request.read(lambda tx: customers.get_customer(tx, tenant_id, customer_id))
+        customer = await request.fetch(customers.get_customer, customer_id)
         typed = _EMPTY | {"email": customer.email, "name": customer.name or ""}
     return await _respond(request, typed, ids.mint(request.now_us))
 

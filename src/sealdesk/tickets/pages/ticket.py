@@ -43,8 +43,8 @@ async def show_ticket(request: Request, ticket_id: str) -> Response:
 async def _path_of_number(request: Request, digits: str) -> str:
     if not digits.isascii() or len(digits) > _MAX_DIGITS:
         raise NotFound
-    tenant_id, number = request.caller.tenant_id, int(digits)
-    found = must_exist(await request.read(lambda tx: ticket_store.find_id(tx, tenant_id, number)))
+    number = int(digits)
+    found = must_exist(await request.fetch(ticket_store.find_id, number))
     query = f"?{request.query.decode('latin-1')}" if request.query else ""
     return f"{PATH}/{found}{query}"
 

@@ -22,10 +22,7 @@ async def find_unread(request: Request, ticket_id: str) -> int | None:
         return None
     if _is_of_another_site(request):
         return None
-    caller = request.caller
-    return await request.read(
-        lambda tx: reads.find_unread(tx, caller.tenant_id, caller.actor.id, ticket_id)
-    )
+    return await request.fetch(reads.find_unread, request.caller.actor.id, ticket_id)
 
 
 def _is_of_another_site(request: Request) -> bool:

@@ -104,9 +104,7 @@ async def rename_tag(request: Request) -> Response:
     total = await _count(request, tag)
     renaming = actions.new_renaming(caller, tag, new_tag, total, now_us)
     is_merge = form.text("merge") == "yes"
-    outcome = await request.write(
-        lambda tx: actions.begin_renaming(tx, caller, renaming, is_merge=is_merge, now_us=now_us)
-    )
+    outcome = await request.act(actions.begin_renaming, renaming, is_merge=is_merge, now_us=now_us)
     if outcome != "begun":
         return await _ask(request, tag, typed, outcome=outcome)
     return render.redirect(request, PATH)

@@ -28,10 +28,7 @@ _EMPTY = {"name": "", "assignment": "round_robin", "capacity": "10"}
 @page
 async def list_teams(request: Request) -> Response:
     """All teams, newest first."""
-    tenant_id = request.caller.tenant_id
-    teams = await request.read(
-        lambda tx: store.list_teams(tx, tenant_id, PageRequest(MAX_TEAMS, None))
-    )
+    teams = await request.fetch(store.list_teams, PageRequest(MAX_TEAMS, None))
     return await render.page(request, "teams/teams.html", teams=teams, most=MAX_TEAMS)
 
 

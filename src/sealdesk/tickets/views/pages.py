@@ -120,10 +120,7 @@ async def _list(
     form: Form | None = None,
 ) -> Response:
     """The list, with the name that was typed and what is wrong with it."""
-    caller = request.caller
-    views: list[View] = await request.read(
-        lambda tx: store.list_views(tx, caller.tenant_id, caller.actor.id)
-    )
+    views: list[View] = await request.fetch(store.list_views, request.caller.actor.id)
     return await render.page(
         request,
         "views/views.html",

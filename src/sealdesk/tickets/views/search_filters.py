@@ -94,9 +94,7 @@ async def _find_people(request: Request, typed: str) -> list[str]:
     caller = request.caller
     if typed.lower() == ME:
         return [caller.actor.id]
-    people = await request.read(
-        lambda tx: assignees.list_assignees(tx, caller.tenant_id, _MAX_ASSIGNEES)
-    )
+    people = await request.fetch(assignees.list_assignees, _MAX_ASSIGNEES)
     return search_words.find_named(typed, [(each.id, each.name) for each in people])
 
 

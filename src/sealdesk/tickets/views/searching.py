@@ -131,8 +131,7 @@ async def _read_words(request: Request, query: InboxQuery) -> SearchWords:
     """The words and filters that were typed, with the custom field that was chosen."""
     keys: set[str] = set()
     if ":" in query.q:
-        tenant_id = request.caller.tenant_id
-        fields = await request.read(lambda tx: custom_fields.list_active(tx, tenant_id))
+        fields = await request.fetch(custom_fields.list_active)
         keys = {field.key.lower() for field in fields}
     words = search_words.parse(query.q, keys)
     key, _, value = query.field.partition(":")
