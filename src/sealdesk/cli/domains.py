@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sealdesk.caller import SYSTEM, Caller
+from sealdesk.cli.command_group import command_group
 from sealdesk.cli.installation import Installation, open_installation
 from sealdesk.cli.output import JsonOption, print_json, print_table
 from sealdesk.db.engine import Work
@@ -17,11 +17,7 @@ from sealdesk.mail.mailboxes.store.directory import Domain
 _PAGE_ROWS = 500
 _MAX_CONTESTED = 100
 
-cli = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Assign the domains of mailboxes to tenants.",
-)
+cli = command_group("Assign the domains of mailboxes to tenants.")
 Name = Annotated[str, typer.Argument(metavar="DOMAIN", help="As in acme.test.")]
 
 
@@ -39,10 +35,8 @@ def assign(
                 f"{domain} is assigned to {known.tenant_id}; to change that, run first:"
                 f" sealdesk domains release {domain}"
             )
-        caller, now_us = Caller(tenant, SYSTEM, frozenset(), ""), installation.clock.now_us()
-        installation.write(
-            lambda tx: actions.assign_domain(tx, caller, wanted, now_us=now_us), tenant
-        )
+        now_us = installation.clock.now_us()
+        installation.act(tenant, actions.assign_domain, wanted, now_us=now_us)
         contested = list_contested(installation, wanted)
     print(f"{domain} is assigned to {tenant}.")
     for address, owner in contested.items():
@@ -75,11 +69,8 @@ def release(domain: Name) -> None:
         known = _find(installation, _read_name(domain))
         if known is None:
             raise ConfigurationError(f"{domain} is not assigned; see sealdesk domains list")
-        caller = Caller(known.tenant_id, SYSTEM, frozenset(), "")
         now_us = installation.clock.now_us()
-        installation.write(
-            lambda tx: actions.release_domain(tx, caller, known, now_us=now_us), known.tenant_id
-        )
+        installation.act(known.tenant_id, actions.release_domain, known, now_us=now_us)
     print(f"{domain} is released.")
 
 

@@ -42,9 +42,7 @@ def held(tenant: TenantId, json: JsonOption = False) -> None:
         installation.get_tenant(tenant)
         since = ids.lowest(installation.clock.now_us() - RAW_KEPT_US)
         wanted, page = Filter(WAITING, None, since), PageRequest(_MOST_LISTED, None)
-        found = installation.read(lambda tx: store.list_messages(tx, tenant, wanted, page), tenant)[
-            :_MOST_LISTED
-        ]
+        found = installation.fetch(tenant, store.list_messages, wanted, page)[:_MOST_LISTED]
     shown = [to_response(message) for message in found]
     if json:
         return print_json(shown)

@@ -2,15 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from sqlite3 import Connection
-from typing import Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
+from sealdesk.caller import SYSTEM, Caller, without_rights
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db import epochs, schema_version
-from sealdesk.db.engine import Database, Work
+from sealdesk.db.engine import Database, Tx, Work
 from sealdesk.db.factory import open_database
 from sealdesk.db.sqlite import first_start
 from sealdesk.db.sqlite.connection import connect, run_now
@@ -21,6 +22,7 @@ from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.settings import Settings, from_env, make_private_dir
 
+P = ParamSpec("P")
 T = TypeVar("T")
 _NO_SUCH_TENANT = NOT_FOUND.variant("There is no such tenant; sealdesk tenants list shows them.")
 _PAGE_ROWS = 200
@@ -78,6 +80,27 @@ class Installation:
     def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         """Run one transaction that reads. Raises ApiError, sqlite3.Error."""
         return self._access.read(work, tenant_id)
+
+    def fetch(
+        self,
+        tenant_id: str,
+        find: Callable[Concatenate[Tx, str, P], Awaitable[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Read with a function that takes the id of the tenant after the transaction."""
+        return self.read(lambda tx: find(tx, tenant_id, *args, **kwargs), tenant_id)
+
+    def act(
+        self,
+        tenant_id: str,
+        action: Callable[Concatenate[Tx, Caller, P], Awaitable[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Write with an action, in the name of the system."""
+        caller = without_rights(tenant_id, SYSTEM)
+        return self.write(lambda tx: action(tx, caller, *args, **kwargs), tenant_id)
 
     def iterate(
         self, page_after: Callable[[T | None], Work[Sequence[T]]], tenant_id: str | None = None

@@ -11,7 +11,6 @@ from sealdesk.api_keys import actions, journal, rules, store
 from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS, PERMISSIONS
 from sealdesk.api_keys.test_mode import tenants
 from sealdesk.api_keys.types import ApiKey, ApiKeyResponse, NewApiKey
-from sealdesk.caller import SYSTEM, Caller, without_rights
 from sealdesk.cli.command_group import command_group
 from sealdesk.cli.installation import Installation, open_installation
 from sealdesk.cli.output import JsonOption, print_json, print_table
@@ -80,10 +79,8 @@ def create(
         installation.get_tenant(tenant)
         now_us = installation.clock.now_us()
         owner = _open_test_tenant(installation, tenant) if test else tenant
-        caller, key_ring = without_rights(owner, SYSTEM), installation.key_ring
-        created = installation.write(
-            lambda tx: actions.create_key(tx, caller, new_key, key_ring=key_ring, now_us=now_us),
-            owner,
+        created = installation.act(
+            owner, actions.create_key, new_key, key_ring=installation.key_ring, now_us=now_us
         )
         _journal(installation, "created", owner, created.id)
     if json:
@@ -129,11 +126,9 @@ def _format_permissions(key: ApiKeyResponse) -> str:
 def revoke(key_id: KeyId) -> None:
     """Revoke a key for good. The next request with it is refused."""
     with open_installation() as installation:
-        caller, now_us = _get_caller_for_key(installation, key_id), installation.clock.now_us()
-        installation.write(
-            lambda tx: actions.revoke_key(tx, caller, key_id, now_us=now_us), caller.tenant_id
-        )
-        _journal(installation, "revoked", caller.tenant_id, key_id)
+        owner, now_us = _get_tenant_of_key(installation, key_id), installation.clock.now_us()
+        installation.act(owner, actions.revoke_key, key_id, now_us=now_us)
+        _journal(installation, "revoked", owner, key_id)
     print(f"Key {key_id} is revoked.")
 
 
@@ -141,14 +136,11 @@ def revoke(key_id: KeyId) -> None:
 def rotate(key_id: KeyId, json: JsonOption = False) -> None:
     """Replace a key's secret. The old one stops working at once; the new one is shown only once."""
     with open_installation() as installation:
-        caller, now_us = _get_caller_for_key(installation, key_id), installation.clock.now_us()
-        rotated = installation.write(
-            lambda tx: actions.rotate_key(
-                tx, caller, key_id, key_ring=installation.key_ring, now_us=now_us
-            ),
-            caller.tenant_id,
+        owner, now_us = _get_tenant_of_key(installation, key_id), installation.clock.now_us()
+        rotated = installation.act(
+            owner, actions.rotate_key, key_id, key_ring=installation.key_ring, now_us=now_us
         )
-        _journal(installation, "rotated", caller.tenant_id, key_id)
+        _journal(installation, "rotated", owner, key_id)
     if json:
         print_json(rotated)
         return
@@ -175,10 +167,8 @@ def confirm(
 
 
 def _confirm_one(installation: Installation, key_id: str) -> int:
-    caller, now_us = _get_caller_for_key(installation, key_id), installation.clock.now_us()
-    installation.write(
-        lambda tx: actions.confirm_key(tx, caller, key_id, now_us=now_us), caller.tenant_id
-    )
+    owner, now_us = _get_tenant_of_key(installation, key_id), installation.clock.now_us()
+    installation.act(owner, actions.confirm_key, key_id, now_us=now_us)
     return 1
 
 
@@ -187,13 +177,9 @@ def _confirm_all(installation: Installation) -> int:
     data_dir = installation.settings.data_dir
     revoked = installation.read(lambda tx: journal.known_revoked(tx, data_dir))
     for tenant in installation.iterate_tenants():
-        confirm = partial(
-            actions.confirm_keys,
-            caller=without_rights(tenant.id, SYSTEM),
-            known_revoked=revoked,
-            now_us=now_us,
-        )
-        while count := installation.write(confirm, tenant.id):
+        while count := installation.act(
+            tenant.id, actions.confirm_keys, known_revoked=revoked, now_us=now_us
+        ):
             total += count
     return total
 
@@ -272,23 +258,18 @@ def _journal(
     journal.record(installation.settings.data_dir, kind, tenant, key_id, now_us=now_us)
 
 
-def _get_caller_for_key(installation: Installation, key_id: str) -> Caller:
-    """Return a caller in the key's tenant; reads tenant by tenant, as no index leads from the id
-    of a key to its tenant."""
+def _get_tenant_of_key(installation: Installation, key_id: str) -> str:
+    """Reads tenant by tenant, as no index leads from the id of a key to its tenant."""
     for tenant in installation.iterate_tenants():
-        if installation.read(partial(find_key, tenant.id, key_id), tenant.id) is not None:
-            return without_rights(tenant.id, SYSTEM)
+        if installation.fetch(tenant.id, store.find, key_id) is not None:
+            return tenant.id
     raise NotFound(_NO_SUCH_KEY)
-
-
-async def find_key(tenant_id: str, key_id: str, tx: Tx) -> ApiKey | None:
-    return await store.find(tx, tenant_id, key_id)
 
 
 def _open_test_tenant(installation: Installation, tenant_id: str) -> str:
     """The id of the test tenant, which is made if there is none."""
     now_us = installation.clock.now_us()
-    agents = installation.read(lambda tx: tenants.read_agents(tx, tenant_id), tenant_id)
+    agents = installation.fetch(tenant_id, tenants.read_agents)
     return installation.write(lambda tx: tenants.open_test_tenant(tx, tenant_id, agents, now_us))
 
 

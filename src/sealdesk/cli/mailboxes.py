@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from sealdesk.caller import SYSTEM, without_rights
 from sealdesk.cli.command_group import command_group
 from sealdesk.cli.installation import Installation, open_installation
 from sealdesk.cli.output import JsonOption, print_json, print_table
@@ -55,7 +54,7 @@ def list_mailboxes(tenant: TenantId, json: JsonOption = False) -> None:
     """List a tenant's mailboxes, newest first, with what is wrong."""
     with open_installation() as installation:
         installation.get_tenant(tenant)
-        found = installation.read(lambda tx: mailboxes.list_all(tx, tenant), tenant)
+        found = installation.fetch(tenant, mailboxes.list_all)
     if json:
         return print_json([rules.to_response(mailbox) for mailbox in found])
     columns = ("ADDRESS", "RECEIVES", "SENDS THROUGH", "STATE")
@@ -106,11 +105,7 @@ def add(
     with open_installation() as installation:
         installation.get_tenant(tenant)
         key_ring, now_us = installation.key_ring, installation.clock.now_us()
-        caller = without_rights(tenant, SYSTEM)
-        installation.write(
-            lambda tx: actions.create_mailbox(tx, caller, new, key_ring=key_ring, now_us=now_us),
-            tenant,
-        )
+        installation.act(tenant, actions.create_mailbox, new, key_ring=key_ring, now_us=now_us)
     print(f"Added {address}. To test it: sealdesk mailboxes test {address}")
 
 
@@ -164,29 +159,22 @@ def delete(
         mailbox = _get_mailbox(installation, address)
         if not yes:
             typer.confirm(f"Delete {mailbox.address}?", abort=True)
-        caller, now_us = without_rights(mailbox.tenant_id, SYSTEM), installation.clock.now_us()
-        installation.write(
-            lambda tx: actions.delete_mailbox(tx, caller, mailbox.id, now_us=now_us),
-            mailbox.tenant_id,
-        )
+        now_us = installation.clock.now_us()
+        installation.act(mailbox.tenant_id, actions.delete_mailbox, mailbox.id, now_us=now_us)
     print(f"{address} is deleted.")
 
 
 def _change(address: str, change: MailboxChange) -> None:
     with open_installation() as installation:
         mailbox = _get_mailbox(installation, address)
-        caller, now_us = without_rights(mailbox.tenant_id, SYSTEM), installation.clock.now_us()
-        installation.write(
-            lambda tx: actions.change_mailbox(
-                tx,
-                caller,
-                mailbox.id,
-                change,
-                key_ring=installation.key_ring,
-                if_match=None,
-                now_us=now_us,
-            ),
+        installation.act(
             mailbox.tenant_id,
+            actions.change_mailbox,
+            mailbox.id,
+            change,
+            key_ring=installation.key_ring,
+            if_match=None,
+            now_us=installation.clock.now_us(),
         )
 
 
@@ -196,9 +184,7 @@ def _get_mailbox(installation: Installation, address: str) -> Mailbox:
     place = installation.read(lambda tx: directory.find(tx, identity))
     if place is None:
         raise NotFound(_NO_SUCH_MAILBOX)
-    return installation.read(
-        lambda tx: actions.get_mailbox(tx, place.tenant_id, place.mailbox_id), place.tenant_id
-    )
+    return installation.fetch(place.tenant_id, actions.get_mailbox, place.mailbox_id)
 
 
 async def _run(mailbox: Mailbox, key_ring: KeyRing, settings: Settings) -> list[StepResult]:

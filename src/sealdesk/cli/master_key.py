@@ -1,20 +1,17 @@
 """Tries whether the master keys open the secrets of the database."""
 
-from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
-from sealdesk.api_keys import rules
+from sealdesk.api_keys import rules, store
 from sealdesk.cli.installation import Installation, open_database_access
-from sealdesk.cli.keys import find_key, iterate_sealed
+from sealdesk.cli.keys import iterate_sealed
 from sealdesk.crypto import key_files
 from sealdesk.crypto.sealing import UnsealError
-from sealdesk.db.engine import Tx
 from sealdesk.errors import ConfigurationError
 from sealdesk.mail.mailboxes import passwords
 from sealdesk.mail.mailboxes.rules import SEALED
 from sealdesk.mail.mailboxes.store import mailboxes as mailbox_store
-from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.servers import MailFailed
 from sealdesk.settings import Settings
 
@@ -32,7 +29,7 @@ def try_secrets(installation: Installation, at_most: int) -> Trial:
     """Open the first sealed secrets of API keys."""
     sealed = list(islice(iterate_sealed(installation), at_most))
     for tenant_id, key_id in sealed:
-        key = installation.read(partial(find_key, tenant_id, key_id), tenant_id)
+        key = installation.fetch(tenant_id, store.find, key_id)
         try:
             if key is not None and key.sealed_secret is not None:
                 installation.key_ring.open(key.sealed_secret, rules.seal_context(key))
@@ -45,7 +42,7 @@ def try_passwords(installation: Installation, at_most: int) -> Trial:
     """Open the passwords of the first mailboxes that have any."""
     sealed = list(islice(iterate_sealed(installation, mailbox_store.list_sealed), at_most))
     for tenant_id, mailbox_id in sealed:
-        mailbox = installation.read(partial(_find_mailbox, tenant_id, mailbox_id), tenant_id)
+        mailbox = installation.fetch(tenant_id, mailbox_store.find, mailbox_id)
         try:
             for name in SEALED:
                 if mailbox is not None:
@@ -66,7 +63,3 @@ def ensure_fits(settings: Settings) -> None:
             f" {key_files.MASTER} in {settings.data_dir}, is the key of this database, and that"
             " after a rotation the old key still follows the new one"
         )
-
-
-async def _find_mailbox(tenant_id: str, mailbox_id: str, tx: Tx) -> Mailbox | None:
-    return await mailbox_store.find(tx, tenant_id, mailbox_id)

@@ -50,7 +50,7 @@ def show(rule: RuleArgument, tenant: TenantOption) -> None:
     """Print one rule as JSON, as a file has it."""
     with open_installation() as installation:
         found = rule_trials.find_rule(_read(installation, tenant), rule)
-        named = installation.read(lambda tx: _list_named(tx, tenant), tenant)
+        named = installation.fetch(tenant, _list_named)
     print(format_json(rules_file.to_file([found], named)["rules"][0]))
 
 
@@ -79,7 +79,7 @@ def export(tenant: TenantOption) -> None:
     """Print all rules as one JSON file, with names instead of IDs."""
     with open_installation() as installation:
         listed = _read(installation, tenant)
-        named = installation.read(lambda tx: _list_named(tx, tenant), tenant)
+        named = installation.fetch(tenant, _list_named)
     print(format_json(rules_file.to_file(listed, named)))
 
 
@@ -144,7 +144,7 @@ def _compact(value: Any) -> str:
 
 def _read(installation: Installation, tenant_id: str) -> list[Rule]:
     installation.get_tenant(tenant_id)
-    return installation.read(lambda tx: store.list_rules(tx, tenant_id), tenant_id)
+    return installation.fetch(tenant_id, store.list_rules)
 
 
 def _state(rule: Rule) -> str:

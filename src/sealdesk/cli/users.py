@@ -194,9 +194,6 @@ def release(
         who = f"{user.email} is {user.name}, {user.role} of {tenant.name} ({tenant.id})."
         if not yes and not typer.confirm(f"{who} End their log-in and free the address?"):
             raise typer.Exit(1)
-        caller = without_rights(user.tenant_id, SYSTEM)
         now_us = installation.clock.now_us()
-        installation.write(
-            lambda tx: people.release(tx, caller, user, now_us=now_us), user.tenant_id
-        )
+        installation.act(user.tenant_id, people.release, user, now_us=now_us)
     print(f"{user.email} is free. The user in {tenant.name} needs a new invitation to log in.")
