@@ -118,9 +118,6 @@ class Features(NamedTuple):
     has_policies: bool
 
 
-LAST_ID = "g"  # sorts behind every id
-
-
 class StoredRefusal(msgspec.Struct, frozen=True):
     """A refused request."""
 
@@ -155,7 +152,7 @@ async def find(tx: Tx, tenant_id: str, key_id: str) -> ApiKey | None:
 
 async def list_keys(tx: Tx, tenant_id: str, page: PageRequest) -> list[ApiKey]:
     """Newest first; one more than the page when there are more."""
-    rows = await tx.fetch_all(_LIST, _page_params(tenant_id, page))
+    rows = await tx.fetch_all(_LIST, page.params(tenant_id))
     return [_key(row) for row in rows]
 
 
@@ -219,7 +216,7 @@ async def list_refusals(
     tx: Tx, tenant_id: str, key_id: str, page: PageRequest
 ) -> list[StoredRefusal]:
     """Newest first; one more than the page when there are more."""
-    rows = await tx.fetch_all(_LIST_REFUSALS, {**_page_params(tenant_id, page), "key_id": key_id})
+    rows = await tx.fetch_all(_LIST_REFUSALS, {**page.params(tenant_id), "key_id": key_id})
     return [StoredRefusal(*row) for row in rows]
 
 
@@ -267,11 +264,6 @@ async def tenant_name(tx: Tx, tenant_id: str) -> str:
 
 def _usage_params(tenant_id: str, key_id: str, measure: str, since_us: int) -> dict[str, object]:
     return {"tenant_id": tenant_id, "key_id": key_id, "measure": measure, "kept_since": since_us}
-
-
-def _page_params(tenant_id: str, page: PageRequest) -> dict[str, object]:
-    before = page.after[0] if page.after else LAST_ID
-    return {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
 
 
 def _key(row: Row) -> ApiKey:

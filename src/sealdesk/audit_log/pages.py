@@ -9,11 +9,12 @@ import msgspec
 from sealdesk import clock, ids
 from sealdesk.audit_log import labels
 from sealdesk.db import threads
-from sealdesk.identity import actions, store
+from sealdesk.identity import actions
 from sealdesk.identity.labels import CHANNEL_LABELS, ROLE_LABELS
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditQuery, StoredAuditEntry
 from sealdesk.resources import csv_file
+from sealdesk.resources.paging import LAST_ID
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
@@ -134,7 +135,7 @@ def _read_filter(form: Form, limit: int, after: str | None) -> AuditFilter:
     ends = [end for end in (after, bounds.get("until")) if end]
     query = AuditQuery(
         limit=limit,
-        before=min(ends, default=store.LAST_ID),
+        before=min(ends, default=LAST_ID),
         since=bounds.get("since", ids.NONE),
         actor_id="" if typed["actor"] == _SYSTEM else typed["actor"] or None,
         action=typed["action"] or None,

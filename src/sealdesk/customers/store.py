@@ -8,7 +8,7 @@ import msgspec
 
 from sealdesk.customers import rules
 from sealdesk.customers.types import Customer
-from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
+from sealdesk.db.column_lists import assignment_list, column_list, id_parameters, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources import representation
 from sealdesk.resources.paging import PageRequest
@@ -163,8 +163,7 @@ async def count_customers(tx: Tx, tenant_id: str, most: int) -> int:
 
 async def list_by_ids(tx: Tx, tenant_id: str, customer_ids: Sequence[str]) -> list[Customer]:
     """Customers by their ids, newest first; unknown ids are left out."""
-    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(customer_ids)}
-    keys = ", ".join(f":{key}" for key in params)
+    keys, params = id_parameters(customer_ids)
     rows = await tx.fetch_all(
         f"SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND id IN ({keys})"
         " ORDER BY id DESC LIMIT :limit",

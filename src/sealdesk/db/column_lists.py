@@ -14,6 +14,12 @@ def parameter_list(names: Iterable[str]) -> str:
     return ", ".join(f":{name}" for name in names)
 
 
+def id_parameters(ids: Iterable[str]) -> tuple[str, dict[str, object]]:
+    """`:id_0, :id_1`, for IN, and their values."""
+    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(ids)}
+    return ", ".join(f":{name}" for name in params), params
+
+
 def assignment_list(names: Iterable[str]) -> str:
     """`a = :a, b = :b`, for SET."""
     return ", ".join(f"{name} = :{name}" for name in names)

@@ -84,7 +84,6 @@ SELECT tenant_id, user_id FROM reset_links
 WHERE token_hash = :token_hash AND expires_at > :now LIMIT 1
 """
 _DELETE_RESETS = "DELETE FROM reset_links WHERE tenant_id = :tenant_id AND user_id = :user_id"
-LAST_ID = "g"  # sorts behind every id
 
 
 class Tenant(NamedTuple):
@@ -112,11 +111,8 @@ async def list_users(
     tx: Tx, tenant_id: str, page: PageRequest, *, active_only: bool = False
 ) -> list[User]:
     """Newest first; one more than the page when there are more."""
-    before = page.after[0] if page.after else LAST_ID
-    rows = await tx.fetch_all(
-        _LIST_ACTIVE if active_only else _LIST,
-        {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1},
-    )
+    sql = _LIST_ACTIVE if active_only else _LIST
+    rows = await tx.fetch_all(sql, page.params(tenant_id))
     return [_user(row) for row in rows]
 
 

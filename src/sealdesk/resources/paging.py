@@ -16,6 +16,7 @@ from sealdesk.errors.requests import CURSOR_EXPIRED, INVALID_CURSOR, MALFORMED_C
 DEFAULT_PER_PAGE = 25
 MAX_PER_PAGE = 100
 MAX_PAGE_BYTES = 1024 * 1024  # decision 0029
+LAST_ID = "g"  # sorts behind every id
 # Our cursors are far shorter; longer ones are refused before they are decoded.
 MAX_CURSOR_LENGTH = 4096
 _CURSOR = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_CURSOR_LENGTH}}}", re.ASCII)
@@ -33,6 +34,15 @@ class PageRequest(msgspec.Struct, frozen=True):
     per_page: int
     after: Position | None
     max_bytes: int = MAX_PAGE_BYTES
+
+    @property
+    def before(self) -> str:
+        """The id that the rows of a list by descending id are below."""
+        return str(self.after[0]) if self.after else LAST_ID
+
+    def params(self, tenant_id: str) -> dict[str, object]:
+        """The parameters of a list by descending id, with one row more than the page."""
+        return {"tenant_id": tenant_id, "before": self.before, "limit": self.per_page + 1}
 
 
 class Listing(msgspec.Struct, frozen=True):

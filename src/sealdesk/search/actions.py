@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sealdesk.db import threads
 from sealdesk.db.engine import Tx
-from sealdesk.resources.paging import PageRequest
+from sealdesk.resources.paging import LAST_ID, PageRequest
 from sealdesk.search import rules, spelling
 from sealdesk.search.rules import Term
 from sealdesk.search.store import lookup
@@ -33,7 +33,7 @@ async def find_tickets(
     query: str,
     *,
     besides: Sequence[Term] = (),
-    before: str = lookup.LAST_ID,
+    before: str = LAST_ID,
     limit: int = rules.MAX_RESULTS,
 ) -> SearchResult:
     """Find the newest tickets that match a query. Raises ServiceUnavailable, QueryTooSlow.
@@ -56,7 +56,7 @@ async def find_corrected(
     query: str,
     *,
     besides: Sequence[Term] = (),
-    before: str = lookup.LAST_ID,
+    before: str = LAST_ID,
     limit: int,
 ) -> SearchResult:
     """Find tickets by the words that were probably meant, where the query itself finds none.
@@ -93,12 +93,11 @@ async def find_customers(
     None while the tenant's customers are not indexed yet. Raises ServiceUnavailable, QueryTooSlow.
     """
     terms = rules.parse_prefixes(query)
-    before = str(page.after[0]) if page.after else lookup.LAST_ID
 
     async def work(tx: Tx) -> list[str] | None:
         if not await lookup.are_customers_indexed(tx, tenant_id):
             return None
         limit = page.per_page + 1
-        return await lookup.find_customers(tx, tenant_id, terms, before, limit)
+        return await lookup.find_customers(tx, tenant_id, terms, page.before, limit)
 
     return await state.database.read_unindexed(work, tenant_id) if terms else []

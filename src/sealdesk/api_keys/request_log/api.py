@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from sealdesk import clock, ids
 from sealdesk.api_keys.request_log import store
-from sealdesk.api_keys.request_log.store import LAST_ID, RequestQuery
+from sealdesk.api_keys.request_log.store import RequestQuery
 from sealdesk.clock import Iso
 from sealdesk.errors import NotFound, must_exist
 from sealdesk.errors.general import QUERY_TOO_SLOW
@@ -98,10 +98,10 @@ async def list_requests(request: Request) -> Response:
     """The requests of the tenant's API keys in the last 7 days, the newest 100,000, newest first.
     A request is in the list some seconds after its response. Bodies are never stored."""
     list_request = read_list(request, _FILTERS)
-    values, after = list_request.values, list_request.page.after
+    values = list_request.values
     asked = RequestQuery(
         limit=list_request.page.per_page + 1,
-        before=str(after[0]) if after else LAST_ID,
+        before=list_request.page.before,
         since=ids.lowest_request_id(values["since"]) if "since" in values else "",
         key_id=values.get("key_id"),
         statuses=read_statuses(values.get("status", "")) or store.ANY_STATUS,

@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 from sealdesk import ids
 from sealdesk.api_keys import store as key_store
 from sealdesk.api_keys.request_log import api, store
-from sealdesk.api_keys.request_log.store import LAST_ID, RequestQuery
+from sealdesk.api_keys.request_log.store import RequestQuery
 from sealdesk.errors import QueryTooSlow
-from sealdesk.resources.paging import PageRequest
+from sealdesk.resources.paging import LAST_ID, PageRequest
 from sealdesk.telemetry.counters import LoggedRequest
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render

@@ -8,6 +8,7 @@ from sealdesk.api_keys.request_log import store
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.ids import lowest_request_id
+from sealdesk.resources.paging import LAST_ID
 from sealdesk.state import AppState
 from sealdesk.telemetry.counters import LoggedRequest
 
@@ -53,4 +54,4 @@ async def prune_step(tx: Tx, tenant_id: str, now_us: int, limit: int) -> int:
 
 def _behind(request_id: str) -> str:
     """It goes too: `before` is exclusive."""
-    return request_id + store.LAST_ID
+    return request_id + LAST_ID

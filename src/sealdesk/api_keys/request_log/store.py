@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sealdesk.db.engine import Tx
+from sealdesk.resources.paging import LAST_ID
 from sealdesk.telemetry.counters import UNAUTHORIZED, LoggedRequest
 
 _COLUMNS = "tenant_id, id, key_id, method, target, status, duration_us, response_bytes, cpu_us"
@@ -39,7 +40,6 @@ DELETE FROM request_log WHERE tenant_id = :tenant_id AND id IN
     ORDER BY id LIMIT :limit)
 """
 ANY_STATUS = (0, 999)
-LAST_ID = "g"  # sorts behind every request id
 
 
 class RequestQuery(msgspec.Struct, frozen=True):

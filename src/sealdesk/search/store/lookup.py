@@ -47,7 +47,6 @@ SELECT substr(array_to_string(tsvector_to_array(words), ' '), 1, 1000) AS words
 FROM search_documents WHERE tenant_id = :tenant_id ORDER BY ticket_id DESC LIMIT :limit
 """,
 }
-LAST_ID = "g"  # sorts behind every id
 
 
 async def find(tx: Tx, tenant_id: str, terms: list[Term], before: str, limit: int) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, id_parameters, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.db.postgres.tenant_moves import is_moving
 from sealdesk.tickets.attachments.types import Attachment, Content
@@ -64,8 +64,7 @@ async def find(tx: Tx, tenant_id: str, attachment_id: str) -> Attachment | None:
 
 async def list_unlinked(tx: Tx, tenant_id: str, ids: Sequence[str]) -> list[Attachment]:
     """Of these attachments those that nothing refers to; unknown ids are left out."""
-    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(ids)}
-    keys = ", ".join(f":{key}" for key in params)
+    keys, params = id_parameters(ids)
     params |= {"tenant_id": tenant_id, "limit": len(ids)}
     sql = (
         f"SELECT {_COLUMNS} FROM attachments a WHERE a.tenant_id = :tenant_id"

@@ -12,7 +12,6 @@ from sealdesk.tickets.automation.types import Condition, Rule, RuleActions
 COLUMNS = Rule.__struct_fields__
 _COLUMNS = column_list(COLUMNS)
 _CHANGED = (*rules.CHANGED, "paused_because", "enabled_at", "version", "updated_at")
-_HIGHEST_ID = "g"  # above every hexadecimal id
 _FIND = f"SELECT {_COLUMNS} FROM automation_rules WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _LIST = f"""
 SELECT {_COLUMNS} FROM automation_rules WHERE tenant_id = :tenant_id AND id < :before
@@ -46,8 +45,7 @@ _decode_actions = msgspec.json.Decoder(RuleActions).decode
 
 async def list_page(tx: Tx, tenant_id: str, page: PageRequest) -> list[Rule]:
     """Newest first; one more than the page when there are more."""
-    before = page.after[0] if page.after else _HIGHEST_ID
-    params = {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
+    params = page.params(tenant_id)
     large = ("conditions", "actions")
     return [rule_of(row) for row in await tx.fetch_page(_LIST, params, large, page.max_bytes)]
 

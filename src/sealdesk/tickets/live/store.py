@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from sealdesk import ids
+from sealdesk.db.column_lists import id_parameters
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.live.types import By, Change, Feed, FeedEnds, Recorded, ReplyPart, TicketPart
 from sealdesk.tickets.notifications import store as notifications
@@ -75,8 +76,7 @@ async def _list_notified(
 async def _list_numbers(tx: Tx, tenant_id: str, ticket_ids: Collection[str]) -> dict[str, int]:
     if not ticket_ids:
         return {}
-    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(ticket_ids)}
-    keys = ", ".join(f":{key}" for key in params)
+    keys, params = id_parameters(ticket_ids)
     params |= {"tenant_id": tenant_id, "limit": len(ticket_ids)}
     sql = (
         f"SELECT id, number FROM tickets WHERE tenant_id = :tenant_id AND id IN ({keys})"

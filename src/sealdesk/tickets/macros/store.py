@@ -13,7 +13,6 @@ _STORED = Macro.__struct_fields__
 _COLUMNS = column_list(_STORED)
 _ALL = (*_STORED, "shortcut_identity")
 _CHANGED = (*rules.FIELDS, "shortcut_identity", "updated_at")
-_HIGHEST_ID = "g"  # above every hexadecimal id
 _FIND = f"SELECT {_COLUMNS} FROM macros WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _LIST = f"""
 SELECT {_COLUMNS} FROM macros WHERE tenant_id = :tenant_id AND id < :before
@@ -40,8 +39,7 @@ _decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
 
 async def list_macros(tx: Tx, tenant_id: str, page: PageRequest) -> list[Macro]:
     """Newest first; one more than the page when there are more."""
-    before = page.after[0] if page.after else _HIGHEST_ID
-    params = {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
+    params = page.params(tenant_id)
     return [_macro(row) for row in await tx.fetch_page(_LIST, params, ("body",), page.max_bytes)]
 
 

@@ -10,7 +10,6 @@ from sealdesk.tickets.notifications.types import Kind, Notification
 MAX_OF_USER = 500
 MAX_COUNT = 99  # that are counted as unread
 _KEPT_US = 90 * 24 * 3600 * 1_000_000
-_LAST_ID = "~"  # sorts behind every id
 
 _ADD = """
 INSERT INTO notifications (tenant_id, id, user_id, kind, ticket_id, actor_name, created_at)
@@ -76,9 +75,7 @@ async def list_notifications(
     tx: Tx, tenant_id: str, user_id: str, page: PageRequest
 ) -> list[Notification]:
     """Newest first; one more than the page when there are more."""
-    before = page.after[0] if page.after else _LAST_ID
-    params = {"tenant_id": tenant_id, "user_id": user_id, "before": before}
-    rows = await tx.fetch_all(_LIST, {**params, "limit": page.per_page + 1})
+    rows = await tx.fetch_all(_LIST, page.params(tenant_id) | {"user_id": user_id})
     return [_notification(row) for row in rows]
 
 

@@ -25,7 +25,6 @@ _COLUMNS = (
     "updated_at",
 )
 _LISTED = column_list(_COLUMNS)
-_HIGHEST_ID = "g"  # above every hexadecimal id
 _FIND = f"SELECT {_LISTED} FROM sla_policies WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _HAS = "SELECT id FROM sla_policies WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit"
 _LIST = f"""
@@ -74,8 +73,7 @@ async def list_policies(tx: Tx, tenant_id: str) -> list[Policy]:
 
 async def list_page(tx: Tx, tenant_id: str, page: PageRequest) -> list[Policy]:
     """Newest first; one more than the page when there are more."""
-    before = page.after[0] if page.after else _HIGHEST_ID
-    params = {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
+    params = page.params(tenant_id)
     rows = await tx.fetch_page(_LIST_PAGE, params, ("settings",), page.max_bytes)
     return [_policy(row) for row in rows]
 

@@ -3,8 +3,10 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from sealdesk.db.column_lists import id_parameters
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
+from sealdesk.resources.paging import LAST_ID
 
 _FIND = """
 SELECT id, name, is_active FROM users WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
@@ -22,7 +24,6 @@ ORDER BY id DESC LIMIT :limit
 """
 _BATCH = 1000
 _MAX_BATCHES = 10
-_HIGHEST_ID = "g"  # above every hexadecimal id
 
 
 class Assignee(NamedTuple):
@@ -50,7 +51,7 @@ async def find_by_words(
     """Active users whose names contain all words, among the newest 10,000 users; newest first."""
     wanted = [*map(identity, words)]
     found: list[Assignee] = []
-    before = _HIGHEST_ID
+    before = LAST_ID
     for _ in range(_MAX_BATCHES):
         params = {"tenant_id": tenant_id, "before": before, "limit": _BATCH}
         users = [_assignee(row) for row in await tx.fetch_all(_LIST_BEFORE, params)]
@@ -79,8 +80,7 @@ async def list_names(tx: Tx, tenant_id: str, user_ids: Collection[str]) -> dict[
 
 async def find_assignees(tx: Tx, tenant_id: str, user_ids: Collection[str]) -> dict[str, Assignee]:
     """Users by their id; unknown ids are left out."""
-    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(user_ids)}
-    keys = ", ".join(f":{key}" for key in params)
+    keys, params = id_parameters(user_ids)
     params |= {"tenant_id": tenant_id, "limit": len(user_ids)}
     sql = (
         f"SELECT id, name, is_active FROM users WHERE tenant_id = :tenant_id AND id IN ({keys})"

@@ -17,7 +17,6 @@ from sealdesk.tickets.types import CUSTOM, Ticket
 Object = dict[str, Any]
 _MAX_TEXT_LENGTH = 255  # characters: a whole subject, and the beginning of a description
 _MAX_KEYS = 10  # of custom fields in one change, whose values are stored one by one
-_LAST_ID = "~"  # sorts behind every id
 
 _ADD = """
 INSERT INTO ticket_changes (tenant_id, ticket_id, id, actor_kind, actor_id, actor_name, changes,
@@ -64,9 +63,7 @@ async def list_changes(
     tx: Tx, tenant_id: str, ticket_id: str, page: PageRequest
 ) -> list[TicketHistoryEntry]:
     """Newest first; one more than the page when there are more."""
-    params = {"tenant_id": tenant_id, "ticket_id": ticket_id}
-    before = page.after[0] if page.after else _LAST_ID
-    rows = await tx.fetch_all(_LIST, {**params, "before": before, "limit": page.per_page + 1})
+    rows = await tx.fetch_all(_LIST, page.params(tenant_id) | {"ticket_id": ticket_id})
     return [_entry(row) for row in rows]
 
 

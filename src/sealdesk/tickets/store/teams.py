@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
+from sealdesk.db.column_lists import id_parameters
 from sealdesk.db.engine import Tx
 
 MAX_TEAMS = 200  # of a tenant
@@ -48,8 +49,7 @@ async def list_member_ids(tx: Tx, tenant_id: str, team_id: str) -> list[str]:
 
 async def list_names(tx: Tx, tenant_id: str, team_ids: Collection[str]) -> dict[str, str]:
     """The names of teams by their id, also of deleted ones; unknown ids are left out."""
-    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(team_ids)}
-    keys = ", ".join(f":{key}" for key in params)
+    keys, params = id_parameters(team_ids)
     params |= {"tenant_id": tenant_id, "limit": len(team_ids)}
     sql = (
         f"SELECT id, name FROM teams WHERE tenant_id = :tenant_id AND id IN ({keys})"

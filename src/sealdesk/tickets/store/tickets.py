@@ -8,7 +8,7 @@ import msgspec
 
 from sealdesk.customers.store import OF_ADDRESS
 from sealdesk.customers.types import StoredReference
-from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
+from sealdesk.db.column_lists import assignment_list, column_list, id_parameters, parameter_list
 from sealdesk.db.engine import Counter, Row, Tx
 from sealdesk.resources import representation
 from sealdesk.resources.identity import identity
@@ -101,8 +101,7 @@ async def list_by_ids(
     tx: Tx, tenant_id: str, ticket_ids: Collection[str]
 ) -> list[TicketAndCustomer]:
     """Tickets by their ids; unknown ids are left out."""
-    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(ticket_ids)}
-    keys = ", ".join(f":{key}" for key in params)
+    keys, params = id_parameters(ticket_ids)
     params |= {"tenant_id": tenant_id, "limit": len(ticket_ids)}
     sql = f"{_WITH_CUSTOMER} AND t.id IN ({keys}) ORDER BY t.id LIMIT :limit"
     return [_with_customer(row) for row in await tx.fetch_all(sql, params)] if keys else []

@@ -15,7 +15,6 @@ from sealdesk.tickets.teams.types import MAX_CAPACITY, Member, Team
 _STORED = Team.__struct_fields__
 _COLUMNS = column_list(_STORED)
 _ALL = (*_STORED, "name_identity")
-_LAST_ID = "~"  # sorts behind every id
 _FIND = f"SELECT {_COLUMNS} FROM teams WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _FIND_NAME = """
 SELECT id FROM teams WHERE tenant_id = :tenant_id AND name_identity = :name_identity LIMIT 1
@@ -90,8 +89,7 @@ async def find_name(tx: Tx, tenant_id: str, name: str) -> str | None:
 
 async def list_teams(tx: Tx, tenant_id: str, page: PageRequest) -> list[Team]:
     """Newest first; one more than the page when there are more."""
-    before = page.after[0] if page.after else _LAST_ID
-    params = {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
+    params = page.params(tenant_id)
     return [_team(row) for row in await tx.fetch_all(_LIST, params)]
 
 

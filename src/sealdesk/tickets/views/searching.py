@@ -10,7 +10,7 @@ import msgspec
 from sealdesk.db import threads
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow
-from sealdesk.resources.paging import PageRequest, Position, seal_cursor
+from sealdesk.resources.paging import LAST_ID, PageRequest, Position, seal_cursor
 from sealdesk.search import actions as search
 from sealdesk.search import highlighting, rules
 from sealdesk.search.actions import SearchResult
@@ -30,7 +30,6 @@ from sealdesk.web.request import Request
 # A page looks at so many tickets with the words for those that match the filters.
 _MAX_NARROWED = 2000
 _READ_AT_ONCE = 250
-_LAST_ID = "g"  # sorts behind every id
 
 
 class Hit(NamedTuple):
@@ -101,7 +100,7 @@ async def list_by_fields(
     """
     words = search_words.parse("")._replace(fields=tuple(fields))
     limit = page.per_page if filters == Filter() else _MAX_NARROWED
-    matches = await _find_matches(request, words, _before(page), limit)
+    matches = await _find_matches(request, words, page.before, limit)
     rows = await request.fetch(_read, matches.ticket_ids, filters, page)
     return _results(matches, rows, page)
 
@@ -124,7 +123,7 @@ def position_id(found: Results, shown: Sequence[Row], page: PageRequest) -> str:
     last_id = str(shown[-1]["id"])
     if last_id != found.numbered_id:
         return last_id
-    return str(page.after[0]) if page.after else _LAST_ID
+    return page.before
 
 
 async def _read_words(request: Request, query: InboxQuery) -> SearchWords:
@@ -149,7 +148,7 @@ async def _search(
 ) -> Results:
     tenant_id = request.caller.tenant_id
     limit = page.per_page if filters == Filter() else _MAX_NARROWED
-    matches = await _find_matches(request, words, _before(page), limit)
+    matches = await _find_matches(request, words, page.before, limit)
 
     async def work(tx: Tx) -> tuple[str, list[Row], list[list[str]]]:
         rows = await _read(tx, tenant_id, matches.ticket_ids, filters, page)
@@ -167,10 +166,6 @@ async def _search(
     hits = await threads.run_in(None, _hits, shown, texts, matches.terms)
     found = _results(matches, rows, page)
     return found._replace(numbered_id=first_id, corrected=matches.corrected, hits=hits)
-
-
-def _before(page: PageRequest) -> str:
-    return str(page.after[0]) if page.after else _LAST_ID
 
 
 def _results(matches: SearchResult, rows: Sequence[Row], page: PageRequest) -> Results:
@@ -192,7 +187,7 @@ async def _find_matches(
     matches = await find(before=before, limit=limit)
     if matches.ticket_ids or not words.text:
         return matches
-    if before != _LAST_ID and (await find(limit=1)).ticket_ids:
+    if before != LAST_ID and (await find(limit=1)).ticket_ids:
         return matches  # the pages before had the words as they were typed
     correct = partial(search.find_corrected, *find.args, **find.keywords)
     return await correct(before=before, limit=limit)

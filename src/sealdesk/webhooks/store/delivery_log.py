@@ -50,7 +50,6 @@ WHERE tenant_id = :tenant_id AND id IN (SELECT id FROM deliveries
     WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id AND due_at > :now
     ORDER BY due_at, id LIMIT :limit)
 """
-_LAST_ID = "g"  # sorts behind every id
 
 
 async def list_deliveries(
@@ -69,12 +68,7 @@ async def list_deliveries(
         "newest_id": None if before is None else ids.lowest(before),
     }
     given = {name: value for name, value in values.items() if value is not None}
-    params = {
-        "tenant_id": tenant_id,
-        "endpoint_id": endpoint_id,
-        "before": page.after[0] if page.after else _LAST_ID,
-        "limit": page.per_page + 1,
-    }
+    params = page.params(tenant_id) | {"endpoint_id": endpoint_id}
     conditions = "".join(_CONDITIONS[name] for name in given)
     sql = f"{_LISTED}{conditions} {_NEWEST_FIRST}"
     return [_delivery_response(row) for row in await tx.fetch_all(sql, params | given)]

@@ -109,8 +109,6 @@ WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id AND id < :before
 ORDER BY id DESC LIMIT :limit
 """
 
-_LAST_ID = "g"  # sorts behind every id
-
 
 async def find(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint | None:
     """The endpoint unless it is deleted."""
@@ -120,7 +118,7 @@ async def find(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint | None:
 
 async def list_endpoints(tx: Tx, tenant_id: str, page: PageRequest) -> list[Endpoint]:
     """Newest first; one more than the page when there are more."""
-    return [endpoint_of(row) for row in await tx.fetch_all(_LIST, _page_params(tenant_id, page))]
+    return [endpoint_of(row) for row in await tx.fetch_all(_LIST, page.params(tenant_id))]
 
 
 async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequence[str]:
@@ -222,7 +220,7 @@ async def find_open_replay(tx: Tx, tenant_id: str, endpoint_id: str) -> Replay |
 
 async def list_replays(tx: Tx, tenant_id: str, endpoint_id: str, page: PageRequest) -> list[Replay]:
     """Newest first; one more than the page when there are more."""
-    params = {**_page_params(tenant_id, page), "endpoint_id": endpoint_id}
+    params = {**page.params(tenant_id), "endpoint_id": endpoint_id}
     return [Replay(*row) for row in await tx.fetch_all(_LIST_REPLAYS, params)]
 
 
@@ -238,11 +236,6 @@ async def _change_one(tx: Tx, sql: str, params: Params) -> None:
     # Not enqueued: a later statement of this transaction may change the same row.
     if await tx.execute(sql, params) != 1:
         raise SerializationConflict
-
-
-def _page_params(tenant_id: str, page: PageRequest) -> dict[str, object]:
-    before = _LAST_ID if page.after is None else page.after[0]
-    return {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
 
 
 def _params(endpoint: Endpoint) -> dict[str, object]:

@@ -25,7 +25,6 @@ _CHANGED = (
     "deleted_at",
     "version",
 )
-_LAST_ID = "~"  # sorts behind every id
 _FIND = f"""
 SELECT {_COLUMNS} FROM mailboxes
 WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL LIMIT 1
@@ -89,8 +88,7 @@ async def list_addresses(tx: Tx, tenant_id: str, mailbox_ids: Iterable[str]) -> 
 
 async def list_mailboxes(tx: Tx, tenant_id: str, page: PageRequest) -> list[Mailbox]:
     """Newest first; one more than the page when there are more."""
-    before = page.after[0] if page.after else _LAST_ID
-    params = {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
+    params = page.params(tenant_id)
     return [_mailbox(row) for row in await tx.fetch_all(_LIST, params)]
 
 
