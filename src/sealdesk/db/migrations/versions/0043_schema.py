@@ -10,8 +10,6 @@ from sqlalchemy import Connection
 
 revision = "0043"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 # PostgreSQL would otherwise sort text by the rules of a language, and cursors rely on byte order.
 _ON_POSTGRESQL = {"TEXT": 'TEXT COLLATE "C"', "BLOB": "BYTEA", " WITHOUT ROWID": ""}

@@ -7,8 +7,6 @@ from sealdesk.resources.representation import email_identity
 
 revision = "0045"
 down_revision = "0044"
-branch_labels = None
-depends_on = None
 
 _LIST_DELETED = sa.text(
     "SELECT address, tenant_id, id FROM mailboxes WHERE deleted_at IS NOT NULL"

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0048"
 down_revision = "0047"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

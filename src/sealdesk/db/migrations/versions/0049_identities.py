@@ -7,8 +7,6 @@ from sealdesk.resources.identity import identity
 
 revision = "0049"
 down_revision = "0048"
-branch_labels = None
-depends_on = None
 
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _LIST_TAGS = sa.text("SELECT DISTINCT tenant_id, tag FROM ticket_tags")

@@ -4,8 +4,6 @@ from alembic import op
 
 revision = "0052"
 down_revision = "0051"
-branch_labels = None
-depends_on = None
 
 _CHANGES = {
     "ticket_added": ("INSERT ON tickets", "NEW"),

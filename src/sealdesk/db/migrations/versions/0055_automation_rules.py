@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "0055"
 down_revision = "0054"
-branch_labels = None
-depends_on = None
 
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _OF_TENANT = sa.ForeignKeyConstraint(["tenant_id"], ["tenants.id"])

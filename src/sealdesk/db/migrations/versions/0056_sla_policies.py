@@ -11,8 +11,6 @@ from sealdesk.clock import Clock
 
 revision = "0056"
 down_revision = "0055"
-branch_labels = None
-depends_on = None
 
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _STAMP_CHANGES = {"added": "INSERT", "deleted": "DELETE"}

@@ -5,8 +5,6 @@ Each migration grants the rights that the tables name, so there is nothing to do
 
 revision = "0061"
 down_revision = "0060"
-branch_labels = None
-depends_on = None
 oldest_reader = "0060"
 
 

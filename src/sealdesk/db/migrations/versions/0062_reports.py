@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0062"
 down_revision = "0061"
-branch_labels = None
-depends_on = None
 
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
