@@ -1,7 +1,7 @@
 """The metrics of a process, for Prometheus."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -120,7 +120,12 @@ class Metrics(Collector):
         yield from (durations, loop, beside)
         yield from self._collect_bytes()
         yield from self._collect_background()
-        yield _untrusted_forwarded(self.untrusted_forwarders)
+        yield _counts(
+            "sealdesk_untrusted_forwarded_requests",
+            "Requests with X-Forwarded-For of peers that are not trusted proxies.",
+            "peer",
+            self.untrusted_forwarders.counts,
+        )
         yield from _collect_storage(self._storage)
         yield _collect_issues(self._issues)
         if self._limiter.mode != "per_process":
@@ -143,18 +148,15 @@ class Metrics(Collector):
         yield from (held, refused)
 
     def _collect_background(self) -> Iterator[Metric]:
-        attempts = CounterMetricFamily(
-            "sealdesk_webhook_attempts", "Requests to webhook endpoints.", labels=["result"]
+        yield _counts(
+            "sealdesk_webhook_attempts", "Requests to webhook endpoints.", "result", self._attempts
         )
-        for result, count in self._attempts.items():
-            attempts.add_metric([result], count)
-        yield attempts
-        refused = CounterMetricFamily(
-            "sealdesk_mail_refused", "Messages that were refused for now.", labels=["reason"]
+        yield _counts(
+            "sealdesk_mail_refused",
+            "Messages that were refused for now.",
+            "reason",
+            self._refused_mail,
         )
-        for reason, count in self._refused_mail.items():
-            refused.add_metric([reason], count)
-        yield refused
         yield GaugeMetricFamily(
             "sealdesk_events_waiting_seconds",
             "How long the oldest event has waited for the background loop.",
@@ -169,6 +171,13 @@ class Metrics(Collector):
     def exposition(self) -> bytes:
         """The text that Prometheus scrapes."""
         return generate_latest(self._registry)
+
+
+def _counts(name: str, about: str, label: str, counts: Mapping[str, int]) -> Metric:
+    family = CounterMetricFamily(name, about, labels=[label])
+    for value, count in counts.items():
+        family.add_metric([value], count)
+    return family
 
 
 def _collect_storage(storage: StorageHealth) -> Iterator[Metric]:
@@ -206,17 +215,6 @@ def _collect_issues(issues: Issues) -> Metric:
     for code in sorted(issues.findings.looked_at | seen):
         found.add_metric([code], float(code in seen))
     return found
-
-
-def _untrusted_forwarded(forwarders: UntrustedForwarders) -> Metric:
-    requests = CounterMetricFamily(
-        "sealdesk_untrusted_forwarded_requests",
-        "Requests with X-Forwarded-For of peers that are not trusted proxies.",
-        labels=["peer"],
-    )
-    for peer, count in forwarders.counts.items():
-        requests.add_metric([peer], count)
-    return requests
 
 
 def _collect_rate_limits(limiter: Limiter) -> Iterator[Metric]:
