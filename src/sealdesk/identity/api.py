@@ -1,5 +1,7 @@
 """The API of log-ins, of the user's own account, and of agents."""
 
+from functools import partial
+
 import msgspec
 
 from sealdesk.errors import Unauthorized
@@ -24,7 +26,7 @@ from sealdesk.identity.types import (
 )
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.pagination import PAGING, list_all
 from sealdesk.web.request import Request, Response
 
 _TAG = "Log-in"
@@ -103,10 +105,7 @@ async def reset_password(request: Request) -> Response:
 @operation("List agents", tag="Tickets", gives=examples.AGENT, is_list=True, params=PAGING)
 async def list_agents(request: Request) -> Response:
     """The active users of the tenant, to whom tickets can be assigned."""
-    list_request = read_list(request, ())
-
-    users = await request.fetch(store.list_users, list_request.page, active_only=True)
-    return page(request, list_request, users, show=_agent)
+    return await list_all(request, partial(store.list_users, active_only=True), _agent)
 
 
 def _agent(user: User) -> bytes:

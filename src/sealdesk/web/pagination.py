@@ -70,11 +70,12 @@ async def list_all(
     request: Request,
     list_rows: Callable[[Tx, str, PageRequest], Awaitable[Sequence[R]]],
     show: Callable[[R], bytes],
+    position: Callable[[R], Position] = _by_id,
 ) -> Response:
     """The response of an endpoint without filters. `list_rows` gets the id of the tenant."""
     list_request = read_list(request, ())
     rows = await request.fetch(list_rows, list_request.page)
-    return page(request, list_request, rows, show=show)
+    return page(request, list_request, rows, show=show, position=position)
 
 
 def page(

@@ -8,7 +8,7 @@ from sealdesk.mail.blocks.types import Block, MailBlockResponse, NewMailBlock
 from sealdesk.web import body, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pages.site import Room
-from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.pagination import PAGING, list_all
 from sealdesk.web.request import Request, Response
 
 ROOM = Room("mail.blocks", errors, labels)
@@ -20,9 +20,7 @@ BLOCK = MailBlockResponse("@spam.test", "Ada Lovelace", "2026-03-01T08:30:00.000
 @operation("List blocked senders", tag=_TAG, gives=BLOCK, is_list=True, params=PAGING)
 async def list_blocks(request: Request) -> Response:
     """By pattern, domains first."""
-    list_request = read_list(request, ())
-    found = await request.fetch(store.list_blocks, list_request.page)
-    return page(request, list_request, found, show=_encode, position=lambda block: [block.pattern])
+    return await list_all(request, store.list_blocks, _encode, lambda block: [block.pattern])
 
 
 @operation(

@@ -19,7 +19,7 @@ from sealdesk.mail.mailboxes.types import (
 )
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.pagination import PAGING, list_all
 from sealdesk.web.request import Header, Request, Response
 
 _TAG = "Mailboxes"
@@ -29,9 +29,7 @@ _PATH = "/api/v1/mailboxes"
 @operation("List mailboxes", tag=_TAG, gives=examples.MAILBOX, is_list=True, params=PAGING)
 async def list_mailboxes(request: Request) -> Response:
     """Newest first. Never shows a password."""
-    list_request = read_list(request, ())
-    found = await request.fetch(mailboxes.list_mailboxes, list_request.page)
-    return page(request, list_request, found, show=_encode, position=lambda mailbox: [mailbox.id])
+    return await list_all(request, mailboxes.list_mailboxes, _encode)
 
 
 @operation(
@@ -109,9 +107,7 @@ async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
 async def list_former_addresses(request: Request) -> Response:
     """Addresses that mailboxes of this desk had, by address. No other desk gets them until they are
     freed."""
-    list_request = read_list(request, ())
-    found = await request.fetch(directory.list_former, list_request.page)
-    return page(request, list_request, found, show=_encode_former, position=lambda each: [each])
+    return await list_all(request, directory.list_former, _encode_former, lambda each: [each])
 
 
 @operation("Free a former address", tag=_TAG, status=204)

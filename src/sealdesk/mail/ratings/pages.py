@@ -28,8 +28,7 @@ async def show(request: Request, token: str) -> Response:
     if refused := await guard.refuse(request):
         return refused
     try:
-        opened = links.open_token(request.state.key_ring, token)
-        linked = await _find(request, opened)
+        linked = await _find(request, links.open_token(request.state.key_ring, token))
     except NotFound:
         return await _respond(request, "over.html", 404, state="unknown")
     if linked.state != "open":

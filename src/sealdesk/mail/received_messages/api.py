@@ -41,7 +41,7 @@ async def list_messages(request: Request) -> Response:
     values = list_request.values
     wanted = Filter(tuple(values.get("outcome", ())), values.get("mailbox_id"))
     found = await request.fetch(store.list_messages, wanted, list_request.page)
-    return page(request, list_request, found, show=_encode, position=lambda message: [message.id])
+    return page(request, list_request, found, show=_encode)
 
 
 @operation("Get a received message", tag=_TAG, gives=examples.HELD)

@@ -109,42 +109,24 @@ async def count_new_tickets(
     tx: Tx, tenant_id: str, from_identity: str, since_us: int, limit: int
 ) -> int:
     """How many tickets messages of a sender have opened since then, at most the limit."""
-    params = {
-        "tenant_id": tenant_id,
-        "from_identity": from_identity,
-        "stored_since": since_us,
-        "limit": limit,
-    }
-    row = await tx.fetch_one(_COUNT_NEW, params)
-    return int(row["number"]) if row else 0
+    params = _of_sender(tenant_id, from_identity, since_us, limit)
+    return _number(await tx.fetch_one(_COUNT_NEW, params))
 
 
 async def count_replies(
     tx: Tx, tenant_id: str, from_identity: str, since_us: int, limit: int
 ) -> int:
     """How many messages of a sender were added to tickets since then, at most the limit."""
-    params = {
-        "tenant_id": tenant_id,
-        "from_identity": from_identity,
-        "stored_since": since_us,
-        "limit": limit,
-    }
-    row = await tx.fetch_one(_COUNT_REPLIES, params)
-    return int(row["number"]) if row else 0
+    params = _of_sender(tenant_id, from_identity, since_us, limit)
+    return _number(await tx.fetch_one(_COUNT_REPLIES, params))
 
 
 async def count_replies_to(
     tx: Tx, tenant_id: str, ticket_id: str, since_us: int, limit: int
 ) -> int:
     """How many messages were added to a ticket since then, at most the limit."""
-    params = {
-        "tenant_id": tenant_id,
-        "ticket_id": ticket_id,
-        "low": ids.lowest(since_us),
-        "limit": limit,
-    }
-    row = await tx.fetch_one(_COUNT_REPLIES_TO, params)
-    return int(row["number"]) if row else 0
+    params = {"tenant_id": tenant_id, "low": ids.lowest(since_us), "limit": limit}
+    return _number(await tx.fetch_one(_COUNT_REPLIES_TO, params | {"ticket_id": ticket_id}))
 
 
 async def sum_waiting(tx: Tx, tenant_id: str, since_us: int, limit: int) -> Waiting:
@@ -157,12 +139,7 @@ async def sum_waiting_of(
     tx: Tx, tenant_id: str, from_identity: str, since_us: int, limit: int
 ) -> Waiting:
     """What waits of a sender's messages since then, at most so many."""
-    params = {
-        "tenant_id": tenant_id,
-        "from_identity": from_identity,
-        "stored_since": since_us,
-        "limit": limit,
-    }
+    params = _of_sender(tenant_id, from_identity, since_us, limit)
     return _waiting(await tx.fetch_one(_SUM_WAITING_OF, params))
 
 
@@ -182,6 +159,21 @@ async def forget_raw(tx: Tx, messages: Sequence[ReceivedMessage]) -> None:
     """Store that the raw messages are deleted."""
     keys = [{"tenant_id": each.tenant_id, "id": each.id} for each in messages]
     await tx.execute_many(_PRUNE_RAW, keys)
+
+
+def _of_sender(
+    tenant_id: str, from_identity: str, since_us: int, limit: int
+) -> dict[str, str | int]:
+    return {
+        "tenant_id": tenant_id,
+        "from_identity": from_identity,
+        "stored_since": since_us,
+        "limit": limit,
+    }
+
+
+def _number(row: Row | None) -> int:
+    return int(row["number"]) if row else 0
 
 
 def _waiting(row: Row | None) -> Waiting:

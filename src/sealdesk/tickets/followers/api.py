@@ -24,12 +24,7 @@ async def list_followers(request: Request, ticket_id: str) -> Response:
     followers = await request.fetch(actions.list_followers, ticket_id)
     after = list_request.page.after
     rest = [each for each in followers if after is None or each.id > str(after[0])]
-    return page(
-        request,
-        list_request,
-        rest[: list_request.page.per_page + 1],
-        show=_encode,
-    )
+    return page(request, list_request, rest[: list_request.page.per_page + 1], show=_encode)
 
 
 @operation(
