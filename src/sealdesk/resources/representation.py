@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from operator import attrgetter
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
@@ -95,13 +95,14 @@ Text255 = Annotated[str, Meta(max_length=255)]
 Object = Annotated[dict[str, Any], Meta(extra={"check": check_object})]
 
 
-def response_builder(response: type[R]) -> Callable[[Any], R]:
+def response_builder(response: type[R], *others: str) -> Callable[..., R]:
     """A function that builds this struct from any object with attributes of the same names.
 
     Times become ISO 8601. Fields that are left out by default stay out.
+    others: fields without such an attribute, which the function takes by name.
     """
-    read = _reader(response)
-    return lambda stored: response(**read(stored))
+    read = _reader(response, others)
+    return lambda stored, **values: response(**read(stored), **values)
 
 
 def response_encoder(response: type[msgspec.Struct]) -> Callable[[Any], bytes]:
@@ -110,11 +111,14 @@ def response_encoder(response: type[msgspec.Struct]) -> Callable[[Any], bytes]:
     return lambda stored: _encode(read(stored))
 
 
-def _reader(response: type[msgspec.Struct]) -> Callable[[Any], dict[str, Any]]:
+def _reader(
+    response: type[msgspec.Struct], others: Collection[str] = ()
+) -> Callable[[Any], dict[str, Any]]:
     # The types are read once, here; the function itself only copies values.
     hints = get_type_hints(response, include_extras=True)
     fields = msgspec.structs.fields(response)
-    names = [each.name for each in fields if each.default is not UNSET]
+    given = [each.name for each in fields if each.default is not UNSET]
+    names = [name for name in given if name not in others]
     values_of = attrgetter(*names)
     times = [name for name in names if Iso in (hints[name], *get_args(hints[name]))]
 

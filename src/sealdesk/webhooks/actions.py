@@ -67,7 +67,7 @@ async def create_webhook(
     )
     await endpoint_store.add(tx, endpoint)
     await record_audit(tx, caller, "webhook.created", endpoint, now_us)
-    return WebhookWithSecret(**rules.endpoint_fields(endpoint, now_us), secret=secret)
+    return rules.with_secret(endpoint, secret, now_us)
 
 
 async def change_webhook(
@@ -113,7 +113,7 @@ async def rotate_secret(
     rotated = _with_secret(rotated, secret, key_ring)
     await endpoint_store.store_secrets(tx, rotated)
     await record_audit(tx, caller, "webhook.rotated", rotated, now_us)
-    return WebhookWithSecret(**rules.endpoint_fields(rotated, now_us), secret=secret)
+    return rules.with_secret(rotated, secret, now_us)
 
 
 async def get_webhook(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:

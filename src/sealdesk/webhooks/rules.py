@@ -1,15 +1,15 @@
 """What changes and responses of webhook endpoints, deliveries and replays are; no IO."""
 
 from collections.abc import Collection
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import UNSET
 
 from sealdesk import clock
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log import events
+from sealdesk.resources import merge_patch
+from sealdesk.resources.representation import response_builder
 from sealdesk.webhooks.types import (
     EVERY_TYPE,
     SUBSCRIBABLE,
@@ -22,11 +22,11 @@ from sealdesk.webhooks.types import (
     DeliveryWithAttempts,
     Endpoint,
     ReceivedAnswer,
-    Replay,
     ReplayResponse,
     SentRequest,
     WebhookChange,
     WebhookResponse,
+    WebhookWithSecret,
 )
 
 MAX_ENDPOINTS = 50  # per tenant
@@ -58,7 +58,7 @@ def without_query(url: str) -> str:
 
 def changed(endpoint: Endpoint, change: WebhookChange) -> Endpoint:
     """The endpoint after a change. Activating it resets its failures."""
-    wanted = {k: v for k, v in msgspec.structs.asdict(change).items() if v is not UNSET}
+    wanted = merge_patch.given_fields(change)
     if "events" in wanted:
         wanted["events"] = sort_event_types(wanted["events"])
     if wanted.get("is_active") and not endpoint.is_active:
@@ -69,8 +69,7 @@ def changed(endpoint: Endpoint, change: WebhookChange) -> Endpoint:
 def differences(before: Endpoint, after: Endpoint) -> events.Changes:
     """The changed fields for the audit log: field → (old, new)."""
     names = ("url", "events", "description", "is_active", "disabled_reason")
-    pairs = {name: (getattr(before, name), getattr(after, name)) for name in names}
-    changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    changes = merge_patch.differences(before, after, names)
     if "url" in changes:
         changes["url"] = (without_query(before.url), without_query(after.url))
     return changes
@@ -103,61 +102,41 @@ def is_success(status: int | None) -> bool:
     return status is not None and 200 <= status < 300
 
 
-def endpoint_fields(endpoint: Endpoint, now_us: int) -> dict[str, Any]:
-    """The fields of WebhookResponse."""
-    until = endpoint.old_secret_until
-    return {
-        "id": endpoint.id,
-        "url": endpoint.url,
-        "events": endpoint.events,
-        "description": endpoint.description,
-        "is_active": endpoint.is_active,
-        "disabled_reason": endpoint.disabled_reason,
-        "failing_since": clock.iso_or_none(endpoint.failing_since),
-        "old_secret_expires_at": clock.iso(until) if until and until > now_us else None,
-        "created_at": clock.iso(endpoint.created_at),
-    }
+_build_endpoint = response_builder(WebhookResponse, "old_secret_expires_at")
+_build_with_secret = response_builder(WebhookWithSecret, "old_secret_expires_at", "secret")
+_build_delivery = response_builder(DeliveryResponse, "next_attempt_at", "last_attempt")
+attempt_summary = response_builder(AttemptSummary)
+replay_response = response_builder(ReplayResponse)
 
 
 def endpoint_response(endpoint: Endpoint, now_us: int) -> WebhookResponse:
     """An endpoint in the form of the API and of events."""
-    return WebhookResponse(**endpoint_fields(endpoint, now_us))
+    return _build_endpoint(endpoint, old_secret_expires_at=_old_secret_until(endpoint, now_us))
 
 
-def attempt_summary(attempt: Attempt) -> AttemptSummary:
-    return AttemptSummary(
-        attempt.number,
-        clock.iso(attempt.sent_at),
-        attempt.duration_ms,
-        attempt.status,
-        attempt.error,
-    )
+def with_secret(endpoint: Endpoint, secret: str, now_us: int) -> WebhookWithSecret:
+    """An endpoint with its new secret."""
+    until = _old_secret_until(endpoint, now_us)
+    return _build_with_secret(endpoint, old_secret_expires_at=until, secret=secret)
 
 
-def _delivery_fields(delivery: Delivery, last: AttemptSummary | None) -> dict[str, Any]:
-    """The fields of DeliveryResponse."""
-    return {
-        "id": delivery.id,
-        "event_id": delivery.event_id,
-        "event_type": delivery.event_type,
-        "status": delivery.status,
-        "attempt_count": delivery.attempt_count,
-        "next_attempt_at": clock.iso_or_none(delivery.due_at),
-        "created_at": clock.iso(delivery.created_at),
-        "last_attempt": last,
-    }
+def _old_secret_until(endpoint: Endpoint, now_us: int) -> str | None:
+    until = endpoint.old_secret_until
+    return clock.iso(until) if until and until > now_us else None
 
 
 def delivery_response(delivery: Delivery, last: AttemptSummary | None) -> DeliveryResponse:
-    return DeliveryResponse(**_delivery_fields(delivery, last))
+    next_attempt_at = clock.iso_or_none(delivery.due_at)
+    return _build_delivery(delivery, next_attempt_at=next_attempt_at, last_attempt=last)
 
 
 def delivery_with_attempts(
     delivery: Delivery, attempts: list[Attempt], payload: bytes | None
 ) -> DeliveryWithAttempts:
     """attempts: the most recent ones, oldest first."""
+    last = attempt_summary(attempts[-1]) if attempts else None
     return DeliveryWithAttempts(
-        **_delivery_fields(delivery, attempt_summary(attempts[-1]) if attempts else None),
+        **msgspec.structs.asdict(delivery_response(delivery, last)),
         payload=None if payload is None else payload.decode(),
         attempts=tuple(_attempt_response(attempt) for attempt in attempts),
     )
@@ -175,15 +154,4 @@ def _attempt_response(attempt: Attempt) -> AttemptResponse:
         SentRequest(attempt.url, msgspec.json.decode(attempt.request_headers)),
         response,
         attempt.error,
-    )
-
-
-def replay_response(replay: Replay) -> ReplayResponse:
-    return ReplayResponse(
-        replay.id,
-        clock.iso(replay.since),
-        clock.iso(replay.until),
-        replay.delivery_count,
-        clock.iso(replay.created_at),
-        clock.iso_or_none(replay.finished_at),
     )

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
-from sealdesk import clock
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx, Work
 from sealdesk.errors import ApiError, Conflict, ServiceUnavailable
@@ -21,6 +20,7 @@ from sealdesk.mail.receiving.errors import NOT_PROCESSED
 from sealdesk.mail.receiving.types import Incoming, ReceivedMessage
 from sealdesk.mail.threads.redaction import redact, secrets_of
 from sealdesk.rate_limits.byte_budget import Holding
+from sealdesk.resources.representation import response_builder
 from sealdesk.state import AppState
 from sealdesk.web.request import Header, Request, Response
 
@@ -36,6 +36,7 @@ _HEADERS: tuple[Header, ...] = (
     (b"referrer-policy", b"no-referrer"),
     (b"content-disposition", b'attachment; filename="message.eml"'),
 )
+_respond = response_builder(ReceivedMessageResponse, "from_address")
 
 log = logging.getLogger("sealdesk.mail")
 
@@ -143,19 +144,7 @@ async def preview(state: AppState, message: ReceivedMessage) -> Preview | None:
 
 
 def to_response(message: ReceivedMessage) -> ReceivedMessageResponse:
-    return ReceivedMessageResponse(
-        id=message.id,
-        mailbox_id=message.mailbox_id,
-        from_address=message.from_identity,
-        subject=message.subject,
-        outcome=message.outcome,
-        reason=message.reason,
-        size_bytes=message.size_bytes,
-        ticket_id=message.ticket_id,
-        reply_id=message.reply_id,
-        received_at=clock.iso(message.received_at),
-        raw_until=clock.iso_or_none(message.raw_until),
-    )
+    return _respond(message, from_address=message.from_identity)
 
 
 def _sender(parsed: ParsedMessage) -> str:

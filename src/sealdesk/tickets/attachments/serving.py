@@ -8,6 +8,7 @@ import msgspec
 from sealdesk import clock
 from sealdesk.crypto.sealing import KeyRing, UnsealError
 from sealdesk.errors import NotFound
+from sealdesk.resources.representation import response_builder
 from sealdesk.state import AppState
 from sealdesk.tickets.attachments import actions, rules
 from sealdesk.tickets.attachments.errors import LINK_EXPIRED
@@ -23,6 +24,8 @@ _HEADERS: tuple[Header, ...] = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"referrer-policy", b"no-referrer"),
 )
+
+_respond = response_builder(AttachmentResponse, "is_image", "content_path", "content_until")
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True):
@@ -50,16 +53,9 @@ def to_response(state: AppState, attachment: Attachment, now_us: int) -> Attachm
     sealed = state.key_ring.seal_token(msgspec.msgpack.encode(link), _PURPOSE)
     token = base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
     prefix = state.settings.path_prefix
-    return AttachmentResponse(
-        id=attachment.id,
-        name=attachment.name,
-        content_type=attachment.content_type,
-        size_bytes=attachment.size_bytes,
+    return _respond(
+        attachment,
         is_image=attachment.image_type is not None,
-        sha256=attachment.sha256,
-        ticket_id=attachment.ticket_id,
-        reply_id=attachment.reply_id,
-        created_at=clock.iso(attachment.created_at),
         content_path=f"{prefix}/attachments/{attachment.id}?token={token}",
         content_until=clock.iso(until_us),
     )

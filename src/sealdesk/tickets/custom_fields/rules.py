@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from sealdesk import clock
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.resources.merge_patch import given_fields, is_same
+from sealdesk.resources.representation import response_builder
 from sealdesk.tickets.custom_fields.types import Field, FieldChange, FieldResponse
 from sealdesk.tickets.types import YES
 
@@ -26,6 +26,8 @@ _NO_CHECKBOX = gettext_noop("“%(label)s” is true or false.")
 _MISSING = gettext_noop("“%(label)s” is needed before the ticket can be resolved.")
 _NEEDS_CHOICES = gettext_noop("Name at least one choice.")
 _HAS_NO_CHOICES = gettext_noop("Only a field of the type choice has choices.")
+
+_respond = response_builder(FieldResponse, "position")
 
 
 class Values(NamedTuple):
@@ -156,15 +158,4 @@ def moved(fields: Sequence[Field], field_id: str, position: int) -> list[str]:
 
 def to_response(field: Field) -> FieldResponse:
     """A definition as the API shows it."""
-    return FieldResponse(
-        id=field.id,
-        key=field.key,
-        label=field.label,
-        type=field.type,
-        choices=field.choices,
-        required_on_resolve=field.required_on_resolve,
-        position=field.place + 1,
-        is_active=field.is_active,
-        created_at=clock.iso(field.created_at),
-        updated_at=clock.iso(field.updated_at),
-    )
+    return _respond(field, position=field.place + 1)

@@ -6,9 +6,9 @@ from urllib.parse import unquote_plus
 
 import msgspec
 
-from sealdesk import clock
 from sealdesk.customers.types import Customer
 from sealdesk.resources.identity import identity
+from sealdesk.resources.representation import response_builder
 from sealdesk.tickets.erasing.types import Erasure, ErasureResponse
 from sealdesk.tickets.types import Satisfaction
 
@@ -24,6 +24,8 @@ _KEPT_CHANGES = (
 )
 _NAMING = ("email", "name", "phone", "external_id")
 _MIN_TEXT = 3  # shorter texts are found in everything
+
+_respond = response_builder(ErasureResponse, "status")
 
 
 def anonymous(customer: Customer, now_us: int) -> Customer:
@@ -80,15 +82,7 @@ def earlier_texts(changes: Mapping[str, Any]) -> list[str]:
 
 
 def to_response(erasure: Erasure) -> ErasureResponse:
-    finished_at = erasure.finished_at
-    return ErasureResponse(
-        erasure.customer_id,
-        "pending" if finished_at is None else "finished",
-        erasure.ticket_count,
-        erasure.erased_ticket_count,
-        clock.iso(erasure.created_at),
-        None if finished_at is None else clock.iso(finished_at),
-    )
+    return _respond(erasure, status="pending" if erasure.finished_at is None else "finished")
 
 
 def names_person(text: str, texts: Collection[str]) -> bool:
