@@ -11,7 +11,6 @@ from sealdesk.resources.identity import identity
 from sealdesk.tickets.erasing import rules
 from sealdesk.tickets.erasing.rules import ERASED, JsonEraser, Mentioned
 from sealdesk.tickets.erasing.steps.logs import store
-from sealdesk.tickets.erasing.steps.logs.store import Log
 from sealdesk.tickets.erasing.steps.store import Params, list_updates
 from sealdesk.tickets.erasing.types import FINISHED, Done, Erasure
 
@@ -59,8 +58,7 @@ async def erase_events(tx: Tx, erasure: Erasure) -> Done:
             kept = rules.kept_changes(msgspec.json.decode(row["changes"]))
             new = {"object": msgspec.json.encode(erased), "changes": _encode(kept)}
             changed.append({"id": row["id"], **new})
-    await store.store_rows(tx, erasure, store.EVENTS, changed)
-    return _done(store.EVENTS, rows)
+    return await store.store_rows(tx, erasure, store.EVENTS, rows, changed)
 
 
 async def erase_attempts(tx: Tx, erasure: Erasure) -> Done:
@@ -74,8 +72,7 @@ async def erase_attempts(tx: Tx, erasure: Erasure) -> Done:
         eraser.erase(value)
         if eraser.count:
             changed.append({"id": row["id"]})
-    await store.store_rows(tx, erasure, store.DELIVERIES, changed)
-    return _done(store.DELIVERIES, rows)
+    return await store.store_rows(tx, erasure, store.DELIVERIES, rows, changed)
 
 
 async def erase_responses(tx: Tx, erasure: Erasure) -> Done:
@@ -91,9 +88,8 @@ async def erase_responses(tx: Tx, erasure: Erasure) -> Done:
         if eraser.count and row not in named:
             key = {"key_id": row["key_id"], "scope": row["scope"]}
             changed.append({**key, "body": msgspec.json.encode(erased)})
-    await store.store_rows(tx, erasure, store.RESPONSES, changed)
     await store.delete_responses(tx, erasure, named)
-    return _done(store.RESPONSES, rows)
+    return await store.store_rows(tx, erasure, store.RESPONSES, rows, changed)
 
 
 async def erase_refusals(tx: Tx, erasure: Erasure) -> Done:
@@ -104,8 +100,7 @@ async def erase_refusals(tx: Tx, erasure: Erasure) -> Done:
         for row in rows
         if rules.names_person(row["target"], erasure.texts)
     ]
-    await store.store_rows(tx, erasure, store.REFUSALS, changed)
-    return _done(store.REFUSALS, rows)
+    return await store.store_rows(tx, erasure, store.REFUSALS, rows, changed)
 
 
 async def erase_audit(tx: Tx, erasure: Erasure) -> Done:
@@ -116,8 +111,7 @@ async def erase_audit(tx: Tx, erasure: Erasure) -> Done:
         erased = rules.without_person(details, erasure.texts)
         if erased != details:
             changed.append({"id": row["id"], "details": _encode(erased)})
-    await store.store_rows(tx, erasure, store.AUDIT, changed)
-    return _done(store.AUDIT, rows)
+    return await store.store_rows(tx, erasure, store.AUDIT, rows, changed)
 
 
 async def erase_views(tx: Tx, erasure: Erasure) -> Done:
@@ -131,8 +125,7 @@ async def erase_views(tx: Tx, erasure: Erasure) -> Done:
             name = f"{ERASED} {row['id'][-6:]}" if is_named else row["name"]
             new = {"name": name, "name_identity": identity(name), "query": query}
             changed.append({"id": row["id"], **new, "before": row["query"]})
-    await store.store_rows(tx, erasure, store.VIEWS, changed)
-    return _done(store.VIEWS, rows)
+    return await store.store_rows(tx, erasure, store.VIEWS, rows, changed)
 
 
 async def erase_notifications(tx: Tx, erasure: Erasure) -> Done:
@@ -142,8 +135,7 @@ async def erase_notifications(tx: Tx, erasure: Erasure) -> Done:
         for row in rows
         if rules.names_person(row["actor_name"], erasure.texts)
     ]
-    await store.store_rows(tx, erasure, store.NOTIFICATIONS, changed)
-    return _done(store.NOTIFICATIONS, rows)
+    return await store.store_rows(tx, erasure, store.NOTIFICATIONS, rows, changed)
 
 
 async def _eraser(tx: Tx, erasure: Erasure, value: Any, customer_ids: set[str]) -> JsonEraser:
@@ -180,10 +172,6 @@ def _decode(body: bytes) -> Any:
 
 def _encode(value: Any) -> str:
     return msgspec.json.encode(value).decode()
-
-
-def _done(log: Log, rows: Any) -> Done:
-    return Done(store.cursor_of(log, rows[-1])) if rows else FINISHED
 
 
 async def _is_free(tx: Tx, erasure: Erasure, text: str) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.erasing.rules import ERASED
 from sealdesk.tickets.erasing.steps.store import Params, of_customer
-from sealdesk.tickets.erasing.types import Erasure
+from sealdesk.tickets.erasing.types import FINISHED, Done, Erasure
 
 _MAX_BYTES = 1024 * 1024  # of one step
 
@@ -113,15 +113,14 @@ async def list_rows(tx: Tx, erasure: Erasure, log: Log, limit: int) -> Sequence[
     return await tx.fetch_page(log.rows, params, log.large, _MAX_BYTES)
 
 
-def cursor_of(log: Log, row: Row) -> str:
-    return "\n".join(row[name] for name in log.key)
-
-
-async def store_rows(tx: Tx, erasure: Erasure, log: Log, changed: Sequence[Params]) -> None:
-    """changed: key and new values of each row."""
+async def store_rows(
+    tx: Tx, erasure: Erasure, log: Log, rows: Sequence[Row], changed: Sequence[Params]
+) -> Done:
+    """How far the step is with these rows. changed: key and new values of each that differs."""
     if changed:
         many = [{"tenant_id": erasure.tenant_id, **each} for each in changed]
         await tx.execute_many(log.store, many)
+    return Done("\n".join(rows[-1][name] for name in log.key)) if rows else FINISHED
 
 
 async def delete_responses(tx: Tx, erasure: Erasure, rows: Sequence[Row]) -> None:

@@ -1,15 +1,13 @@
 """Steps that erase the customer in the tables of e-mail."""
 
-from typing import Any
-
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.erasing import rules
 from sealdesk.tickets.erasing.rules import ERASED
-from sealdesk.tickets.erasing.steps.logs.store import Log, cursor_of, list_rows, store_rows
+from sealdesk.tickets.erasing.steps.logs.store import list_rows, store_rows
 from sealdesk.tickets.erasing.steps.mail import store
 from sealdesk.tickets.erasing.steps.store import Params
-from sealdesk.tickets.erasing.types import FINISHED, Done, Erasure
+from sealdesk.tickets.erasing.types import Done, Erasure
 
 _STEP_ROWS = 250
 
@@ -22,8 +20,7 @@ async def erase_participants(tx: Tx, erasure: Erasure) -> Done:
         for row in rows
         if _is_about(erasure, row, row["address_identity"])
     ]
-    await store_rows(tx, erasure, store.PARTICIPANTS, keys)
-    return _done(store.PARTICIPANTS, rows)
+    return await store_rows(tx, erasure, store.PARTICIPANTS, rows, keys)
 
 
 async def erase_received(tx: Tx, erasure: Erasure) -> Done:
@@ -35,8 +32,7 @@ async def erase_received(tx: Tx, erasure: Erasure) -> Done:
         if _is_about(erasure, row, row["address"])
         or rules.names_person(f"{row['subject']}\n{row['reason'] or ''}", erasure.texts)
     ]
-    await store_rows(tx, erasure, store.RECEIVED, changed)
-    return _done(store.RECEIVED, rows)
+    return await store_rows(tx, erasure, store.RECEIVED, rows, changed)
 
 
 async def erase_outgoing(tx: Tx, erasure: Erasure) -> Done:
@@ -47,8 +43,7 @@ async def erase_outgoing(tx: Tx, erasure: Erasure) -> Done:
         for row in rows
         if _is_about(erasure, row, email_identity(row["address"]))
     ]
-    await store_rows(tx, erasure, store.OUTGOING, changed)
-    return _done(store.OUTGOING, rows)
+    return await store_rows(tx, erasure, store.OUTGOING, rows, changed)
 
 
 async def erase_submissions(tx: Tx, erasure: Erasure) -> Done:
@@ -60,8 +55,7 @@ async def erase_submissions(tx: Tx, erasure: Erasure) -> Done:
         if row["address"] in _identities(erasure)
         or rules.names_person(row["request"], erasure.texts)
     ]
-    await store_rows(tx, erasure, store.SUBMISSIONS, named)
-    return _done(store.SUBMISSIONS, rows)
+    return await store_rows(tx, erasure, store.SUBMISSIONS, rows, named)
 
 
 def _is_about(erasure: Erasure, row: Row, identity: str) -> bool:
@@ -71,7 +65,3 @@ def _is_about(erasure: Erasure, row: Row, identity: str) -> bool:
 
 def _identities(erasure: Erasure) -> set[str]:
     return {email_identity(each) for each in erasure.texts if "@" in each}
-
-
-def _done(log: Log, rows: Any) -> Done:
-    return Done(cursor_of(log, rows[-1])) if rows else FINISHED
