@@ -156,10 +156,10 @@ async def _render_person(
 
     user, has_two_factor = await request.read(load)
     assignable = rules.assignable_roles(request.caller.may)
-    return await render.page(
+    return await forms.show(
         request,
         f"identity/{template}",
-        error.status if error else 200,
+        error,
         person=user,
         has_two_factor=has_two_factor,
         typed=user.name if typed is None else typed,
@@ -168,7 +168,6 @@ async def _render_person(
         is_self=user.id == request.caller.actor.id,
         is_below=user.role in assignable,
         roles=assignable,
-        **forms.messages(error),
     )
 
 

@@ -64,16 +64,15 @@ async def _list(request: Request, pattern: str = "", error: ApiError | None = No
         return await mailboxes.list_all(tx, tenant_id), blocks, former
 
     listed, blocks, former = await request.read(work)
-    return await render.page(
+    return await forms.show(
         request,
         "mailboxes/mailboxes.html",
-        error.status if error else 200,
+        error,
         rows=[(mailbox, rules.to_response(mailbox)) for mailbox in listed],
         most=rules.MAX_MAILBOXES,
         blocks=blocks,
         former=former[:_MAX_FORMER],
         pattern=pattern,
-        **forms.messages(error),
     )
 
 
@@ -106,7 +105,7 @@ async def show_mailbox(request: Request, mailbox_id: str) -> Response:
 async def _show(
     request: Request, mailbox_id: str, error: ApiError | None = None, **values: Any
 ) -> Response:
-    mailbox = await _get_mailbox(request, mailbox_id)
+    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
     return await render.page(
         request,
         "mailboxes/mailbox.html",
@@ -146,7 +145,7 @@ async def connect_mailbox(request: Request, mailbox_id: str) -> Response:
     name = next((n for n in request.state.settings.mail.oauth_clients if n == chosen), None)
     if name is None:
         raise NotFound
-    mailbox = await _get_mailbox(request, mailbox_id)
+    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
     began = consents.begin(request, mailbox, name)
     # A link, because the policy of pages lets no form lead to another site.
     response = await render.page(
@@ -187,14 +186,15 @@ async def take_consent(request: Request) -> Response:
 @page
 async def edit_mailbox(request: Request, mailbox_id: str) -> Response:
     """The form to edit a mailbox."""
-    mailbox = await _get_mailbox(request, mailbox_id)
+    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
     return await _form(request, _typed_of(mailbox), mailbox=mailbox)
 
 
 @page
 async def change_mailbox(request: Request, mailbox_id: str) -> Response:
     """Change a mailbox."""
-    mailbox, typed = await _get_mailbox(request, mailbox_id), _read_fields(forms.read(request))
+    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
+    typed = _read_fields(forms.read(request))
     try:
         await _change(request, mailbox_id, body.convert(_wanted(typed, mailbox), MailboxChange))
     except (ValidationFailed, Conflict) as error:
@@ -219,9 +219,8 @@ async def resume_mailbox(request: Request, mailbox_id: str) -> Response:
 @page
 async def confirm_deletion(request: Request, mailbox_id: str) -> Response:
     """The confirmation of a deletion."""
-    return await render.page(
-        request, "mailboxes/delete.html", mailbox=await _get_mailbox(request, mailbox_id)
-    )
+    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
+    return await render.page(request, "mailboxes/delete.html", mailbox=mailbox)
 
 
 @page
@@ -230,7 +229,7 @@ async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
     try:
         await request.act(actions.delete_mailbox, mailbox_id, now_us=request.now_us)
     except ValidationFailed as error:
-        mailbox = await _get_mailbox(request, mailbox_id)
+        mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
         return await render.page(request, "mailboxes/delete.html", error.status, mailbox=mailbox)
     return render.redirect(request, _PATH)
 
@@ -269,10 +268,6 @@ async def remove_block(request: Request) -> Response:
 async def count_failing(request: Request) -> int:
     """How many mailboxes of the desk do not work; shown on the pages of administrators."""
     return await request.fetch(mailboxes.count_failing)
-
-
-async def _get_mailbox(request: Request, mailbox_id: str) -> Mailbox:
-    return await request.fetch(actions.get_mailbox, mailbox_id)
 
 
 async def _change(request: Request, mailbox_id: str, change: MailboxChange) -> Mailbox:
@@ -327,13 +322,12 @@ async def _form(
 ) -> Response:
     """The form with what was typed, without passwords, and a message beside each invalid field."""
     options = await request.fetch(teams.list_teams)
-    return await render.page(
+    return await forms.show(
         request,
         "mailboxes/form.html",
-        error.status if error else 200,
+        error,
         mailbox=mailbox,
         typed=typed,
         teams=options,
         mail_languages=[(code, LANGUAGE_NAMES[code]) for code in LANGUAGES],
-        **forms.messages(error),
     )

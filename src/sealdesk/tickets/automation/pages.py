@@ -95,7 +95,7 @@ async def create_rule(request: Request) -> Response:
 @page
 async def show_rule(request: Request, rule_id: str) -> Response:
     """One rule in the form that changes it."""
-    rule = await _get_rule(request, rule_id)
+    rule = await request.fetch(actions.get_rule, rule_id)
     typed = {name: getattr(rule, name) for name in rules.CHANGED}
     typed |= {"actions": msgspec.structs.asdict(rule.actions), "hours": rule.hours or ""}
     return await _form(request, typed, rule=rule)
@@ -104,7 +104,7 @@ async def show_rule(request: Request, rule_id: str) -> Response:
 @page
 async def change_rule(request: Request, rule_id: str) -> Response:
     """Change a rule."""
-    rule, typed = await _get_rule(request, rule_id), await typed_rule.read(request)
+    rule, typed = await request.fetch(actions.get_rule, rule_id), await typed_rule.read(request)
     try:
         change = body.convert(_wanted(typed), RuleChange)
         await request.act(actions.change_rule, rule.id, change, now_us=request.now_us)
@@ -116,7 +116,7 @@ async def change_rule(request: Request, rule_id: str) -> Response:
 @page
 async def switch_rule(request: Request, rule_id: str) -> Response:
     """Switch a rule on or off; also one that the desk has paused."""
-    rule = await _get_rule(request, rule_id)
+    rule = await request.fetch(actions.get_rule, rule_id)
     change = RuleChange(is_enabled=forms.read(request).text("on") == "yes")
     try:
         await request.act(actions.change_rule, rule.id, change, now_us=request.now_us)
@@ -143,7 +143,7 @@ async def add_ready_made(request: Request) -> Response:
 @page
 async def try_rule(request: Request, rule_id: str) -> Response:
     """What a rule would have done: some thousand events at a time, in turns with others."""
-    rule = await _get_rule(request, rule_id)
+    rule = await request.fetch(actions.get_rule, rule_id)
     after = forms.number(forms.read_query(request).text("after"))
     reached, outcomes = after if isinstance(after, int) else 0, list[Outcome]()
     for _ in range(_PARTS):
@@ -173,7 +173,7 @@ async def _run_part(rule: Rule, reached: int, now_us: int, tx: Tx) -> Trial:
 @page
 async def confirm_deletion(request: Request, rule_id: str) -> Response:
     """The confirmation of a deletion."""
-    rule = await _get_rule(request, rule_id)
+    rule = await request.fetch(actions.get_rule, rule_id)
     return await render.page(request, "automation/delete.html", rule=rule)
 
 
@@ -189,10 +189,6 @@ def _list_ready_made(listed: list[Rule]) -> list[tuple[str, NewRule]]:
     names = {each.name for each in listed}
     named = [(gettext(each.name), each) for each in READY_MADE]
     return [(name, each) for name, each in named if {each.name, name}.isdisjoint(names)]
-
-
-async def _get_rule(request: Request, rule_id: str) -> Rule:
-    return await request.fetch(actions.get_rule, rule_id)
 
 
 def _wanted(typed: dict[str, Any]) -> dict[str, Any]:

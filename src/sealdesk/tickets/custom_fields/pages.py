@@ -63,7 +63,7 @@ async def define_field(request: Request) -> Response:
 @page
 async def edit_field(request: Request, field_id: str) -> Response:
     """The form of a definition."""
-    field = await _get_field(request, field_id)
+    field = await request.fetch(actions.get_field, field_id)
     typed = {**msgspec.structs.asdict(field), "choices": "\n".join(field.choices)}
     return await _form(request, typed, field=field)
 
@@ -71,7 +71,7 @@ async def edit_field(request: Request, field_id: str) -> Response:
 @page
 async def change_field(request: Request, field_id: str) -> Response:
     """Change a definition, activate or deactivate it, or move it up or down in the list."""
-    form, field = forms.read(request), await _get_field(request, field_id)
+    form, field = forms.read(request), await request.fetch(actions.get_field, field_id)
     if form.text("to"):
         position = field.place + 1 + (1 if form.text("to") == "down" else -1)
         change = FieldChange(position=max(position, 1))
@@ -89,9 +89,8 @@ async def change_field(request: Request, field_id: str) -> Response:
 @page
 async def confirm_deletion(request: Request, field_id: str) -> Response:
     """The confirmation of a deletion."""
-    return await render.page(
-        request, "custom_fields/delete.html", field=await _get_field(request, field_id)
-    )
+    field = await request.fetch(actions.get_field, field_id)
+    return await render.page(request, "custom_fields/delete.html", field=field)
 
 
 @page
@@ -113,10 +112,6 @@ async def _save(request: Request, form: Form, field: Field) -> Response:
 
 async def _change(request: Request, field: Field, change: FieldChange) -> None:
     await request.act(actions.change_field, field.id, change, now_us=request.now_us)
-
-
-async def _get_field(request: Request, field_id: str) -> Field:
-    return await request.fetch(actions.get_field, field_id)
 
 
 def _read_fields(form: Form) -> dict[str, Any]:
@@ -155,13 +150,12 @@ async def _form(
     field: Field | None = None,
 ) -> Response:
     """The form with the submitted values and a message beside each invalid field."""
-    return await render.page(
+    return await forms.show(
         request,
         "custom_fields/field.html",
-        error.status if error else 200,
+        error,
         typed=typed,
         field=field,
         types=TYPES,
         type_names=_TYPE_NAMES,
-        **forms.messages(error),
     )

@@ -47,12 +47,11 @@ async def _form(
     typed: dict[str, Any],
     error: ValidationFailed | None = None,
 ) -> Response:
-    return await render.page(
+    return await forms.show(
         request,
         "hours/hours.html",
-        error.status if error else 200,
+        error,
         typed=typed,
         days=DAYS,
         day_names=labels.FIELD_LABELS,
-        **forms.messages(error),
     )

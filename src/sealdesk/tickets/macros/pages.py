@@ -73,7 +73,7 @@ async def create_macro(request: Request) -> Response:
 @page
 async def show_macro(request: Request, macro_id: str) -> Response:
     """One macro in the form that changes it."""
-    macro = await _get_macro(request, macro_id)
+    macro = await request.fetch(actions.get_macro, macro_id)
     typed = {name: getattr(macro, name) or "" for name in rules.FIELDS}
     return await _form(request, typed, macro=macro)
 
@@ -81,7 +81,8 @@ async def show_macro(request: Request, macro_id: str) -> Response:
 @page
 async def change_macro(request: Request, macro_id: str) -> Response:
     """Change a macro."""
-    macro, typed = await _get_macro(request, macro_id), _read_fields(forms.read(request))
+    macro = await request.fetch(actions.get_macro, macro_id)
+    typed = _read_fields(forms.read(request))
     try:
         change = body.convert(_wanted(typed), MacroChange)
         await request.act(actions.change_macro, macro.id, change, now_us=request.now_us)
@@ -93,9 +94,8 @@ async def change_macro(request: Request, macro_id: str) -> Response:
 @page
 async def confirm_deletion(request: Request, macro_id: str) -> Response:
     """The confirmation of a deletion."""
-    return await render.page(
-        request, "macros/delete.html", macro=await _get_macro(request, macro_id)
-    )
+    macro = await request.fetch(actions.get_macro, macro_id)
+    return await render.page(request, "macros/delete.html", macro=macro)
 
 
 @page
@@ -112,10 +112,6 @@ async def preview(request: Request, ticket_id: str, macro_id: str) -> Response:
         lambda tx: actions.apply_macro(tx, request.caller, ticket_id, macro_id)
     )
     return await render.page(request, "macros/preview.html", applied=applied)
-
-
-async def _get_macro(request: Request, macro_id: str) -> Macro:
-    return await request.fetch(actions.get_macro, macro_id)
 
 
 def _read_fields(form: Form) -> dict[str, Any]:
@@ -149,10 +145,10 @@ async def _form(
         return people, has_more, await _teams(tx, tenant_id, typed["team_id"])
 
     people, has_more, team_options = await request.read(work)
-    return await render.page(
+    return await forms.show(
         request,
         "macros/macro.html",
-        error.status if error else 200,
+        error,
         macro=macro,
         typed=typed,
         statuses=STATUSES,
@@ -161,7 +157,6 @@ async def _form(
         has_more_people=has_more,
         teams=team_options,
         variables=variables.NAMES,
-        **forms.messages(error),
     )
 
 

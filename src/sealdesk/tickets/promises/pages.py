@@ -76,7 +76,7 @@ async def create_policy(request: Request) -> Response:
 @page
 async def show_policy(request: Request, policy_id: str) -> Response:
     """One policy in the form that changes it."""
-    policy = await _get_policy(request, policy_id)
+    policy = await request.fetch(actions.get_policy, policy_id)
     typed = {name: getattr(policy, name) for name in _EMPTY}
     typed |= {name: typed[name] or "" for name in _NUMBERS}
     typed |= {name: ", ".join(typed[name]) for name in _TEXTS}
@@ -86,7 +86,7 @@ async def show_policy(request: Request, policy_id: str) -> Response:
 @page
 async def change_policy(request: Request, policy_id: str) -> Response:
     """Change a policy."""
-    policy, typed = await _get_policy(request, policy_id), _read_fields(request)
+    policy, typed = await request.fetch(actions.get_policy, policy_id), _read_fields(request)
     try:
         change = body.convert(_wanted(typed), PolicyChange)
         await request.act(actions.change_policy, policy.id, change, now_us=request.now_us)
@@ -98,7 +98,7 @@ async def change_policy(request: Request, policy_id: str) -> Response:
 @page
 async def confirm_deletion(request: Request, policy_id: str) -> Response:
     """The confirmation of a deletion."""
-    policy = await _get_policy(request, policy_id)
+    policy = await request.fetch(actions.get_policy, policy_id)
     return await render.page(request, "promises/delete.html", policy=policy)
 
 
@@ -107,10 +107,6 @@ async def delete_policy(request: Request, policy_id: str) -> Response:
     """Delete a policy."""
     await request.act(actions.delete_policy, policy_id, now_us=request.now_us)
     return render.redirect(request, _PATH)
-
-
-async def _get_policy(request: Request, policy_id: str) -> Policy:
-    return await request.fetch(actions.get_policy, policy_id)
 
 
 async def _team_names(request: Request) -> dict[str, str]:
@@ -141,14 +137,13 @@ async def _form(
     policy: Policy | None = None,
 ) -> Response:
     """The form with what was typed and a message beside each invalid field."""
-    return await render.page(
+    return await forms.show(
         request,
         "promises/policy.html",
-        error.status if error else 200,
+        error,
         policy=policy,
         typed=typed,
         priorities=PRIORITIES,
         statuses=PAUSING,
         team_names=await _team_names(request),
-        **forms.messages(error),
     )

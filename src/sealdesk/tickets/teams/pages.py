@@ -113,13 +113,12 @@ def _as_json(form: Form) -> dict[str, Any]:
 
 
 async def _form(request: Request, typed: dict[str, str], error: ApiError | None = None) -> Response:
-    return await render.page(
+    return await forms.show(
         request,
         "teams/new.html",
-        error.status if error else 200,
+        error,
         typed=typed,
         most=MAX_CAPACITY,
-        **_messages(error),
     )
 
 
@@ -139,24 +138,18 @@ async def _show(
     team, members, people = await request.read(work)
     known = {each.user_id for each in members}
     others = [each for each in people if each.is_active and each.id not in known]
-    return await render.page(
+    return await forms.show(
         request,
         "teams/team.html",
-        error.status if error else 200,
+        error,
         team=team,
         typed=typed or _stored(team),
         most=MAX_CAPACITY,
         members=[rules.member_response(each, request.now_us) for each in members],
         others=sorted(others, key=lambda each: (each.name.casefold(), each.id)),
         has_more_people=len(people) > _MAX_PEOPLE,
-        **_messages(error),
     )
 
 
 def _stored(team: Team) -> dict[str, str]:
     return {"name": team.name, "assignment": team.assignment, "capacity": str(team.capacity)}
-
-
-def _messages(error: ApiError | None) -> dict[str, Any]:
-    """What is wrong with each field, and with the request as a whole."""
-    return {**forms.messages(error)}

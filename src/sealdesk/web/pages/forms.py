@@ -1,15 +1,16 @@
 """HTML forms: their fields, protection against cross-site requests, and faults by field."""
 
 import hmac
-from typing import TypedDict
+from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
 from sealdesk.errors import ApiError, Forbidden, UnsupportedMediaType, ValidationFailed
 from sealdesk.errors.general import FOREIGN_FORM
 from sealdesk.errors.requests import NOT_A_FORM
 from sealdesk.web.form import Form, parse_form
+from sealdesk.web.pages import render
 from sealdesk.web.pages.i18n import translate
-from sealdesk.web.request import Request
+from sealdesk.web.request import Request, Response
 
 _MAX_DIGITS = 9
 TOKEN = "form_token"  # noqa: S105 - the name of a field
@@ -78,6 +79,12 @@ def messages(error: ApiError | None) -> Messages:
     if isinstance(error, ValidationFailed):
         return {"faults": faults_by_field(error), "wrong": ""}
     return {"faults": {}, "wrong": translate(error) if error else ""}
+
+
+async def show(request: Request, template: str, error: ApiError | None, **values: Any) -> Response:
+    """The page of a form, with why it was refused, if it was."""
+    status = error.status if error else 200
+    return await render.page(request, template, status, **values, **messages(error))
 
 
 def faults_by_field(refusal: ValidationFailed) -> dict[str, str]:

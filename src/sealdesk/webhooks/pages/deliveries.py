@@ -90,14 +90,13 @@ async def _replay_form(
         return endpoint, await endpoint_store.list_replays(tx, tenant_id, endpoint_id, _REPLAYS)
 
     endpoint, replays = await request.read(work)
-    return await render.page(
+    return await forms.show(
         request,
         "webhooks/replay.html",
-        error.status if error else 200,
+        error,
         webhook=rules.endpoint_response(endpoint, request.now_us),
         replays=[rules.replay_response(each) for each in replays[: _REPLAYS.per_page]],
         typed={name: _as_input(text) for name, text in typed.items()},
-        **forms.messages(error),
     )
 
 

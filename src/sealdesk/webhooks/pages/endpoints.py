@@ -125,14 +125,14 @@ def _shown_filters(wanted: DeliveryFilter) -> dict[str, str]:
 @page
 async def edit_webhook(request: Request, endpoint_id: str) -> Response:
     """The form to edit an endpoint."""
-    endpoint = await _get_endpoint(request, endpoint_id)
+    endpoint = await request.fetch(actions.get_webhook, endpoint_id)
     return await _form(request, "edit.html", msgspec.structs.asdict(endpoint), webhook=endpoint)
 
 
 @page
 async def change_webhook(request: Request, endpoint_id: str) -> Response:
     """Change an endpoint; a new URL must be reachable."""
-    form, endpoint = forms.read(request), await _get_endpoint(request, endpoint_id)
+    form, endpoint = forms.read(request), await request.fetch(actions.get_webhook, endpoint_id)
     try:
         change = body.convert(_read_fields(form), WebhookChange)
         await endpoint_service.change_webhook(request, endpoint.id, change)
@@ -198,13 +198,10 @@ async def delete_webhook(request: Request, endpoint_id: str) -> Response:
 async def _confirm(
     request: Request, endpoint_id: str, template: str, error: ValidationFailed | None = None
 ) -> Response:
-    webhook = rules.endpoint_response(await _get_endpoint(request, endpoint_id), request.now_us)
+    endpoint = await request.fetch(actions.get_webhook, endpoint_id)
+    webhook = rules.endpoint_response(endpoint, request.now_us)
     status = error.status if error else 200
     return await render.page(request, f"webhooks/{template}", status, webhook=webhook)
-
-
-async def _get_endpoint(request: Request, endpoint_id: str) -> Endpoint:
-    return await request.fetch(actions.get_webhook, endpoint_id)
 
 
 def _read_fields(form: Form) -> dict[str, Any]:
@@ -225,12 +222,11 @@ async def _form(
     **values: Any,
 ) -> Response:
     """A form with the submitted values and a message beside each invalid field."""
-    return await render.page(
+    return await forms.show(
         request,
         f"webhooks/{template}",
-        error.status if error else 200,
+        error,
         typed=typed,
-        **forms.messages(error),
         kinds=SUBSCRIBABLE,
         **values,
     )
