@@ -13,8 +13,6 @@ from sealdesk.cli.passwords import ask_password_hash
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions, rules
 
-_PAGE_ROWS = 500
-
 cli = command_group("Create and list tenants.")
 
 

@@ -58,7 +58,6 @@ class ApiError(Exception):
 
     @property
     def headers(self) -> list[tuple[str, str]]:
-        """The headers of the response."""
         templates = self.problem_type.headers.items()
         return [(name, template % self.values) for name, template in templates]
 

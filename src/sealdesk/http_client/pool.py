@@ -57,7 +57,6 @@ class IdleConnections:
             self._sweep_timer = loop.call_later(_SWEEP_S, self._drop_old)
 
     def close(self) -> None:
-        """Close all connections."""
         self._drop_older_than(float("inf"))
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()

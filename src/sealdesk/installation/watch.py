@@ -143,8 +143,6 @@ def _look_at_processes(
 
 
 def in_thread(check: HostCheck) -> Check:
-    """The check, in a thread."""
-
     @wraps(check)
     async def run(look: Look) -> Issue | Unknown | None:
         return await asyncio.to_thread(check, look)

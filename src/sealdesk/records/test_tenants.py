@@ -47,7 +47,6 @@ async def find(tx: Tx, tenant_id: str) -> TestTenant | None:
 
 
 async def find_of(tx: Tx, live_id: str) -> TestTenant | None:
-    """The test tenant of a live one."""
     row = await tx.fetch_one(_FIND_OF, {"live_id": live_id})
     return None if row is None else TestTenant(*row)
 

@@ -73,7 +73,6 @@ _VERSIONS = {name: _version(content) for name, content in _FILES.items()}
 
 
 def content(name: str) -> bytes:
-    """The content of a file."""
     return _FILES[name]
 
 

@@ -280,7 +280,6 @@ def _parse_range(new: NewReplay, now_us: int) -> tuple[int, int]:
 async def record_audit(
     tx: Tx, caller: Caller, action: str, endpoint: Endpoint, now_us: int, **details: Any
 ) -> None:
-    """Record an action on an endpoint."""
     # The query of a URL may contain a token.
     public = {"url": rules.without_query(endpoint.url), **details}
     await audit.record(tx, caller, action, endpoint.id, public, now_us)

@@ -85,7 +85,6 @@ def view_key(key: ApiKey, now_us: int) -> dict[str, Any]:
 
 @page
 async def new_key(request: Request) -> Response:
-    """The form of a new key."""
     return await _render_form(
         request, "new.html", key_form.empty_values(await _find_newest_id(request))
     )
@@ -216,7 +215,6 @@ async def change_key(request: Request, key_id: str) -> Response:
 
 @page
 async def confirm_rotation(request: Request, key_id: str) -> Response:
-    """The confirmation page of a rotation."""
     return await _render_confirmation(request, key_id, "rotate.html")
 
 
@@ -241,13 +239,11 @@ async def rotate_key(request: Request, key_id: str) -> Response:
 
 @page
 async def confirm_revocation(request: Request, key_id: str) -> Response:
-    """The confirmation page of a revocation."""
     return await _render_confirmation(request, key_id, "revoke.html")
 
 
 @page
 async def revoke_key(request: Request, key_id: str) -> Response:
-    """Revoke a key."""
     await tenants.enter_for_key(request, key_id)
     try:
         await request.act(actions.revoke_key, key_id, now_us=request.now_us)

@@ -79,7 +79,6 @@ async def make_link(request: Request, user_id: str) -> Response:
 
 @page
 async def rename(request: Request, user_id: str) -> Response:
-    """Rename the user."""
     typed = forms.read(request).text("name").strip()
     try:
         fields = body.convert({"name": typed}, NameChange)
@@ -91,7 +90,6 @@ async def rename(request: Request, user_id: str) -> Response:
 
 @page
 async def change_role(request: Request, user_id: str) -> Response:
-    """Change the user's role."""
     now_us = request.state.clock.now_us()
     try:
         fields = body.convert({"role": forms.read(request).text("role")}, RoleChange)

@@ -28,7 +28,6 @@ class _Settings(NamedTuple):
 
 @page
 async def show(request: Request) -> Response:
-    """The settings of the form."""
     found = await _load(request)
     is_saved = forms.read_query(request).text("saved") == _YES
     return await _respond(request, found, _typed_of(request, found.form), is_saved=is_saved)
@@ -36,7 +35,6 @@ async def show(request: Request) -> Response:
 
 @page
 async def save(request: Request) -> Response:
-    """Store the settings of the form."""
     typed = _read(forms.read(request))
     try:
         wanted = body.convert(typed, FormSettings)

@@ -59,7 +59,6 @@ async def find_form(tx: Tx, path_name: str) -> ContactForm | None:
 
 
 async def find_form_of(tx: Tx, tenant_id: str) -> ContactForm | None:
-    """The form of a tenant."""
     row = await tx.fetch_one(_FIND_OF_TENANT, {"tenant_id": tenant_id})
     return None if row is None else _form(row)
 

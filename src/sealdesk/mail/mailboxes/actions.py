@@ -176,7 +176,6 @@ async def set_problem(
 
 
 async def record_test(tx: Tx, caller: Caller, mailbox: Mailbox, *, now_us: int) -> None:
-    """Record that a mailbox is tested."""
     await _record_audit(tx, caller, "mailbox.tested", mailbox, now_us)
 
 

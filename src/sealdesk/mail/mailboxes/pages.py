@@ -78,13 +78,11 @@ async def _list(request: Request, pattern: str = "", error: ApiError | None = No
 
 @page
 async def new_mailbox(request: Request) -> Response:
-    """The form of a new mailbox."""
     return await _form(request, _NEW)
 
 
 @page
 async def create_mailbox(request: Request) -> Response:
-    """Create a mailbox."""
     typed = _read_fields(forms.read(request))
     try:
         new = body.convert(_wanted(typed, None), NewMailbox)
@@ -185,14 +183,12 @@ async def take_consent(request: Request) -> Response:
 
 @page
 async def edit_mailbox(request: Request, mailbox_id: str) -> Response:
-    """The form to edit a mailbox."""
     mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
     return await _form(request, _typed_of(mailbox), mailbox=mailbox)
 
 
 @page
 async def change_mailbox(request: Request, mailbox_id: str) -> Response:
-    """Change a mailbox."""
     mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
     typed = _read_fields(forms.read(request))
     try:
@@ -218,14 +214,12 @@ async def resume_mailbox(request: Request, mailbox_id: str) -> Response:
 
 @page
 async def confirm_deletion(request: Request, mailbox_id: str) -> Response:
-    """The confirmation of a deletion."""
     mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
     return await render.page(request, "mailboxes/delete.html", mailbox=mailbox)
 
 
 @page
 async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
-    """Delete a mailbox."""
     try:
         await request.act(actions.delete_mailbox, mailbox_id, now_us=request.now_us)
     except ValidationFailed as error:

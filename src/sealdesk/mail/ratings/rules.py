@@ -49,7 +49,6 @@ def state_of(ticket: Ticket, email: str) -> State:
 
 
 def rated(ticket: Ticket, given: Rating, now_us: int) -> TicketUpdate:
-    """A ticket with its rating."""
     at = max(now_us, ticket.updated_at)
     satisfaction = Satisfaction(given.rating, given.comment or None, iso(at))
     after = msgspec.structs.replace(

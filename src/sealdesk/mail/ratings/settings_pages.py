@@ -19,7 +19,6 @@ _YES = "yes"
 
 @page
 async def show(request: Request) -> Response:
-    """The settings of ratings."""
     found = await request.fetch(store.find_settings)
     base_url = f"{render.base_url(request)}{request.state.settings.path_prefix}"
     settings = found or AskSettings(is_on=False, delay_hours=24, base_url=base_url)
@@ -29,7 +28,6 @@ async def show(request: Request) -> Response:
 
 @page
 async def save(request: Request) -> Response:
-    """Store the settings of ratings."""
     form = forms.read(request)
     typed: dict[str, Any] = {
         "is_on": form.text("is_on") == _YES,

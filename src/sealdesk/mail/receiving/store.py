@@ -100,7 +100,6 @@ async def list_kept(tx: Tx, tenant_id: str, after: str, limit: int) -> list[Rece
 
 
 async def finish(tx: Tx, message: ReceivedMessage, effect: Effect) -> None:
-    """Store the effect of a message."""
     params = {"tenant_id": message.tenant_id, "id": message.id, "before": message.outcome}
     await tx.execute_one(_FINISH, params | effect._asdict())
 

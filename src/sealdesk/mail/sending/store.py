@@ -103,13 +103,11 @@ _END_ALL_LEASES = "UPDATE outgoing_messages SET leased_until = NULL WHERE leased
 
 
 async def list_sending(tx: Tx, limit: int = _MAX_MAILBOXES) -> list[SendingMailbox]:
-    """The mailboxes of all tenants that send."""
     rows = await tx.fetch_all(_LIST_SENDING, {"limit": limit})
     return [SendingMailbox(*row) for row in rows]
 
 
 async def list_sending_of(tx: Tx, tenant_id: str) -> list[SendingMailbox]:
-    """The mailboxes of a tenant that send."""
     rows = await tx.fetch_all(_LIST_SENDING_OF, {"tenant_id": tenant_id, "limit": _MAX_MAILBOXES})
     return [SendingMailbox(*row) for row in rows]
 

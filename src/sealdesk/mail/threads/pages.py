@@ -20,7 +20,6 @@ ROOM = Room("mail.threads", errors, labels)
 
 @page
 async def show_participants(request: Request, ticket_id: str) -> Response:
-    """The participants of a ticket."""
     return await _show(request, ticket_id, "", "", None)
 
 

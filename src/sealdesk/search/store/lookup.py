@@ -89,6 +89,5 @@ async def list_texts(tx: Tx, tenant_id: str, limit: int) -> list[str]:
 
 
 async def are_customers_indexed(tx: Tx, tenant_id: str) -> bool:
-    """Whether all customers of the tenant are indexed."""
     rebuilt = await rebuilds.find_rebuild(tx, CUSTOMERS.name)
     return rebuilt is None or rebuilt.tenant_id > tenant_id

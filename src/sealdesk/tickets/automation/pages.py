@@ -76,13 +76,11 @@ async def list_rules(request: Request) -> Response:
 
 @page
 async def new_rule(request: Request) -> Response:
-    """The form of a new rule."""
     return await _form(request, _EMPTY)
 
 
 @page
 async def create_rule(request: Request) -> Response:
-    """Create a rule."""
     typed = await typed_rule.read(request)
     try:
         new = body.convert(_wanted(typed), NewRule)
@@ -103,7 +101,6 @@ async def show_rule(request: Request, rule_id: str) -> Response:
 
 @page
 async def change_rule(request: Request, rule_id: str) -> Response:
-    """Change a rule."""
     rule, typed = await request.fetch(actions.get_rule, rule_id), await typed_rule.read(request)
     try:
         change = body.convert(_wanted(typed), RuleChange)
@@ -172,14 +169,12 @@ async def _run_part(rule: Rule, reached: int, now_us: int, tx: Tx) -> Trial:
 
 @page
 async def confirm_deletion(request: Request, rule_id: str) -> Response:
-    """The confirmation of a deletion."""
     rule = await request.fetch(actions.get_rule, rule_id)
     return await render.page(request, "automation/delete.html", rule=rule)
 
 
 @page
 async def delete_rule(request: Request, rule_id: str) -> Response:
-    """Delete a rule."""
     await request.act(actions.delete_rule, rule_id, now_us=request.now_us)
     return render.redirect(request, _PATH)
 

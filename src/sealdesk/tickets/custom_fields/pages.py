@@ -88,14 +88,12 @@ async def change_field(request: Request, field_id: str) -> Response:
 
 @page
 async def confirm_deletion(request: Request, field_id: str) -> Response:
-    """The confirmation of a deletion."""
     field = await request.fetch(actions.get_field, field_id)
     return await render.page(request, "custom_fields/delete.html", field=field)
 
 
 @page
 async def delete_field(request: Request, field_id: str) -> Response:
-    """Delete a definition."""
     await request.act(actions.delete_field, field_id, now_us=request.now_us)
     return render.redirect(request, _PATH)
 

@@ -52,7 +52,6 @@ async def delete(tx: Tx, tenant_id: str, field_id: str) -> None:
 
 
 async def set_order(tx: Tx, tenant_id: str, field_ids: Sequence[str]) -> None:
-    """Store the order of all definitions."""
     places = [
         {"tenant_id": tenant_id, "id": field_id, "place": place}
         for place, field_id in enumerate(field_ids)

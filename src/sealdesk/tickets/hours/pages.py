@@ -32,7 +32,6 @@ async def show_hours(request: Request) -> Response:
 
 @page
 async def set_hours(request: Request) -> Response:
-    """Store the hours."""
     form = forms.read(request)
     typed: dict[str, Any] = {name: form.text(name).strip() for name in HoursBody.__struct_fields__}
     try:

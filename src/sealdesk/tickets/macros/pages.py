@@ -54,13 +54,11 @@ async def list_macros(request: Request) -> Response:
 
 @page
 async def new_macro(request: Request) -> Response:
-    """The form of a new macro."""
     return await _form(request, _EMPTY)
 
 
 @page
 async def create_macro(request: Request) -> Response:
-    """Create a macro."""
     typed = _read_fields(forms.read(request))
     try:
         new = body.convert(_wanted(typed), NewMacro)
@@ -80,7 +78,6 @@ async def show_macro(request: Request, macro_id: str) -> Response:
 
 @page
 async def change_macro(request: Request, macro_id: str) -> Response:
-    """Change a macro."""
     macro = await request.fetch(actions.get_macro, macro_id)
     typed = _read_fields(forms.read(request))
     try:
@@ -93,14 +90,12 @@ async def change_macro(request: Request, macro_id: str) -> Response:
 
 @page
 async def confirm_deletion(request: Request, macro_id: str) -> Response:
-    """The confirmation of a deletion."""
     macro = await request.fetch(actions.get_macro, macro_id)
     return await render.page(request, "macros/delete.html", macro=macro)
 
 
 @page
 async def delete_macro(request: Request, macro_id: str) -> Response:
-    """Delete a macro."""
     await request.act(actions.delete_macro, macro_id, now_us=request.now_us)
     return render.redirect(request, _PATH)
 

@@ -57,13 +57,11 @@ async def list_policies(request: Request) -> Response:
 
 @page
 async def new_policy(request: Request) -> Response:
-    """The form of a new policy."""
     return await _form(request, _EMPTY)
 
 
 @page
 async def create_policy(request: Request) -> Response:
-    """Create a policy."""
     typed = _read_fields(request)
     try:
         new = body.convert(_wanted(typed), NewPolicy)
@@ -85,7 +83,6 @@ async def show_policy(request: Request, policy_id: str) -> Response:
 
 @page
 async def change_policy(request: Request, policy_id: str) -> Response:
-    """Change a policy."""
     policy, typed = await request.fetch(actions.get_policy, policy_id), _read_fields(request)
     try:
         change = body.convert(_wanted(typed), PolicyChange)
@@ -97,14 +94,12 @@ async def change_policy(request: Request, policy_id: str) -> Response:
 
 @page
 async def confirm_deletion(request: Request, policy_id: str) -> Response:
-    """The confirmation of a deletion."""
     policy = await request.fetch(actions.get_policy, policy_id)
     return await render.page(request, "promises/delete.html", policy=policy)
 
 
 @page
 async def delete_policy(request: Request, policy_id: str) -> Response:
-    """Delete a policy."""
     await request.act(actions.delete_policy, policy_id, now_us=request.now_us)
     return render.redirect(request, _PATH)
 

@@ -51,7 +51,6 @@ async def list_origins(tx: Tx, tenant_id: str, ticket_id: str, now_us: int) -> d
 
 
 async def has_mailbox(tx: Tx, tenant_id: str) -> bool:
-    """Whether the tenant has a mailbox."""
     return await tx.fetch_one(_HAS_MAILBOX, {"tenant_id": tenant_id, "limit": 1}) is not None
 
 

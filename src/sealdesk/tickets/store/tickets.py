@@ -122,7 +122,6 @@ async def has_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> bool:
 
 
 async def find_id(tx: Tx, tenant_id: str, number: int) -> str | None:
-    """The id of the ticket with this number."""
     row = await tx.fetch_one(_FIND_ID, {"tenant_id": tenant_id, "number": number})
     return None if row is None else str(row["id"])
 

@@ -34,7 +34,6 @@ async def list_teams(request: Request) -> Response:
 
 @page
 async def new_team(request: Request) -> Response:
-    """The form of a new team."""
     return await _form(request, _EMPTY)
 
 
@@ -70,7 +69,6 @@ async def change_team(request: Request, team_id: str) -> Response:
 
 @page
 async def add_member(request: Request, team_id: str) -> Response:
-    """Add a member to a team."""
     user_id = forms.read(request).text("user_id")
     try:
         await request.act(actions.add_member, team_id, user_id, now_us=request.now_us)
@@ -88,7 +86,6 @@ async def remove_member(request: Request, team_id: str, user_id: str) -> Respons
 
 @page
 async def confirm_deletion(request: Request, team_id: str) -> Response:
-    """The confirmation of a deletion."""
     team = await request.fetch(actions.get_current, team_id)
     return await render.page(request, "teams/delete.html", team=team)
 

@@ -153,7 +153,6 @@ class _Session:
                 await self._wait(None)
 
     def cancel_requests(self) -> None:
-        """Cancel the requests in flight."""
         for task in self._sending:
             task.cancel()
 

@@ -124,7 +124,6 @@ def _shown_filters(wanted: DeliveryFilter) -> dict[str, str]:
 
 @page
 async def edit_webhook(request: Request, endpoint_id: str) -> Response:
-    """The form to edit an endpoint."""
     endpoint = await request.fetch(actions.get_webhook, endpoint_id)
     return await _form(request, "edit.html", msgspec.structs.asdict(endpoint), webhook=endpoint)
 
@@ -143,13 +142,11 @@ async def change_webhook(request: Request, endpoint_id: str) -> Response:
 
 @page
 async def pause_webhook(request: Request, endpoint_id: str) -> Response:
-    """Pause an endpoint."""
     return await _set_active(request, endpoint_id, WebhookChange(is_active=False))
 
 
 @page
 async def activate_webhook(request: Request, endpoint_id: str) -> Response:
-    """Activate an endpoint."""
     return await _set_active(request, endpoint_id, WebhookChange(is_active=True))
 
 
@@ -160,7 +157,6 @@ async def _set_active(request: Request, endpoint_id: str, change: WebhookChange)
 
 @page
 async def confirm_rotation(request: Request, endpoint_id: str) -> Response:
-    """The confirmation of a rotation."""
     return await _confirm(request, endpoint_id, "rotate.html")
 
 
@@ -181,13 +177,11 @@ async def rotate_secret(request: Request, endpoint_id: str) -> Response:
 
 @page
 async def confirm_deletion(request: Request, endpoint_id: str) -> Response:
-    """The confirmation of a deletion."""
     return await _confirm(request, endpoint_id, "delete.html")
 
 
 @page
 async def delete_webhook(request: Request, endpoint_id: str) -> Response:
-    """Delete an endpoint."""
     try:
         await request.act(actions.delete_webhook, endpoint_id, now_us=request.now_us)
     except ValidationFailed as error:

@@ -140,7 +140,6 @@ async def update(tx: Tx, endpoint: Endpoint) -> None:
 
 
 async def store_secrets(tx: Tx, endpoint: Endpoint) -> None:
-    """Store the sealed secrets of an endpoint."""
     await tx.execute_one(_STORE_SECRETS, _params(endpoint))
 
 

@@ -241,15 +241,12 @@ async def lease(tx: Tx, found: Readable, wanted: Lease, now_us: int) -> bool:
 
 
 async def renew_leases(tx: Tx, wanted: Lease) -> None:
-    """Renew the leases of a process."""
     await tx.execute(_RENEW_LEASES, wanted._asdict())
 
 
 async def end_leases(tx: Tx, reader: str) -> None:
-    """End the leases of a process."""
     await tx.execute(_END_LEASES, {"reader": reader})
 
 
 async def end_all_leases(tx: Tx) -> None:
-    """End the leases of all processes."""
     await tx.execute(_END_ALL_LEASES, {})
