@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from sealdesk.routes import ROUTES
-from sealdesk.tickets.customer_merging.examples import MERGE as MERGE_CUSTOMER
-from sealdesk.tickets.followers.examples import NEW_FOLLOWER
-from sealdesk.tickets.merging.examples import MERGE, SPLIT
+from sealdesk.tickets.customer_merging.api import MERGE as MERGE_CUSTOMER
+from sealdesk.tickets.followers.api import NEW_FOLLOWER
+from sealdesk.tickets.merging.api import MERGE, SPLIT
 from sealdesk.web.documentation import read_archive
 from sealdesk.web.openapi.snippets import shell
 from tests.cli.terminal import Terminal

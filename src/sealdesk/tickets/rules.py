@@ -64,14 +64,15 @@ _CHANGEABLE = tuple(
 )
 
 to_reply_response = representation.response_builder(ReplyResponse)
-_encode_document = representation.response_encoder(TicketDocument)
+# The ready JSON of a ticket without its customer, stored beside its columns.
+ready_document = representation.response_encoder(TicketDocument)
 _DEFAULTS = {
     field.name: None if field.required else field.default
     for field in msgspec.structs.fields(TicketDocument)
 }
 _NEWEST_MEMBER = f'"{NEWEST_MEMBER}":'.encode()
 _decode_attachments = msgspec.json.Decoder(tuple[AttachmentRef, ...]).decode
-_encode_reply = representation.response_encoder(ReplyResponse)
+reply_json = representation.response_encoder(ReplyResponse)
 
 
 def written_at(created_at: str, now_us: int, *, newest_us: int = 0) -> int:
@@ -327,11 +328,6 @@ def _unanswered_since(ticket: Ticket) -> int | None:
     return ticket.created_at if ticket.reply_count == 0 else None
 
 
-def ready_document(ticket: Ticket) -> bytes:
-    """The ready JSON of a ticket without its customer, stored beside its columns."""
-    return _encode_document(ticket)
-
-
 def with_customer(document: bytes, reference: bytes) -> bytes:
     """TicketResponse as JSON, from a ready document and the JSON reference of its customer."""
     if _NEWEST_MEMBER not in document:
@@ -353,11 +349,6 @@ def encode_attachments(attachments: tuple[AttachmentRef, ...]) -> str | None:
 def decode_attachments(stored: str | None) -> tuple[AttachmentRef, ...]:
     """The attachments of a ticket or reply from its column."""
     return _decode_attachments(stored) if stored else ()
-
-
-def reply_json(reply: Reply) -> bytes:
-    """ReplyResponse as JSON."""
-    return _encode_reply(reply)
 
 
 def etag(ticket_version: int, customer_version: int) -> str:

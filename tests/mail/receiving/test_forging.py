@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from sealdesk.mail.threads import rules as threads
+from sealdesk.crypto.reply_codes import new_reply_code
 from tests.mail.support import Desk, Receiver, Ticket, message, message_id
 
 SECRET = "The customer sees this."
@@ -80,7 +80,7 @@ def _base32(ticket_id: str) -> str:
 
 ANN = "Ann <ann@example.test>"
 GUESSES: dict[str, Attack] = {
-    "a guessed token": _to(lambda _: threads.new_token(), ANN),
+    "a guessed token": _to(lambda _: new_reply_code(), ANN),
     "the token of another desk": _to(lambda target: target.foreign_token, ANN),
     "a token of zeros": _to(lambda _: "a" * 26, ANN),
     "a token with another end": _to(lambda t: t.token[:-1] + _other(t.token[-1]), ANN),

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from sealdesk import ids
+from sealdesk.crypto.reply_codes import new_reply_code
 from sealdesk.crypto.sealing import KEY_BYTES, KeyRing
 from sealdesk.mail.threads import links, rules
 from sealdesk.mail.threads.redaction import redact, secrets_of
@@ -15,7 +16,7 @@ from sealdesk.mail.threads.types import Participant
 
 TENANT, TICKET = ids.mint(1), ids.mint(2)
 KEYS = KeyRing([os.urandom(KEY_BYTES)])
-ANN = Participant(TENANT, TICKET, "ann@a.test", "ann@a.test", rules.new_token(), "", None, 0)
+ANN = Participant(TENANT, TICKET, "ann@a.test", "ann@a.test", new_reply_code(), "", None, 0)
 SECRETS = secrets_of(KEYS, [ANN])
 TOKEN = links.token_of(KEYS, ANN)
 LINK = f"https://help.example/desk/ticket/{TOKEN}"
@@ -79,7 +80,7 @@ def test_a_token_is_found_in_each_spelling(name: str) -> None:
              "twice percent-encoded", "soft line breaks", "quoted line breaks"],
 )  # fmt: skip
 def test_the_reply_address_of_another_ticket_is_found_too(name: str) -> None:
-    other = rules.new_token()
+    other = new_reply_code()
     spelt = encodings(rules.reply_address("desk@acme.test", other))[name]
     assert other not in bare(redact(f"Write to {spelt}, please.", SECRETS))
 

@@ -1,7 +1,7 @@
 """Links that ask for a rating, as JSON."""
 
 from sealdesk.clock import iso
-from sealdesk.mail.ratings import actions, examples, links
+from sealdesk.mail.ratings import actions, links
 from sealdesk.mail.ratings.errors import ALREADY_RATED, NOBODY_TO_RATE
 from sealdesk.mail.ratings.types import RatingLink
 from sealdesk.tickets.errors import TICKET_MERGED
@@ -11,12 +11,13 @@ from sealdesk.web.pages import render
 from sealdesk.web.request import Request, Response
 
 _TAG = "Tickets"
+_LINK = RatingLink("https://desk.example.com/r/4f2kq7…", "2026-04-01T10:02:18.000000Z")
 
 
 @operation(
     "Create a link to rate a ticket",
     tag=_TAG,
-    gives=examples.LINK,
+    gives=_LINK,
     status=201,
     fails=(ALREADY_RATED, NOBODY_TO_RATE, TICKET_MERGED),
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from sealdesk import clock
 from sealdesk.caller import Caller
+from sealdesk.crypto.reply_codes import new_reply_code
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, raise_any
 from sealdesk.mail.mailboxes.store import mailboxes
@@ -49,7 +50,7 @@ async def add_people(
             ticket_id=ticket_id,
             address_identity=identity,
             address=address,
-            token=rules.new_token(),
+            token=new_reply_code(),
             mailbox_id=mailbox_id,
             name=name,
             created_at=now_us,

@@ -2,14 +2,9 @@
 
 import hashlib
 
-from sealdesk.crypto.reply_codes import find_reply_code, new_reply_code
+from sealdesk.crypto.reply_codes import find_reply_code
 
 _MAX_LOCAL_PART = 64  # RFC 5321, 4.5.3.1.1
-
-
-def new_token() -> str:
-    """128 random bits, as a reply address contains them."""
-    return new_reply_code()
 
 
 def reply_address(mailbox_address: str, token: str) -> str:

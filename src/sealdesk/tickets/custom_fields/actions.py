@@ -1,7 +1,5 @@
 """What administrators do with field definitions, and the check of values by them."""
 
-from typing import Any
-
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
@@ -48,7 +46,7 @@ async def define_field(tx: Tx, caller: Caller, new: NewField, *, now_us: int) ->
     if new.position is not None:
         field = await _move(tx, [*fields, field], field, new.position)
     details = {"key": field.key, "label": field.label, "type": field.type}
-    await _record_audit(tx, caller, "custom_field.created", field, details, now_us)
+    await audit.record(tx, caller, "custom_field.created", field.id, details, now_us)
     return field
 
 
@@ -69,7 +67,7 @@ async def change_field(
     changes = merge_patch.differences(field, after, _AUDITED)
     if changes:
         details = {"key": field.key, "changes": changes}
-        await _record_audit(tx, caller, "custom_field.updated", after, details, now_us)
+        await audit.record(tx, caller, "custom_field.updated", after.id, details, now_us)
     return after
 
 
@@ -81,7 +79,7 @@ async def delete_field(tx: Tx, caller: Caller, field_id: str, *, now_us: int) ->
     others = [each.id for each in fields if each.id != field_id]
     await store.set_order(tx, caller.tenant_id, others)
     details = {"key": field.key, "label": field.label, "type": field.type}
-    await _record_audit(tx, caller, "custom_field.deleted", field, details, now_us)
+    await audit.record(tx, caller, "custom_field.deleted", field.id, details, now_us)
 
 
 async def get_field(tx: Tx, tenant_id: str, field_id: str) -> Field:
@@ -122,9 +120,3 @@ async def _move(tx: Tx, fields: list[Field], field: Field, position: int) -> Fie
     ordered = rules.moved(fields, field.id, position)
     await store.set_order(tx, field.tenant_id, ordered)
     return await get_field(tx, field.tenant_id, field.id)
-
-
-async def _record_audit(
-    tx: Tx, caller: Caller, action: str, field: Field, details: dict[str, Any], now_us: int
-) -> None:
-    await audit.record(tx, caller, action, field.id, details, now_us)

@@ -5,7 +5,7 @@ from sealdesk.customers import rules as customer_rules
 from sealdesk.customers.errors import CUSTOMER_EMAIL_TAKEN, CUSTOMER_MERGED
 from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.customer_merging import actions, examples
+from sealdesk.tickets.customer_merging import actions
 from sealdesk.tickets.customer_merging.errors import CUSTOMER_ERASED, TOO_MANY_TICKETS
 from sealdesk.tickets.customer_merging.types import CustomerMerge
 from sealdesk.tickets.merging.errors import MERGE_FINAL, MERGE_INTO_ITSELF, NOT_MERGED
@@ -14,6 +14,7 @@ from sealdesk.web.operation import operation
 from sealdesk.web.request import Request, Response
 
 _TAG = "Customers"
+MERGE = {"into": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"}
 
 
 @operation(
@@ -24,7 +25,7 @@ _TAG = "Customers"
     headers=("idempotency-key",),
     response_headers=("etag",),
     fails=(MERGE_INTO_ITSELF, CUSTOMER_MERGED, CUSTOMER_ERASED, TOO_MANY_TICKETS),
-    example=examples.MERGE,
+    example=MERGE,
 )
 async def merge_customer(request: Request, customer_id: str) -> Response:
     """The tickets and e-mail addresses become those of the other customer, which is returned, and

@@ -3,9 +3,9 @@
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.followers import actions, examples
+from sealdesk.tickets.followers import actions
 from sealdesk.tickets.followers.errors import TOO_MANY_FOLLOWERS
-from sealdesk.tickets.followers.types import NewFollower
+from sealdesk.tickets.followers.types import FollowerResponse, NewFollower
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, page, read_list
@@ -13,11 +13,11 @@ from sealdesk.web.request import Request, Response
 
 _TAG = "Tickets"
 _encode = msgspec.json.encode
+_FOLLOWER = FollowerResponse("0199b000-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "Ada", is_active=True)
+NEW_FOLLOWER = {"user_id": _FOLLOWER.id}
 
 
-@operation(
-    "List a ticket's followers", tag=_TAG, gives=examples.FOLLOWER, is_list=True, params=PAGING
-)
+@operation("List a ticket's followers", tag=_TAG, gives=_FOLLOWER, is_list=True, params=PAGING)
 async def list_followers(request: Request, ticket_id: str) -> Response:
     """The users who are notified of what others do on the ticket, at most 50, by id."""
     list_request = read_list(request, ())
@@ -31,11 +31,11 @@ async def list_followers(request: Request, ticket_id: str) -> Response:
     "Make a user follow a ticket",
     tag=_TAG,
     takes=NewFollower,
-    gives=examples.FOLLOWER,
+    gives=_FOLLOWER,
     status=201,
     headers=("idempotency-key",),
     fails=(TOO_MANY_FOLLOWERS,),
-    example=examples.NEW_FOLLOWER,
+    example=NEW_FOLLOWER,
 )
 async def add_follower(request: Request, ticket_id: str) -> Response:
     """A user who follows the ticket already goes on. Neither the ticket nor its ETag changes."""

@@ -3,7 +3,7 @@
 from sealdesk.db.engine import Tx
 from sealdesk.tickets import examples as ticket_examples
 from sealdesk.tickets.errors import TICKET_CLOSED, TICKET_MERGED
-from sealdesk.tickets.merging import actions, examples
+from sealdesk.tickets.merging import actions
 from sealdesk.tickets.merging.errors import (
     MERGE_FINAL,
     MERGE_INTO_ITSELF,
@@ -17,6 +17,11 @@ from sealdesk.web.operation import operation
 from sealdesk.web.request import Header, Request, Response
 
 _TAG = "Tickets"
+MERGE = {"into": "0199c0a1-11bc-7a90-8e24-5d6c7b8a9f01"}
+SPLIT = {
+    "reply_id": ticket_examples.REPLY.id,
+    "subject": "A second question: do you ship to Norway?",
+}
 
 
 @operation(
@@ -27,7 +32,7 @@ _TAG = "Tickets"
     headers=("idempotency-key",),
     response_headers=("etag",),
     fails=(MERGE_INTO_ITSELF, TICKET_MERGED, TICKET_CLOSED, TOO_MANY_REPLIES),
-    example=examples.MERGE,
+    example=MERGE,
 )
 async def merge_ticket(request: Request, ticket_id: str) -> Response:
     """The replies and notes move to the other ticket, which is returned; the description becomes
@@ -69,7 +74,7 @@ async def undo_merge(request: Request, ticket_id: str) -> Response:
     headers=("idempotency-key",),
     response_headers=("location", "etag"),
     fails=(TICKET_MERGED, TOO_MANY_REPLIES),
-    example=examples.SPLIT,
+    example=SPLIT,
 )
 async def split_ticket(request: Request, ticket_id: str) -> Response:
     """Opens a new ticket of the same customer, with the same priority, assignee and tags. The
