@@ -125,14 +125,13 @@ async def _render_setup(
 
     code = segno.make(rules.otpauth_uri(secret, user.email), error="m", micro=False)
     groups = (secret[at : at + 4] for at in range(0, len(secret), 4))
-    return await render.page(
+    return await forms.show(
         request,
         "identity/two_factor_setup.html",
-        error.status if error else 200,
+        error,
         # Light in dark pages too: readers expect dark modules on a light ground.
         qr_code=Markup(code.svg_inline(scale=5, light="#fff", border=3)),  # noqa: S704 - made of numbers
         secret=" ".join(groups),
-        faults=forms.faults_by_field(error) if error else {},
     )
 
 

@@ -88,15 +88,14 @@ async def _respond(
     is_saved: bool = False,
 ) -> Response:
     form = found.form
-    return await render.page(
+    return await forms.show(
         request,
         "contact_form/settings.html",
-        error.status if error else 200,
+        error,
         typed=typed,
         chosen=typed["field_keys"],
         mailboxes=found.mailboxes,
         fields=found.fields,
         link=f"{form.base_url}/{form.path_name}/new" if form and form.is_on else "",
-        faults=forms.faults_by_field(error) if error else {},
         is_saved=is_saved,
     )

@@ -50,13 +50,12 @@ async def _respond(
     is_saved: bool = False,
 ) -> Response:
     listed = await request.fetch(mailboxes.list_all)
-    return await render.page(
+    return await forms.show(
         request,
         "ratings/settings.html",
-        error.status if error else 200,
+        error,
         typed=typed,
         can_send=any(each.sends for each in listed),
         most_hours=MAX_DELAY_HOURS,
-        faults=forms.faults_by_field(error) if error else {},
         is_saved=is_saved,
     )

@@ -121,13 +121,12 @@ async def _list(
 ) -> Response:
     """The list, with the name that was typed and what is wrong with it."""
     views: list[View] = await request.fetch(store.list_views, request.caller.actor.id)
-    return await render.page(
+    return await forms.show(
         request,
         "views/views.html",
-        error.status if error else 200,
+        error,
         desk=[view for view in views if view.owner_id == DESK],
         own=[view for view in views if view.owner_id != DESK],
-        faults=forms.faults_by_field(error) if error else {},
         wrong_id=view_id,
         typed=form.text("name") if form else "",
     )
