@@ -119,13 +119,7 @@ class Metrics(Collector):
             durations.add_metric([route], buckets, recorded.sum_s)
         yield from (durations, loop, beside)
         yield from self._collect_bytes()
-        yield from self._collect_background()
-        yield _counts(
-            "sealdesk_untrusted_forwarded_requests",
-            "Requests with X-Forwarded-For of peers that are not trusted proxies.",
-            "peer",
-            self.untrusted_forwarders.counts,
-        )
+        yield from self._collect_counts()
         yield from _collect_storage(self._storage)
         yield _collect_issues(self._issues)
         if self._limiter.mode != "per_process":
@@ -147,7 +141,13 @@ class Metrics(Collector):
             refused.add_metric([direction], budget.refused_count)
         yield from (held, refused)
 
-    def _collect_background(self) -> Iterator[Metric]:
+    def _collect_counts(self) -> Iterator[Metric]:
+        yield _counts(
+            "sealdesk_untrusted_forwarded_requests",
+            "Requests with X-Forwarded-For of peers that are not trusted proxies.",
+            "peer",
+            self.untrusted_forwarders.counts,
+        )
         yield _counts(
             "sealdesk_webhook_attempts", "Requests to webhook endpoints.", "result", self._attempts
         )
