@@ -7,7 +7,7 @@ import { Pages } from "./pages.js";
 import { Attachments, Customers, Events, Followers, Participants, jsonOf, readPageOf, Replies, Tickets, } from "./resources.js";
 import { DEFAULT_POLICY, Limiter } from "./retry.js";
 import { Signer } from "./signing.js";
-import { ROOT } from "./targets.js";
+import { ROOT, targetOf } from "./targets.js";
 import { MAX_FILE_BYTES, Transport, } from "./transport.js";
 export class Desk {
     tickets;
@@ -67,6 +67,11 @@ export class Desk {
     /** The teams to which tickets can be given. */
     teams(options = {}) {
         return this.list(`${ROOT}/teams`, {}, options);
+    }
+    /** What happened to tickets in a period, by default this week, and in the one before. */
+    async report(filters = {}) {
+        const target = targetOf(`${ROOT}/reports`, filters);
+        return (await this.#transport.json({ method: "GET", target })).data;
     }
     /** The time of the service. */
     async time() {

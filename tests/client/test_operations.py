@@ -37,6 +37,7 @@ _METHODS = {
     "list_customers": "customers.list",
     "list_deliveries_by_key": "webhooks.deliveries",
     "list_events": "events.page",
+    "get_report": "report",
     "list_followers": "followers.list",
     "list_replays_by_key": "webhooks.replays",
     "list_replies": "replies.list",

@@ -19,7 +19,7 @@ import {
 } from "./resources.js";
 import { DEFAULT_POLICY, Limiter, type RetryPolicy } from "./retry.js";
 import { Signer } from "./signing.js";
-import { ROOT } from "./targets.js";
+import { ROOT, targetOf } from "./targets.js";
 import {
   MAX_FILE_BYTES,
   type Received,
@@ -28,7 +28,7 @@ import {
   Transport,
   type TransportOptions,
 } from "./transport.js";
-import type { Agent, ServerTime, Team, TestClock, WhoAmI } from "./types.js";
+import type { Agent, Report, ReportFilters, ServerTime, Team, TestClock, WhoAmI } from "./types.js";
 
 /**
  * baseUrl: scheme and host of the service. fetch: of your own, for proxies or tests; now:
@@ -127,6 +127,12 @@ export class Desk {
   /** The teams to which tickets can be given. */
   teams(options: ListOptions = {}): Pages<Team> {
     return this.list(`${ROOT}/teams`, {}, options);
+  }
+
+  /** What happened to tickets in a period, by default this week, and in the one before. */
+  async report(filters: ReportFilters = {}): Promise<Report> {
+    const target = targetOf(`${ROOT}/reports`, filters);
+    return (await this.#transport.json({ method: "GET", target })).data;
   }
 
   /** The time of the service. */

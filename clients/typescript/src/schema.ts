@@ -284,6 +284,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/external/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a report
+         * @description How many tickets were created, answered and resolved in a period and how long that took, beside the period before, in steps, and by team, agent, source or tag. A ticket counts for the team and agent that it has now. Merged tickets and test tickets count nowhere.
+         *
+         *     Needs the permission `tickets:read`.
+         */
+        get: operations["get_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/external/search": {
         parameters: {
             query?: never;
@@ -1570,6 +1592,70 @@ export interface components {
              * @description When it ends.
              */
             expires_at: string;
+        };
+        /**
+         * Report
+         * @description A report of a period. first_day, last_day: of the period, in the time zone of the desk.
+         */
+        Report: {
+            period: string;
+            first_day: string;
+            last_day: string;
+            time_zone: string;
+            /** @description False while the reports are counted anew. */
+            is_complete: boolean;
+            /** @description Of the whole period. */
+            figures: components["schemas"]["ReportFigures"];
+            /** @description Of the period before it. */
+            previous_figures: components["schemas"]["ReportFigures"];
+            step: string;
+            steps: components["schemas"]["ReportStep"][];
+            /** @description The 50 largest; empty unless asked for. */
+            groups: components["schemas"]["ReportGroup"][];
+        };
+        /**
+         * ReportFigures
+         * @description What is counted of tickets. created, resolved, reopened: how often that happened.
+         */
+        ReportFigures: {
+            created: number;
+            /** @description Tickets with a first response. *_s: median and 90th percentile in seconds of calendar time, accurate to 2 %, null without any. */
+            answered: number;
+            resolved: number;
+            reopened: number;
+            first_response_median_s: number | null;
+            first_response_p90_s: number | null;
+            resolution_median_s: number | null;
+            resolution_p90_s: number | null;
+            /** @description First responses and resolutions that an SLA policy promised. */
+            sla_promises: number;
+            sla_kept_percent: number | null;
+            /** @description Of customers; satisfied are those with 4 or 5. */
+            ratings: number;
+            satisfied_percent: number | null;
+        };
+        /**
+         * ReportStep
+         * @description A part of the period of a report.
+         */
+        ReportStep: {
+            /**
+             * Format: date-time
+             * @description Its beginning.
+             */
+            starts_at: string;
+            figures: components["schemas"]["ReportFigures"];
+        };
+        /**
+         * ReportGroup
+         * @description A part of the tickets of a report.
+         */
+        ReportGroup: {
+            /** @description The id of a team or agent, the name of a source, or a tag; null for tickets without one. */
+            value: string | null;
+            /** @description Of the team or agent, else as value. */
+            name: string | null;
+            figures: components["schemas"]["ReportFigures"];
         };
         /**
          * FoundTicket
@@ -3375,6 +3461,158 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["RatingLink"];
+                    };
+                };
+            };
+        };
+    };
+    get_report: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The period in which `day` is.
+                 *
+                 */
+                period?: "day" | "week" | "month" | "quarter" | "year";
+                /**
+                 * @description A day of the period, in the time zone of the desk; by default today.
+                 *
+                 */
+                day?: string;
+                /**
+                 * @description Instead of `period` and `day`: the first day, with `last_day`.
+                 *
+                 */
+                first_day?: string;
+                /**
+                 * @description The last day; a report has at most 366 days.
+                 *
+                 */
+                last_day?: string;
+                /**
+                 * @description The parts of the period: hours of up to 7 days, days of up to 92, or weeks.
+                 *
+                 */
+                step?: "hour" | "day" | "week";
+                /**
+                 * @description By what the tickets are told apart in `groups`.
+                 *
+                 */
+                group_by?: "team" | "assignee" | "source" | "tag";
+                /**
+                 * @description Only tickets that this team has now, or `none`: no team.
+                 *
+                 */
+                team_id?: string | "none";
+                /**
+                 * @description Only tickets that this agent has now, or `none`: nobody.
+                 *
+                 */
+                assignee_id?: string | "none";
+                /**
+                 * @description Only tickets that came in this way.
+                 *
+                 */
+                source?: "api" | "dashboard" | "email";
+                /**
+                 * @description Only tickets that carry this tag.
+                 *
+                 */
+                tag?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a report: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": {
+                     *         "period": "month",
+                     *         "first_day": "2027-03-01",
+                     *         "last_day": "2027-03-31",
+                     *         "time_zone": "Europe/Berlin",
+                     *         "is_complete": true,
+                     *         "figures": {
+                     *           "created": 214,
+                     *           "answered": 201,
+                     *           "resolved": 196,
+                     *           "reopened": 9,
+                     *           "first_response_median_s": 2460,
+                     *           "first_response_p90_s": 19800,
+                     *           "resolution_median_s": 43200,
+                     *           "resolution_p90_s": 172800,
+                     *           "sla_promises": 397,
+                     *           "sla_kept_percent": 94,
+                     *           "ratings": 58,
+                     *           "satisfied_percent": 91
+                     *         },
+                     *         "previous_figures": {
+                     *           "created": 214,
+                     *           "answered": 201,
+                     *           "resolved": 196,
+                     *           "reopened": 9,
+                     *           "first_response_median_s": 2460,
+                     *           "first_response_p90_s": 19800,
+                     *           "resolution_median_s": 43200,
+                     *           "resolution_p90_s": 172800,
+                     *           "sla_promises": 397,
+                     *           "sla_kept_percent": 94,
+                     *           "ratings": 58,
+                     *           "satisfied_percent": 91
+                     *         },
+                     *         "step": "week",
+                     *         "steps": [
+                     *           {
+                     *             "starts_at": "2027-02-28T23:00:00.000000Z",
+                     *             "figures": {
+                     *               "created": 214,
+                     *               "answered": 201,
+                     *               "resolved": 196,
+                     *               "reopened": 9,
+                     *               "first_response_median_s": 2460,
+                     *               "first_response_p90_s": 19800,
+                     *               "resolution_median_s": 43200,
+                     *               "resolution_p90_s": 172800,
+                     *               "sla_promises": 397,
+                     *               "sla_kept_percent": 94,
+                     *               "ratings": 58,
+                     *               "satisfied_percent": 91
+                     *             }
+                     *           }
+                     *         ],
+                     *         "groups": [
+                     *           {
+                     *             "value": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
+                     *             "name": "Billing",
+                     *             "figures": {
+                     *               "created": 214,
+                     *               "answered": 201,
+                     *               "resolved": 196,
+                     *               "reopened": 9,
+                     *               "first_response_median_s": 2460,
+                     *               "first_response_p90_s": 19800,
+                     *               "resolution_median_s": 43200,
+                     *               "resolution_p90_s": 172800,
+                     *               "sla_promises": 397,
+                     *               "sla_kept_percent": 94,
+                     *               "ratings": 58,
+                     *               "satisfied_percent": 91
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Report"];
                     };
                 };
             };

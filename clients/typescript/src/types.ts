@@ -26,6 +26,7 @@ export type TicketResult = Open<Schemas["TicketResult"]>;
 export type Erasure = Open<Schemas["Erasure"]>;
 export type Follower = Open<Schemas["Follower"]>;
 export type RatingLink = Open<Schemas["RatingLink"]>;
+export type Report = Open<Schemas["Report"]>;
 export type Participants = Open<Schemas["Participants"]>;
 export type NewParticipant = Schemas["NewParticipant"];
 export type Endpoint = Open<Schemas["Webhook"]>;
@@ -61,6 +62,7 @@ export type EndpointChange = Partial<Schemas["WebhookChange"]>;
 type Sent<T, Required extends keyof T> = Pick<T, Required> & Partial<Omit<T, Required>>;
 
 export type TicketFilters = Query<"list_tickets">;
+export type ReportFilters = Query<"get_report">;
 export type ReplyFilters = Query<"list_replies">;
 export type CustomerFilters = Query<"list_customers">;
 export type DeliveryFilters = Query<"list_deliveries_by_key">;

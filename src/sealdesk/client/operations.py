@@ -29,6 +29,7 @@ from sealdesk.client.parameters import (
     NewReply,
     NewTicket,
     ReplyFilters,
+    ReportFilters,
     TicketChange,
     TicketCustomer,
     TicketFilters,
@@ -47,6 +48,7 @@ from sealdesk.client.results import (
     Participants,
     RatingLink,
     Reply,
+    Report,
     Team,
     TestClock,
     Ticket,
@@ -71,7 +73,7 @@ class _Bulk(msgspec.Struct):
 _decode_bulk = msgspec.json.Decoder(_Bulk).decode
 _read_follower, _read_followers = reader_of(Follower), page_reader_of(Follower)
 _read_ticket, _read_tickets = reader_of(Ticket), page_reader_of(Ticket)
-_read_rating_link = reader_of(RatingLink)
+_read_rating_link, _read_report = reader_of(RatingLink), reader_of(Report)
 _read_found = page_reader_of(FoundTicket)
 _read_reply, _read_replies = reader_of(Reply), page_reader_of(Reply)
 _read_customer, _read_customers = reader_of(Customer), page_reader_of(Customer)
@@ -102,6 +104,12 @@ def get_test_clock() -> Operation[TestClock]:
 def set_test_clock(change: Mapping[str, Any]) -> Operation[TestClock]:
     """Set the clock of the test tenant ahead."""
     return Operation("PUT", f"{ROOT}/test-clock", encode(change), JSON_HEADERS, _read_test_clock)
+
+
+def get_report(filters: Mapping[str, Any]) -> Operation[Report]:
+    """Get a report of a period."""
+    check_names(filters, ReportFilters)
+    return Operation("GET", make_target(f"{ROOT}/reports", filters), b"", {}, _read_report)
 
 
 def list_rows(path: str, query: Mapping[str, Any]) -> ListOperation[msgspec.Raw]:

@@ -28,6 +28,24 @@ class TicketCustomer(TypedDict, total=False):
     name: str | None
 
 
+class ReportFilters(TypedDict, total=False):
+    """What a report is of: a day of a period, or the first and last day of any.
+
+    step: hour, day or week. Either group_by, or one of the filters.
+    """
+
+    period: Literal["day", "week", "month", "quarter", "year"]
+    day: str
+    first_day: str
+    last_day: str
+    step: Literal["hour", "day", "week"]
+    group_by: Literal["team", "assignee", "source", "tag"]
+    team_id: str
+    assignee_id: str
+    source: Literal["api", "dashboard", "email"]
+    tag: str
+
+
 class TicketFilters(TypedDict, total=False):
     """The filters of a list of tickets. status, priority, tag: one value, or several.
 

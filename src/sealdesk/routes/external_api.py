@@ -17,6 +17,7 @@ from sealdesk.tickets.customer_merging import api as customer_merging
 from sealdesk.tickets.erasing import api as erasing
 from sealdesk.tickets.followers import api as followers
 from sealdesk.tickets.merging import api as merging
+from sealdesk.tickets.reports import api as reports
 from sealdesk.tickets.teams import api as teams
 from sealdesk.tickets.views import api as search
 from sealdesk.web.operation import Open, Route
@@ -85,6 +86,7 @@ EXTERNAL_API: tuple[Route, ...] = (
         _TICKETS_WRITE,
         ratings.create_rating_link,
     ),
+    Route("GET", "/api/v1/external/reports", _TICKETS_READ, reports.get_report),
     Route("GET", "/api/v1/external/search", _TICKETS_READ, search.search_tickets),
     Route(
         "GET",

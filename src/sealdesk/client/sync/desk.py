@@ -15,7 +15,8 @@ from sealdesk.client.bodies import MAX_FILE_BYTES, BoundedBody
 from sealdesk.client.credentials import read_credentials, read_url
 from sealdesk.client.errors import InvalidConfiguration
 from sealdesk.client.operation import ListOperation, Operation
-from sealdesk.client.results import Agent, Team, TestClock, WhoAmI
+from sealdesk.client.parameters import ReportFilters
+from sealdesk.client.results import Agent, Report, Team, TestClock, WhoAmI
 from sealdesk.client.session import (
     DEFAULT_TIMEOUT_S,
     CallOptions,
@@ -167,6 +168,10 @@ class Desk:
     def teams(self) -> Pages[Team]:
         """List the teams to which tickets can be given."""
         return self.list(operations.list_teams())
+
+    def report(self, **filters: Unpack[ReportFilters]) -> Report:
+        """What happened to tickets in a period, by default this week, and in the one before."""
+        return self.run(operations.get_report(filters))
 
     def request(
         self,

@@ -8,8 +8,10 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk.tickets.reports import rules
+from sealdesk.tickets.reports.responses import ReportFigures
 from sealdesk.tickets.reports.types import Sums
 
+_SECOND_US = 1_000_000
 _ROWS_AT_ONCE = 100  # 1 ms of the event loop
 _decode = msgspec.json.Decoder(dict[str, int]).decode
 
@@ -68,3 +70,25 @@ async def add_up(rows: Iterable[str]) -> Sums:
         if place % _ROWS_AT_ONCE == 0:
             await asyncio.sleep(0)
     return total
+
+
+def to_response(figures: Figures) -> ReportFigures:
+    """The numbers as programs get them, with durations in seconds."""
+    return ReportFigures(
+        figures.created,
+        figures.answered,
+        figures.resolved,
+        figures.reopened,
+        _seconds(figures.answer_us),
+        _seconds(figures.answer_p90_us),
+        _seconds(figures.resolution_us),
+        _seconds(figures.resolution_p90_us),
+        figures.promises,
+        figures.kept_percent,
+        figures.ratings,
+        figures.satisfied_percent,
+    )
+
+
+def _seconds(duration_us: int | None) -> int | None:
+    return None if duration_us is None else duration_us // _SECOND_US

@@ -16,7 +16,7 @@ MAX_DAYS = 366
 _MOST_DAYS: dict[StepName, int] = {"hour": 7, "day": 92, "week": MAX_DAYS}
 _USUAL_DAYS: dict[StepName, int] = {"hour": 2, "day": 45, "week": MAX_DAYS}
 _DAY = timedelta(days=1)
-FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(9990, 1, 1)
+_FIRST_DAY, _LAST_DAY = date(1990, 1, 1), date(9990, 1, 1)
 
 
 class Period(NamedTuple):
@@ -39,6 +39,15 @@ class Step(NamedTuple):
     hour: int | None
     first: int
     end: int
+
+
+def parse_day(text: str) -> date | None:
+    """The day of a text like 2027-12-24; None if it is none, or before 1990."""
+    try:
+        day = date.fromisoformat(text) if len(text) == len("2027-12-24") else None
+    except ValueError:
+        return None
+    return day if day is not None and _FIRST_DAY <= day < _LAST_DAY else None
 
 
 def period_of(kind: Kind, day: date, last: date | None = None) -> Period:

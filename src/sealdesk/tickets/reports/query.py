@@ -73,10 +73,7 @@ def _day(form: Form, name: str, otherwise: date) -> date:
     text = form.text(name).strip()
     if not text:
         return otherwise
-    try:
-        day = date.fromisoformat(text) if len(text) == len("2027-12-24") else None
-    except ValueError:
-        day = None
-    if day is None or not periods.FIRST_DAY <= day < periods.LAST_DAY:
+    day = periods.parse_day(text)
+    if day is None:
         raise invalid([Fault(f"/{name}", "invalid_date", _BAD_DAY)])
     return day

@@ -5,6 +5,7 @@ TAGS = {
     "Replies": "Public replies and internal notes on a ticket.",
     "Attachments": "Files of tickets and replies.",
     "Customers": "The people who open tickets; an e-mail address is unique within the tenant.",
+    "Reports": "What happened to tickets in a period, counted.",
     "Events": "All changes in order, for integrations that follow them.",
     "API keys": "For administrators: the keys of the external API, their permissions and limits.",
     "Teams": "For administrators: teams, their members, and how their tickets are assigned.",

@@ -1,0 +1,135 @@
+"""Reports as JSON."""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any, get_args
+from zoneinfo import ZoneInfo
+
+from sealdesk.clock import iso
+from sealdesk.errors import BadRequest
+from sealdesk.errors.requests import INVALID_PARAMETER
+from sealdesk.resources.identity import identity
+from sealdesk.tickets.reports import examples, making, periods
+from sealdesk.tickets.reports.figures import Figures, to_response
+from sealdesk.tickets.reports.making import Report
+from sealdesk.tickets.reports.query import Query
+from sealdesk.tickets.reports.responses import ReportGroup, ReportResponse, ReportStep
+from sealdesk.tickets.reports.rules import HOUR_US
+from sealdesk.tickets.reports.types import DIMENSIONS, Dimension
+from sealdesk.tickets.types import Source
+from sealdesk.web import envelope, query
+from sealdesk.web.operation import operation
+from sealdesk.web.query import BadValue, Param
+from sealdesk.web.request import Request, Response
+
+_NOBODY = "none"
+_FILTERS: Mapping[str, Dimension] = {
+    "team_id": "team",
+    "assignee_id": "assignee",
+    "source": "source",
+    "tag": "tag",
+}
+
+
+def _day(name: str, about: str) -> Param:
+    def read(text: str) -> date:
+        day = periods.parse_day(text)
+        if day is None:
+            raise BadValue("a date from 1990 on, as in 2026-01-31")
+        return day
+
+    return Param(name, about, read, {"type": "string", "format": "date"}, str, "2026-01-31")
+
+
+_PARAMS = (
+    query.one_of("period", periods.KINDS[:-1], "The period in which `day` is.", default="week"),
+    _day("day", "A day of the period, in the time zone of the desk; by default today."),
+    _day("first_day", "Instead of `period` and `day`: the first day, with `last_day`."),
+    _day("last_day", f"The last day; a report has at most {periods.MAX_DAYS} days."),
+    query.one_of(
+        "step",
+        periods.STEPS,
+        "The parts of the period: hours of up to 7 days, days of up to 92, or weeks.",
+    ),
+    query.one_of("group_by", DIMENSIONS[1:], "By what the tickets are told apart in `groups`."),
+    query.identifier(
+        "team_id", "Only tickets that this team has now, or `none`: no team.", besides=_NOBODY
+    ),
+    query.identifier(
+        "assignee_id", "Only tickets that this agent has now, or `none`: nobody.", besides=_NOBODY
+    ),
+    query.one_of("source", get_args(Source), "Only tickets that came in this way."),
+    query.text("tag", "Only tickets that carry this tag.", max_length=64, example="refund"),
+)
+
+
+@operation("Get a report", tag="Reports", gives=examples.REPORT, params=_PARAMS)
+async def get_report(request: Request) -> Response:
+    """How many tickets were created, answered and resolved in a period and how long that took,
+    beside the period before, in steps, and by team, agent, source or tag. A ticket counts for the
+    team and agent that it has now. Merged tickets and test tickets count nowhere."""
+    zone = await making.read_zone(request)
+    wanted = _read(query.parse(request.query, _PARAMS), request.now_us, zone)
+    report = await making.make(request, wanted, zone)
+    return envelope.one(_to_response(report, wanted, zone))
+
+
+def _read(values: Mapping[str, Any], now_us: int, zone: ZoneInfo) -> Query:
+    """The report that is asked for. Raises BadRequest."""
+    period = _period(values, now_us, zone)
+    step = values.get("step", periods.usual_step(period))
+    if step not in periods.steps_for(period):
+        raise _refused("step", f"must be longer: the period has {period.days} days")
+    parts = [each for each in ("group_by", *_FILTERS) if each in values]
+    if len(parts) > 1:
+        raise _refused(parts[1], f"cannot be combined with {parts[0]}")
+    if not parts or "group_by" in parts:
+        return Query(period, step, values.get("group_by", "desk"))
+    name = parts[0]
+    value = identity(values[name]) if name == "tag" else values[name]
+    return Query(period, step, "desk", _FILTERS[name], "" if value == _NOBODY else value)
+
+
+def _period(values: Mapping[str, Any], now_us: int, zone: ZoneInfo) -> periods.Period:
+    today = datetime.fromtimestamp(now_us / 1_000_000, UTC).astimezone(zone).date()
+    if "first_day" not in values and "last_day" not in values:
+        return periods.period_of(values.get("period", "week"), values.get("day", today))
+    for name, other in (("first_day", "last_day"), ("last_day", "first_day")):
+        if name not in values:
+            raise _refused(name, f"is missing beside {other}")
+    for name in ("period", "day"):
+        if name in values:
+            raise _refused(name, "cannot be combined with first_day and last_day")
+    first: date = values["first_day"]
+    period = periods.period_of("own", first, values["last_day"])
+    if not 1 <= period.days <= periods.MAX_DAYS:
+        raise _refused("last_day", f"must be from first_day to {periods.MAX_DAYS - 1} days later")
+    return period
+
+
+def _refused(name: str, rule: str) -> BadRequest:
+    return BadRequest(INVALID_PARAMETER, parameter=name, rule=rule)
+
+
+def _to_response(report: Report, wanted: Query, zone: ZoneInfo) -> ReportResponse:
+    period = wanted.period
+    return ReportResponse(
+        period=period.kind,
+        first_day=period.first.isoformat(),
+        last_day=periods.last_day(period).isoformat(),
+        time_zone=zone.key,
+        is_complete=not report.is_incomplete,
+        figures=to_response(report.now),
+        previous_figures=to_response(report.earlier),
+        step=wanted.step,
+        steps=[
+            ReportStep(iso(step.first * HOUR_US), to_response(each))
+            for step, each in zip(report.steps, report.by_step, strict=True)
+        ],
+        groups=[_group(value, each, report) for value, each in report.values],
+    )
+
+
+def _group(value: str, figures: Figures, report: Report) -> ReportGroup:
+    name = report.names.get(value, value)
+    return ReportGroup(value or None, name or None, to_response(figures))

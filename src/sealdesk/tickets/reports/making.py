@@ -1,0 +1,113 @@
+"""Makes a report: reads its sums in one transaction, and adds them up."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain, islice
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from sealdesk.db.engine import Tx
+from sealdesk.tickets.hours import store as hours_store
+from sealdesk.tickets.reports import figures, periods, store
+from sealdesk.tickets.reports.figures import Figures
+from sealdesk.tickets.reports.query import Query
+from sealdesk.tickets.reports.rules import ranges_of
+from sealdesk.tickets.reports.types import Dimension, Sums
+from sealdesk.tickets.store import assignees, teams
+from sealdesk.web.request import Request
+
+_MAX_NAMES = 1_000
+
+
+class _Read(NamedTuple):
+    """What is read in one transaction: rows of sums. names: of teams and people, by ids."""
+
+    by_step: list[list[str]]
+    earlier: list[str]
+    by_value: Mapping[str, list[str]]
+    names: Mapping[str, str]
+    is_incomplete: bool
+
+
+class Report(NamedTuple):
+    """A report. values: those of its dimension, each with its figures; the largest first."""
+
+    steps: list[periods.Step]
+    by_step: list[Figures]
+    now: Figures
+    earlier: Figures
+    values: list[tuple[str, Figures]]
+    names: Mapping[str, str]
+    is_incomplete: bool
+
+
+async def read_zone(request: Request) -> ZoneInfo:
+    """The time zone of the desk."""
+    found = await request.fetch(hours_store.find)
+    return ZoneInfo(found.time_zone if found else "UTC")
+
+
+async def make(request: Request, query: Query, zone: ZoneInfo) -> Report:
+    """The report that is asked for."""
+    steps = periods.steps_of(query.period, query.step, zone)
+    hours = periods.hours_of(query.period, zone)
+    earlier = periods.hours_of(periods.before(query.period), zone)
+    read = await request.read_unindexed(
+        lambda tx: _read(tx, request.caller.tenant_id, query, steps, hours, earlier)
+    )
+    by_step = [await figures.add_up(rows) for rows in read.by_step]
+    total: Sums = sum(by_step, Counter())
+    by_value = [
+        (value, figures.figures_of(await figures.add_up(rows)))
+        for value, rows in read.by_value.items()
+    ]
+    by_value.sort(key=lambda each: (-sum(each[1][:3]), each[0]))
+    return Report(
+        steps,
+        [*map(figures.figures_of, by_step)],
+        figures.figures_of(total),
+        figures.figures_of(await figures.add_up(read.earlier)),
+        by_value[: store.MAX_VALUES],
+        read.names,
+        read.is_incomplete,
+    )
+
+
+async def _read(
+    tx: Tx,
+    tenant_id: str,
+    query: Query,
+    steps: Sequence[periods.Step],
+    hours: tuple[int, int],
+    earlier: tuple[int, int],
+) -> _Read:
+    of_step = [ranges_of(each.first, each.end) for each in steps]
+    of_earlier = ranges_of(*earlier)
+    every = [*chain.from_iterable(of_step), *of_earlier]
+    rows = iter(await store.list_rows(tx, tenant_id, query.dimension, query.value, every))
+    by_step = [[*chain.from_iterable(islice(rows, len(ranges)))] for ranges in of_step]
+    by_value = {}
+    if query.by != "desk":
+        by_value = await store.list_rows_by_value(tx, tenant_id, query.by, ranges_of(*hours))
+    return _Read(
+        by_step,
+        [*chain.from_iterable(rows)],
+        by_value,
+        {
+            **await _names(tx, tenant_id, query.by, [*by_value]),
+            **await _names(tx, tenant_id, query.dimension, [query.value]),
+        },
+        await store.is_rebuilding(tx, tenant_id),
+    )
+
+
+async def _names(
+    tx: Tx, tenant_id: str, dimension: Dimension, values: Sequence[str]
+) -> Mapping[str, str]:
+    """The names of teams or people; others are called by their values."""
+    ids = [each for each in values if each][:_MAX_NAMES]
+    if dimension == "team" and ids:
+        return await teams.list_names(tx, tenant_id, ids)
+    if dimension == "assignee" and ids:
+        return await assignees.list_names(tx, tenant_id, ids)
+    return {}

@@ -1,0 +1,105 @@
+"""Reports for programs: the numbers of the page, and clear words about what cannot be asked."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.client import Key
+from tests.support.for_each import for_each
+from tests.support.service import Service, wait_until
+from tests.tickets.reports.histories import is_counted
+from tests.tickets.teams.desks import TICKETS, TeamDesk
+
+REPORTS = "/api/v1/external/reports"
+
+
+@pytest.fixture
+def desk(service: Service) -> TeamDesk:
+    """Three tickets, two of a team, of which one is answered and resolved."""
+    desk = TeamDesk(service.tenant())
+    team = desk.team("Orders", assignment="by_hand")
+    desk.key.ticket(tags=["Kiln"])
+    desk.key.ticket(team_id=team)
+    answered = desk.key.ticket(team_id=team)
+    desk.key.post(f"{TICKETS}/{answered['id']}/replies", {"body": "Hello"})
+    desk.change(desk.key.get(f"{TICKETS}/{answered['id']}").json()["data"], status="resolved")
+    wait_until(lambda: is_counted(desk.tenant))
+    return desk
+
+
+def report(key: Key, query: str = "") -> dict[str, Any]:
+    answer = key.get(f"{REPORTS}{query}")
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json()["data"])
+
+
+def test_a_report_counts_the_tickets_of_its_period(desk: TeamDesk) -> None:
+    found = report(desk.key, "?period=year&group_by=team")
+    figures = found["figures"]
+    assert [figures[each] for each in ("created", "answered", "resolved", "reopened")] == [
+        3, 1, 1, 0,
+    ]  # fmt: skip
+    assert 0 <= figures["first_response_median_s"] <= figures["first_response_p90_s"]
+    assert (figures["sla_promises"], figures["sla_kept_percent"]) == (0, None)
+    assert found["previous_figures"]["created"] == 0
+    assert (found["is_complete"], found["step"], found["time_zone"]) == (True, "week", "UTC")
+    assert sum(each["figures"]["created"] for each in found["steps"]) == 3
+    groups = [(each["name"], each["figures"]["created"]) for each in found["groups"]]
+    assert groups == [("Orders", 2), (None, 1)]
+
+
+def test_a_report_counts_a_part_of_the_tickets(desk: TeamDesk) -> None:
+    (team,) = desk.key.get("/api/v1/external/teams").json()["data"]
+    for part, number in {
+        f"team_id={team['id']}": 2,
+        "team_id=none": 1,
+        "assignee_id=none": 3,
+        "source=api": 3,
+        "source=email": 0,
+        "tag=KILN": 1,
+    }.items():
+        found = report(desk.key, f"?period=month&{part}")
+        assert (part, found["figures"]["created"], found["groups"]) == (part, number, [])
+
+
+def test_a_report_of_own_days_has_exactly_these(key: Key) -> None:
+    found = report(key, "?first_day=2027-01-30&last_day=2027-02-01&step=day")
+    assert (found["period"], found["first_day"], found["last_day"]) == (
+        "own", "2027-01-30", "2027-02-01",
+    )  # fmt: skip
+    assert [each["starts_at"][:10] for each in found["steps"]] == [
+        "2027-01-30", "2027-01-31", "2027-02-01",
+    ]  # fmt: skip
+
+
+@for_each(
+    ("query", "parameter", "words"),
+    [
+        ("period=decade", "period", "must be one of day, week, month, quarter, year"),
+        ("day=2027-02-30", "day", "must be a date from 1990 on, as in 2026-01-31"),
+        ("first_day=2027-02-01", "last_day", "is missing beside first_day"),
+        ("last_day=2027-02-01", "first_day", "is missing beside last_day"),
+        ("first_day=2027-02-01&last_day=2027-01-01", "last_day", "must be from first_day"),
+        ("first_day=2025-01-01&last_day=2027-01-01", "last_day", "to 365 days later"),
+        ("first_day=2027-01-01&last_day=2027-01-02&day=2027-01-01", "day", "cannot be combined"),
+        ("period=year&step=hour", "step", "must be longer: the period has 36"),
+        ("source=api&tag=a", "tag", "cannot be combined with source"),
+        ("group_by=tag&tag=a", "tag", "cannot be combined with group_by"),
+        ("team_id=Orders", "team_id", "must be an id as the API returns it"),
+        ("by=team", "by", "There are assignee_id"),
+    ],
+)
+def test_what_cannot_be_reported_is_refused(
+    key: Key, query: str, parameter: str, words: str
+) -> None:
+    answer = key.get(f"{REPORTS}?{query}")
+    assert answer.status_code == 400
+    assert answer.json()["parameter"] == parameter
+    assert words in answer.json()["detail"]
+
+
+def test_another_desk_counts_nothing_of_it(desk: TeamDesk, service: Service) -> None:
+    other = service.tenant().key()
+    assert report(other, "?period=year")["figures"]["created"] == 0
+    (team,) = desk.key.get("/api/v1/external/teams").json()["data"]
+    assert report(other, f"?period=year&team_id={team['id']}")["figures"]["created"] == 0
