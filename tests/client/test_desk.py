@@ -81,6 +81,13 @@ def test_who_asks_and_whom_tickets_can_be_given_to(desk: Desk, key: Key) -> None
     assert list(desk.teams()) == []
 
 
+def test_a_report_counts_tickets(desk: Desk) -> None:
+    report = desk.report(period="year", group_by="source")
+    assert (report.figures.created, report.step, report.groups) == (0, "week", [])
+    with pytest.raises(error_codes.InvalidParameter, match="cannot be combined"):
+        desk.report(tag="a", source="api")
+
+
 def test_a_feed_resumes_at_its_cursor(desk: Desk) -> None:
     types = ["ticket.created"]
     begin = desk.events.page(start="latest", types=types).resume_cursor
