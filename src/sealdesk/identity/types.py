@@ -175,7 +175,7 @@ class Token(NamedTuple):
 
 
 class FailureLimit(msgspec.Struct, frozen=True):
-    """How many log-ins of a bucket may fail within a period before further ones are refused.
+    """How many attempts of a bucket may fail within a period before further ones are refused.
 
     is_of_network: it counts all accounts, so that a reset of one does not end it.
     """

@@ -71,6 +71,11 @@ class FormDesk(Desk):
         assert found is not None
         return found[1]
 
+    def message_count(self) -> int:
+        """How many messages the desk has queued or sent."""
+        sql = "SELECT count(*) FROM outgoing_messages WHERE tenant_id = :id LIMIT 1"
+        return int(self.service.rows(sql, id=self.tenant.id)[0][0])
+
     def tickets(self) -> list[dict[str, Any]]:
         answer = self.key.get("/api/v1/external/tickets?per_page=100")
         return list(answer.json()["data"])

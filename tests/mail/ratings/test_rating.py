@@ -34,6 +34,7 @@ def link_to(desk: FormDesk, ticket: dict[str, Any]) -> str:
 
 
 def events_of(desk: FormDesk) -> list[tuple[str, Any]]:
+    desk.service.settle()
     answer = desk.key.get("/api/v1/external/events?type=ticket.rated,ticket.updated")
     return [(each["type"], each["data"]["changes"]) for each in answer.json()["data"]]
 

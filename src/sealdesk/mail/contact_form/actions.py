@@ -9,6 +9,7 @@ from sealdesk import ids
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, NotFound, ValidationFailed, gettext_noop, raise_any
+from sealdesk.identity import store as users
 from sealdesk.mail.blocks import store as blocks
 from sealdesk.mail.contact_form import rules, store
 from sealdesk.mail.contact_form.types import ContactForm, FormRequest, FormSettings, Submission
@@ -149,15 +150,20 @@ async def _check(tx: Tx, tenant_id: str, wanted: FormSettings) -> None:
 async def _may_get_mail(tx: Tx, tenant_id: str, identity: str, now_us: int) -> bool:
     """Not an address of this installation, one that is blocked, or one that has got enough.
 
-    All desks together count, so that nobody fills an inbox through the forms of many.
+    All desks together count, so that nobody fills an inbox through the forms of many. Their
+    submissions are not seen here: what is counted names neither a desk nor the address.
     """
     patterns = receiving.block_patterns(identity)
     if await blocks.find_first(tx, tenant_id, patterns) is not None:
         return False
     if await directory.find_tenants(tx, [receiving.mailbox_identity(identity)]):
         return False
-    since_us, most = now_us - rules.HOUR_US, rules.MAX_OF_ADDRESS
-    return await store.count_of_address(tx, identity, since_us, most) < most
+    limit = rules.limit_of_address(identity)
+    await tx.lock(limit.bucket)
+    if await users.reached_until(tx, limit, now_us) is not None:
+        return False
+    await users.add_attempt(tx, limit.bucket, ids.mint(now_us), now_us)
+    return True
 
 
 def _message(submission: Submission, mailbox: Mailbox) -> OutgoingMessage:

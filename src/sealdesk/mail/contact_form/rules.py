@@ -1,9 +1,11 @@
 """Names of forms in paths, how long a submission waits, and how many may wait; no I/O."""
 
+import hashlib
 import re
 from urllib.parse import urlsplit
 
 from sealdesk.errors import Fault, gettext_noop
+from sealdesk.identity.types import FailureLimit
 
 HOUR_US = 3600 * 1_000_000
 WAITS_US = 24 * HOUR_US  # until a submission that nobody confirms is deleted
@@ -31,6 +33,12 @@ _RESERVED = gettext_noop("Sealdesk uses this name itself. Choose another one.")
 _NOT_A_URL = gettext_noop(
     "Write the address at which browsers reach Sealdesk, as in https://desk.example.com."
 )
+
+
+def limit_of_address(identity: str) -> FailureLimit:
+    """How many e-mails an address gets, in a bucket that does not name it."""
+    digest = hashlib.sha256(identity.encode()).hexdigest()
+    return FailureLimit(f"form {digest}", MAX_OF_ADDRESS, HOUR_US)
 
 
 def faults_of_name(name: str) -> list[Fault]:

@@ -31,11 +31,6 @@ _COUNT = """
 SELECT count(*) AS number FROM (
     SELECT 1 FROM form_submissions s WHERE s.tenant_id = :tenant_id LIMIT :limit) AS found
 """
-_COUNT_OF_ADDRESS = """
-SELECT count(*) AS number FROM (SELECT 1 FROM form_submissions s
-    WHERE s.address_identity = :address_identity AND s.created_at > :stored_since
-    LIMIT :limit) AS found
-"""
 # A message that nobody has confirmed is deleted with its submission.
 _SET_TICKET = """
 UPDATE outgoing_messages SET ticket_id = :ticket_id
@@ -86,13 +81,6 @@ async def delete(tx: Tx, tenant_id: str, submission_id: str) -> bool:
 async def count(tx: Tx, tenant_id: str, limit: int) -> int:
     """How many submissions of a tenant wait, at most the limit."""
     row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id, "limit": limit})
-    return int(row["number"]) if row else 0
-
-
-async def count_of_address(tx: Tx, address_identity: str, since_us: int, limit: int) -> int:
-    """How many submissions to all tenants with an address wait since then, at most the limit."""
-    params = {"address_identity": address_identity, "stored_since": since_us, "limit": limit}
-    row = await tx.fetch_one(_COUNT_OF_ADDRESS, params)
     return int(row["number"]) if row else 0
 
 
