@@ -259,6 +259,7 @@ _REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
     ({**_SMTP, "smtp_security": "none"}, "/smtp_security"),
     ({**_IMAP, "imap_security": "none"}, "/imap_security"),
     ({"smtp_host": "a.test", "smtp_username": "desk"}, "/smtp_password"),
+    ({"smtp_password": SECRET}, "/smtp_password"),
     ({**_SMTP, "smtp_password": "a\r\nQUIT"}, "/smtp_password"),
     ({"team_id": "unknown"}, "/team_id"),
     ({"language": "fr"}, "/language"),
@@ -272,6 +273,20 @@ def test_what_cannot_work_is_refused(tenant: Tenant, address: str) -> None:
     for (fields, pointer), answer in zip(_REFUSED, refused, strict=True):
         assert pointer in [each["pointer"] for each in answer.json()["errors"]], fields
         assert SECRET not in answer.text
+
+
+def test_a_log_in_needs_its_server(tenant: Tenant, address: str) -> None:
+    admin = tenant.admin()
+    path = f"{MAILBOXES}/{made(admin, address)['id']}"
+    for name in ("imap_username", "imap_password", "smtp_username", "smtp_password"):
+        refused = admin.patch(path, {name: SECRET})
+        (fault,) = refused.json()["errors"]
+        assert (fault["pointer"], fault["code"]) == (f"/{name}", "host_required")
+        assert SECRET not in refused.text
+    shown = admin.patch(path, {**_SMTP}).json()["data"]
+    # Sent back as it was read, without the server alone.
+    left = admin.patch(path, {**shown, "smtp_host": None})
+    assert (left.status_code, left.json()["data"]["smtp_username"]) == (200, None)
 
 
 def test_a_relay_without_a_log_in_may_do_without_tls(tenant: Tenant, address: str) -> None:

@@ -52,8 +52,9 @@ async def create_mailbox(
     mailbox = rules.created(
         new, tenant_id=caller.tenant_id, mailbox_id=ids.mint(now_us), now_us=now_us
     )
+    faults = rules.find_log_in_faults(None, mailbox, new)
     mailbox = _with_passwords(mailbox, new, key_ring)
-    await _check(tx, mailbox, rules.find_faults(mailbox), None)
+    await _check(tx, mailbox, faults or rules.find_faults(mailbox), None)
     await _claim(tx, mailbox, mailbox.identities)
     await mailboxes.add(tx, mailbox)
     await _record_audit(tx, caller, "mailbox.created", mailbox, now_us)
@@ -78,9 +79,10 @@ async def change_mailbox(
     before = await get_mailbox(tx, caller.tenant_id, mailbox_id)
     representation.check_match(if_match, rules.etag(before))
     after = rules.changed(before, change, now_us)
-    faults = rules.find_password_faults(before, after, change)
+    faults = rules.find_log_in_faults(before, after, change)
+    faults += rules.find_password_faults(before, after, change)
     after = rules.without_unused_consent(before, _with_passwords(after, change, key_ring))
-    if after == before:
+    if after == before and not faults:
         return before
     await _check(tx, after, faults or rules.find_faults(after), before)
     return await _replace(tx, caller, "mailbox.updated", before, after, now_us)

@@ -56,6 +56,7 @@ _NO_LOGIN = gettext_noop(
     "Without TLS there is no log-in: the password could be read on the way. Choose TLS or"
     " STARTTLS, or leave the user name and the password empty."
 )
+_NO_HOST = gettext_noop("Enter the server too: without one there is no log-in.")
 _BOTH = gettext_noop("A log-in needs a user name and a password.")
 
 
@@ -159,6 +160,20 @@ def find_faults(mailbox: Mailbox) -> list[Fault]:
         name = "smtp_username" if has_password else "smtp_password"
         faults.append(Fault(f"/{name}", "required", _BOTH))
     return faults
+
+
+def find_log_in_faults(
+    before: Mailbox | None, after: Mailbox, given: NewMailbox | MailboxChange
+) -> list[Fault]:
+    """A log-in without its server, which would be dropped without a word."""
+    return [
+        Fault(f"/{name}", "host_required", _NO_HOST)
+        for protocol in PROTOCOLS
+        for name in (f"{protocol}_username", f"{protocol}_password")
+        if host_of(after, protocol) is None
+        and (protocol, after.receives) != ("imap", "imap")  # which needs the server anyway
+        and getattr(given, name) not in (UNSET, None, getattr(before, name, None))
+    ]
 
 
 def find_password_faults(before: Mailbox, after: Mailbox, change: MailboxChange) -> list[Fault]:
