@@ -32,6 +32,7 @@ NEEDS: dict[tuple[str, str], set[str]] = {
     ("DELETE", "/api/v1/external/tickets/{id}/merge"): {"tickets:write"},
     ("POST", "/api/v1/external/tickets/{id}/split"): {"tickets:write"},
     ("POST", "/api/v1/external/tickets/{id}/rating-link"): {"tickets:write"},
+    ("GET", "/api/v1/external/reports"): {"tickets:read"},
     ("GET", "/api/v1/external/tickets/{ticket_id}/followers"): {"tickets:read"},
     ("POST", "/api/v1/external/tickets/{ticket_id}/followers"): {"tickets:write"},
     ("DELETE", "/api/v1/external/tickets/{ticket_id}/followers/{user_id}"): {"tickets:write"},
