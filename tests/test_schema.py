@@ -140,10 +140,6 @@ ACROSS_TENANTS = {
         "store.list_expired(",
         "mail/receiving/raw_messages.py",
     ),
-    "mail/contact_form/store.py _COUNT_OF_ADDRESS": (
-        "store.count_of_address(",
-        "mail/contact_form/actions.py",
-    ),
     "mail/contact_form/store.py _PRUNE_LIST": ("submissions.prune(", "worker/retention.py"),
     "webhooks/store/fan_out.py _CLAIM_REPLAYS": (
         "fan_out_store.claim_replays(",

@@ -53,7 +53,6 @@ _COUNTS = (
     "mail/receiving/store.py _COUNT_NEW",
     "mail/mailboxes/store/mailboxes.py _COUNT_FAILING",
     "mail/contact_form/store.py _COUNT",
-    "mail/contact_form/store.py _COUNT_OF_ADDRESS",
     "mail/receiving/store.py _COUNT_REPLIES",
     "mail/receiving/store.py _COUNT_REPLIES_TO",
     "mail/receiving/store.py _SUM_WAITING",

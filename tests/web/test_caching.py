@@ -109,7 +109,7 @@ def test_what_is_not_found_and_what_has_no_guard_is_not_stored(service: Service)
 def test_static_files_and_the_reference_keep_their_caching(service: Service) -> None:
     public = [r.path for r in of_scheme("none") if r.path.startswith(PUBLIC)]
     pages = [path for path in public if "{page}" not in path]
-    assert len(public) == 29
+    assert len(public) == 30
     for path in (*pages, "/docs/start", "/docs/api/signing.md", "/docs/assets/site.css"):
         response = send(service, "GET", path, b"", {})
         assert response.status_code == 200

@@ -3480,12 +3480,12 @@ export interface operations {
                  */
                 day?: string;
                 /**
-                 * @description Instead of `period` and `day`: the first day, with `last_day`.
+                 * @description Instead of `period` and `day`: the first day.
                  *
                  */
                 first_day?: string;
                 /**
-                 * @description The last day; a report has at most 366 days.
+                 * @description The last day, by default `first_day`; at most 366 days.
                  *
                  */
                 last_day?: string;

@@ -44,8 +44,8 @@ def _day(name: str, about: str) -> Param:
 _PARAMS = (
     query.one_of("period", periods.KINDS[:-1], "The period in which `day` is.", default="week"),
     _day("day", "A day of the period, in the time zone of the desk; by default today."),
-    _day("first_day", "Instead of `period` and `day`: the first day, with `last_day`."),
-    _day("last_day", f"The last day; a report has at most {periods.MAX_DAYS} days."),
+    _day("first_day", "Instead of `period` and `day`: the first day."),
+    _day("last_day", f"The last day, by default `first_day`; at most {periods.MAX_DAYS} days."),
     query.one_of(
         "step",
         periods.STEPS,
@@ -94,14 +94,11 @@ def _period(values: Mapping[str, Any], now_us: int, zone: ZoneInfo) -> periods.P
     today = datetime.fromtimestamp(now_us / 1_000_000, UTC).astimezone(zone).date()
     if "first_day" not in values and "last_day" not in values:
         return periods.period_of(values.get("period", "week"), values.get("day", today))
-    for name, other in (("first_day", "last_day"), ("last_day", "first_day")):
-        if name not in values:
-            raise _refused(name, f"is missing beside {other}")
     for name in ("period", "day"):
         if name in values:
             raise _refused(name, "cannot be combined with first_day and last_day")
-    first: date = values["first_day"]
-    period = periods.period_of("own", first, values["last_day"])
+    first: date = values.get("first_day", values.get("last_day"))
+    period = periods.period_of("own", first, values.get("last_day"))
     if not 1 <= period.days <= periods.MAX_DAYS:
         raise _refused("last_day", f"must be from first_day to {periods.MAX_DAYS - 1} days later")
     return period
