@@ -82,7 +82,7 @@ def test_a_text_that_runs_without_a_policy_is_noticed(
 ) -> None:
     """Otherwise the test above could not fail."""
     window = opened()
-    policy = httpx.get(desk.url).headers["content-security-policy"]
+    policy = httpx.get(desk.url, timeout=60).headers["content-security-policy"]
     for around in _AROUND:
         html = f"<!doctype html><body>{around.format(BREAKOUT)}"
         assert "a dialog: 1" in _complaints(window, html, _NO_POLICY)

@@ -41,7 +41,7 @@ class Program:
 
     def answers(self) -> bool:
         try:
-            return httpx.post(self.url).status_code == 400
+            return httpx.post(self.url, timeout=60).status_code == 400
         except httpx.ConnectError:
             return False
 

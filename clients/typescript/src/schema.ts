@@ -293,7 +293,7 @@ export interface paths {
         };
         /**
          * Get a report
-         * @description How many tickets were created, answered and resolved in a period and how long that took, beside the period before, in steps, and by team, agent, source or tag. A ticket counts for the team and agent that it has now. Merged tickets and test tickets count nowhere.
+         * @description How many tickets were created, answered and resolved in a period and how long that took, beside the period before, in steps, and by team, agent, source or tag. A ticket counts for the team and agent that it has now. Merged tickets count nowhere.
          *
          *     Needs the permission `tickets:read`.
          */

@@ -18,7 +18,7 @@ def desk(service: Service) -> TeamDesk:
     """Three tickets, two of a team, of which one is answered and resolved."""
     desk = TeamDesk(service.tenant())
     team = desk.team("Orders", assignment="by_hand")
-    desk.key.ticket(tags=["Kiln"])
+    desk.key.ticket(tags=["Kiln", "none"])
     desk.key.ticket(team_id=team)
     answered = desk.key.ticket(team_id=team)
     desk.key.post(f"{TICKETS}/{answered['id']}/replies", {"body": "Hello"})
@@ -57,6 +57,7 @@ def test_a_report_counts_a_part_of_the_tickets(desk: TeamDesk) -> None:
         "source=api": 3,
         "source=email": 0,
         "tag=KILN": 1,
+        "tag=none": 1,
     }.items():
         found = report(desk.key, f"?period=month&{part}")
         assert (part, found["figures"]["created"], found["groups"]) == (part, number, [])

@@ -67,7 +67,7 @@ _PARAMS = (
 async def get_report(request: Request) -> Response:
     """How many tickets were created, answered and resolved in a period and how long that took,
     beside the period before, in steps, and by team, agent, source or tag. A ticket counts for the
-    team and agent that it has now. Merged tickets and test tickets count nowhere."""
+    team and agent that it has now. Merged tickets count nowhere."""
     zone = await making.read_zone(request)
     wanted = _read(query.parse(request.query, _PARAMS), request.now_us, zone)
     report = await making.make(request, wanted, zone)
@@ -86,8 +86,14 @@ def _read(values: Mapping[str, Any], now_us: int, zone: ZoneInfo) -> Query:
     if not parts or "group_by" in parts:
         return Query(period, step, values.get("group_by", "desk"))
     name = parts[0]
-    value = identity(values[name]) if name == "tag" else values[name]
-    return Query(period, step, "desk", _FILTERS[name], "" if value == _NOBODY else value)
+    return Query(period, step, "desk", _FILTERS[name], _stored(name, values[name]))
+
+
+def _stored(name: str, value: str) -> str:
+    """The value by which tickets are counted."""
+    if name == "tag":
+        return identity(value)
+    return "" if value == _NOBODY else value
 
 
 def _period(values: Mapping[str, Any], now_us: int, zone: ZoneInfo) -> periods.Period:
