@@ -220,7 +220,7 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
         is_number = route.takes_numbers and identifier.isdigit()
         if not (is_number or ids.is_canonical(identifier)):
             raise NotFound
-    if route.is_unconditional:
+    if b"if-match" in request.headers and route.is_unconditional:
         conditional.refuse_if_match(request)
     await _give_way(request.body)
     response = await route.operation.handle(request, *params)
