@@ -29,6 +29,7 @@ from sealdesk.tickets.types import (
     Reply,
     SeenChange,
     Source,
+    Ticket,
     TicketChange,
     TicketUpdate,
 )
@@ -78,18 +79,22 @@ async def open_ticket(
     )
     if caller.has_policies:
         ticket = await keeping.begin(tx, ticket, email, is_old=is_history)
-    document = await ticket_store.add(tx, ticket)
-    for each in attached:
-        await attachments.link(tx, caller.tenant_id, each.id, ticket_id=ticket.id)
-    view = TicketView(
-        rules.with_customer(document, customer.reference),
-        rules.etag(ticket.version, customer.version),
-    )
+    document = await _add(tx, ticket)
+    etag = rules.etag(ticket.version, customer.version)
+    view = TicketView(rules.with_customer(document, customer.reference), etag)
     event_at = created_at if is_history and source == "email" else now_us
     await events.record_new(tx, ticket.tenant_id, "ticket.created", view.json, event_at, now_us)
     if ticket.assignee_id is not None and not is_history:
         await notify.assigned(tx, caller, ticket, now_us)
     return OpenedTicket(ticket.id, view)
+
+
+async def _add(tx: Tx, ticket: Ticket) -> bytes:
+    """Store a new ticket with its attachments; its document."""
+    document = await ticket_store.add(tx, ticket)
+    for each in ticket.attachments:
+        await attachments.link(tx, ticket.tenant_id, each.id, ticket_id=ticket.id)
+    return document
 
 
 async def _check_new(tx: Tx, caller: Caller, new: NewTicket) -> None:
@@ -107,7 +112,8 @@ def _written_at(
 ) -> int:
     if imported_at is not None:
         return rules.written_at(imported_at, now_us, newest_us=newest_us)
-    return now_us if arrived_at is None else min(now_us, max(arrived_at, newest_us))
+    # Behind the newest message, which people have seen: it would count as read, or stand before it.
+    return now_us if arrived_at is None else min(now_us, max(arrived_at, newest_us + 1))
 
 
 async def change_ticket(
@@ -280,21 +286,11 @@ async def _reply(
     ticket = stored.ticket
     newest_us = ticket.last_message_at or ticket.created_at
     created_at = _written_at(new.created_at, arrived_at, now_us, newest_us)
-    attached = await _find_attached(tx, caller.tenant_id, new.attachment_ids)
-    written = Reply(
-        tenant_id=caller.tenant_id,
-        ticket_id=ticket.id,
-        id=ids.mint(created_at),
-        body=new.body,
-        is_internal=new.is_internal,
-        author=await checks.get_author(tx, caller, new.author, stored),
-        created_at=created_at,
-        attachments=attached,
-    )
+    written = await _new_reply(tx, caller, stored, new, created_at)
     from_mail = _from_mail(caller, new)
     update = rules.apply_reply(ticket, written, now_us, from_mail)
     await replies.add(tx, written)
-    for each in attached:
+    for each in written.attachments:
         await attachments.link(
             tx, caller.tenant_id, each.id, ticket_id=ticket.id, reply_id=written.id
         )
@@ -312,6 +308,21 @@ async def _reply(
     if new.created_at is None:
         await notify.replied(tx, caller, ticket, written, now_us, author_id=about_author_id)
     return written, after
+
+
+async def _new_reply(
+    tx: Tx, caller: Caller, stored: TicketAndCustomer, new: NewReply, created_at: int
+) -> Reply:
+    return Reply(
+        tenant_id=caller.tenant_id,
+        ticket_id=stored.ticket.id,
+        id=ids.mint(created_at),
+        body=new.body,
+        is_internal=new.is_internal,
+        author=await checks.get_author(tx, caller, new.author, stored),
+        created_at=created_at,
+        attachments=await _find_attached(tx, caller.tenant_id, new.attachment_ids),
+    )
 
 
 def _from_mail(caller: Caller, new: NewReply) -> FromMail | None:

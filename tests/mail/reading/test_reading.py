@@ -11,6 +11,7 @@ from sealdesk.mail.receiving import rules as receiving
 from tests.mail.reading.support import Folders, Reading, reading
 from tests.mail.support import message, with_files
 from tests.support.databases import SQLITE_FIRST
+from tests.support.pages import logged_in
 from tests.support.service import wait_until
 
 _HOUR_S = 3600
@@ -75,6 +76,32 @@ def test_a_ticket_has_the_time_at_which_its_message_came(folders: Folders, reade
     events = [each for each in desk.key.walk("/api/v1/external/events") if each["type"] in types]
     assert len(events) == 4
     assert all(each["timestamp"] >= clock.iso(now_s * 1_000_000) for each in events[1:])
+
+
+def test_a_message_that_waited_while_the_desk_answered_is_new_to_it(
+    folders: Folders, reader: Reading
+) -> None:
+    desk, now_s = folders.desk(), int(time.time())
+    desk.put(message(subject="Bowl", Message_ID="<b@x.test>"))
+    desk.wait_for("Bowl")
+    (ticket,) = desk.key.walk("/api/v1/external/tickets")
+    desk.change(is_paused=True)
+    replies = f"/api/v1/external/tickets/{ticket['id']}/replies"
+    answer = desk.key.post(replies, {"body": "Which one?"}).json()["data"]
+    visitor = logged_in(desk.tenant)
+    visitor.get(f"/tickets/{ticket['id']}")
+    again = message("The blue one.", In_Reply_To="<b@x.test>", Cc="Bo <bo@x.test>")
+    desk.put(again, arrived_at=now_s - _HOUR_S)
+    desk.change(is_paused=False)
+    wait_until(lambda: len(desk.key.walk(replies)) == 2)
+    newest, asked = desk.key.walk(replies)
+    assert (newest["body"], asked["id"]) == ("The blue one.", answer["id"])
+    assert newest["created_at"] > asked["created_at"]
+    assert 'class="unread"' in visitor.get("/tickets").answer.text
+    # Whom it adds reads it, and not what was written before.
+    sql = "SELECT created_at FROM ticket_participants WHERE address = 'bo@x.test' LIMIT 1"
+    ((joined_at,),) = desk.service.rows(sql)
+    assert clock.iso(joined_at) == newest["created_at"]
 
 
 def test_another_folder_begins_with_its_new_messages(folders: Folders, reader: Reading) -> None:

@@ -124,7 +124,7 @@ async def open_ticket(
         tx, caller, new, source="email", now_us=now_us, arrived_at=incoming.arrived_at
     )
     await _remember(tx, incoming, opened.id)
-    await _add_people(tx, case, opened.id, now_us)
+    await _add_people(tx, case, opened.id, _joined_at(incoming, opened.id, now_us))
     await _warn(tx, case, opened.id, now_us)
     reason = rules.automatic_reason(incoming)
     if incoming.history is not None:  # it gets no acknowledgement either
@@ -181,7 +181,8 @@ async def add_reply(
         tx, caller, ticket_id, new, now_us=now_us, arrived_at=incoming.arrived_at
     )
     await _remember(tx, incoming, ticket_id)
-    people = [] if is_internal else await _add_people(tx, case, ticket_id, now_us)
+    joined_at = _joined_at(incoming, reply.id, now_us)
+    people = [] if is_internal else await _add_people(tx, case, ticket_id, joined_at)
     reason = rules.automatic_reason(incoming)
     if by is None and rules.may_be_shared(case):
         readers = rules.readers_besides(case, people)
@@ -249,10 +250,18 @@ async def _remember(tx: Tx, incoming: Incoming, ticket_id: str) -> None:
         )
 
 
-async def _add_people(tx: Tx, case: Case, ticket_id: str, now_us: int) -> list[Participant]:
+async def _add_people(tx: Tx, case: Case, ticket_id: str, joined_at: int) -> list[Participant]:
     """All participants, after those in a message were added."""
     mailbox, people = case.incoming.mailbox, rules.new_participants(case)
-    return await threads.add_people(tx, mailbox.tenant_id, ticket_id, mailbox.id, people, now_us)
+    return await threads.add_people(tx, mailbox.tenant_id, ticket_id, mailbox.id, people, joined_at)
+
+
+def _joined_at(incoming: Incoming, about_id: str, now_us: int) -> int:
+    """Since when the people of a message read on their page: this message and what follows.
+
+    about_id: of the ticket or reply that it became.
+    """
+    return now_us if incoming.history else ids.instant_of(about_id)
 
 
 async def _warn(tx: Tx, case: Case, ticket_id: str, now_us: int) -> None:
