@@ -35,6 +35,7 @@ from sealdesk.client.parameters import (
     TicketFilters,
     check_names,
 )
+from sealdesk.client.report_results import Report
 from sealdesk.client.results import (
     Agent,
     Attachment,
@@ -48,7 +49,6 @@ from sealdesk.client.results import (
     Participants,
     RatingLink,
     Reply,
-    Report,
     Team,
     TestClock,
     Ticket,

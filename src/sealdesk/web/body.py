@@ -1,20 +1,19 @@
 """Reads the JSON body of a request into the struct of an operation."""
 
-import difflib
 import json
 import math
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from functools import cache
 from itertools import chain, islice
-from typing import Any, TypeVar, get_args
-from urllib.parse import quote
+from typing import Any, TypeVar
 
 import msgspec
 
 from sealdesk import clock, ids
 from sealdesk.errors import BadRequest, Fault, ValidationFailed, invalid
 from sealdesk.errors.requests import MALFORMED_JSON, MISSING_BODY
+from sealdesk.web import unknown_names
 from sealdesk.web.faults import FieldType, checked_fields, fields_of, find_faults
 from sealdesk.web.request import Request
 
@@ -27,23 +26,7 @@ _INT64 = range(-(2**63), 2**63)
 _PREFERENCE = re.compile(rb'(?:[^,"]|"[^"]*"?)+')
 # A hostile body of 1 MiB could have 100,000 faults, and a response of 15 MiB.
 _MAX_FAULTS = 100
-_MAX_WARNINGS = 10
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_MAX_WARNINGS_BYTES = 1024
-_MAX_POINTER_LENGTH = 64
-_MIN_TYPO = 6  # letters of a name that is known with one wrong, missing or further letter
-# What other services call the switch of a rule, an endpoint or a field.
-_STATES = ("is_active", "is_enabled")
-_SWITCHED = (
-    "active",
-    "inactive",
-    "enabled",
-    "enable",
-    "disabled",
-    "disable",
-    "paused",
-    "suspended",
-)
 _READ_ONLY = "This field cannot be changed. Leave it out, or send the value that it has."
 
 
@@ -52,8 +35,7 @@ def read(request: Request, struct: type[S]) -> S:
 
     Names that the struct does not have are reported in `x-warnings`, or as faults under
     `Prefer: handling=strict`, where the struct's IS_CLOSED is set, and where they are mistaken for
-    a switch: another name or spelling of a boolean field, or one that the struct's MISTAKEN has
-    with the right name, or with "". Names in its IGNORED are dropped without a warning.
+    a switch: see `unknown_names.meant`. Names in its IGNORED are dropped without a warning.
     """
     return _read_document(request, _parse_object(request), struct)
 
@@ -109,11 +91,11 @@ def _read_document(request: Request, document: dict[str, Any], struct: type[S]) 
     if not unknown:
         return convert(document, struct)
     names = (pointer.rpartition("/")[2] for pointer in unknown)
-    is_mistaken = any(_meant(name, struct) is not None for name in names)
+    is_mistaken = any(unknown_names.meant(name, struct) is not None for name in names)
     if _is_strict(request) or getattr(struct, "IS_CLOSED", False) or is_mistaken:
-        faults = (_unknown_field(pointer, struct) for pointer in unknown)
+        faults = (unknown_names.fault_of(pointer, struct) for pointer in unknown)
         raise _invalid(chain(faults, find_faults(document, struct)))
-    request.response_headers.append((b"x-warnings", _warnings(unknown)))
+    request.response_headers.append((b"x-warnings", unknown_names.warnings(unknown)))
     return convert(document, struct)
 
 
@@ -135,9 +117,9 @@ def read_items(
     for number, item in enumerate(items):
         pointers += _unknown_fields(item, struct, f"/{name}/{number}")
     if pointers and _is_strict(request):
-        raise _invalid(_unknown_field(pointer, struct) for pointer in pointers)
+        raise _invalid(unknown_names.fault_of(pointer, struct) for pointer in pointers)
     if pointers:
-        request.response_headers.append((b"x-warnings", _warnings(pointers)))
+        request.response_headers.append((b"x-warnings", unknown_names.warnings(pointers)))
     return [_convert_or_fault(item, struct) for item in items]
 
 
@@ -214,50 +196,6 @@ def _invalid(faults: Iterable[Fault]) -> ValidationFailed:
     return invalid(list(islice(faults, _MAX_FAULTS)))
 
 
-def _unknown_field(pointer: str, struct: type[msgspec.Struct]) -> Fault:
-    name = pointer.rpartition("/")[2]
-    known = [field.name for field in fields_of(struct)]
-    meant = _meant(name, struct)
-    near = [meant] if meant else difflib.get_close_matches(name[:64], known, 1)
-    if not near:
-        return Fault(pointer, "unknown_field", "There is no such field; check its spelling.")
-    text = "There is no such field. Did you mean `%(right)s`?"
-    return Fault(pointer, "unknown_field", text, {"right": near[0]})
-
-
-def _meant(name: str, struct: type[msgspec.Struct]) -> str | None:
-    """The switch for which a name is mistaken, written in any way: `isInternal`, `is_interal`."""
-    mistaken = _mistaken(struct)
-    found = (mistaken.get(form) for form in _forms(_letters(name[:64])))
-    return next((each for each in found if each is not None), None)
-
-
-@cache
-def _mistaken(struct: type[msgspec.Struct]) -> dict[str, str]:
-    """The forms of names that are mistaken for a switch → its name, "" if there is none."""
-    switches = [each.name for each in msgspec.structs.fields(struct) if _is_switch(each.type)]
-    names: dict[str, str | None] = {_letters(name): name for name in switches}
-    names |= dict.fromkeys(_SWITCHED, next((each for each in switches if each in _STATES), None))
-    names |= getattr(struct, "MISTAKEN", {})
-    return {
-        form: field for name, field in names.items() if field is not None for form in _forms(name)
-    }
-
-
-def _is_switch(declared: Any) -> bool:
-    return declared is bool or bool in get_args(declared)
-
-
-def _letters(name: str) -> str:
-    return "".join(filter(str.isalpha, name)).lower().removeprefix("is")
-
-
-def _forms(name: str) -> list[str]:
-    """A name, and if it is long what is left without one of its letters: so a typo is found."""
-    parts = range(len(name)) if len(name) >= _MIN_TYPO else ()
-    return [name, *(name[:at] + name[at + 1 :] for at in parts)]
-
-
 @cache
 def _known_names(struct: type[msgspec.Struct]) -> frozenset[str]:
     ignored: frozenset[str] = getattr(struct, "IGNORED", frozenset())
@@ -291,21 +229,6 @@ def _is_strict(request: Request) -> bool:
     # Of a preference that is sent twice, the first counts (RFC 7240 section 2).
     first = next((each for each in named if each.startswith(b"handling=")), b"")
     return first == b"handling=strict"
-
-
-def _warnings(pointers: list[str]) -> bytes:
-    """At most 10 pointers in at most 1 KiB, percent-encoded for a header."""
-    text = b""
-    for pointer in pointers[:_MAX_WARNINGS]:
-        shown = (
-            pointer if len(pointer) <= _MAX_POINTER_LENGTH else f"{pointer[:_MAX_POINTER_LENGTH]}…"
-        )
-        part = b"unknown_field=" + quote(shown, safe="/~").encode()
-        longer = text + b", " + part if text else part
-        if len(longer) > _MAX_WARNINGS_BYTES:
-            break
-        text = longer
-    return text
 
 
 def parse(body: bytes) -> Any:

@@ -16,7 +16,8 @@ from sealdesk.client.credentials import read_credentials, read_url
 from sealdesk.client.errors import InvalidConfiguration
 from sealdesk.client.operation import ListOperation, Operation
 from sealdesk.client.parameters import ReportFilters
-from sealdesk.client.results import Agent, Report, Team, TestClock, WhoAmI
+from sealdesk.client.report_results import Report
+from sealdesk.client.results import Agent, Team, TestClock, WhoAmI
 from sealdesk.client.session import (
     DEFAULT_TIMEOUT_S,
     CallOptions,
