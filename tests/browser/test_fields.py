@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import APIResponse, Locator, Page, Route, expect
 
 from tests.browser.chromium import Window
 from tests.support.client import Key
@@ -39,6 +39,14 @@ def _says(page: Page, name: str, text: str) -> None:
     _field(page, name).get_by_text(text, exact=True).wait_for()
 
 
+def _wait_for(page: Page, requests: list[Any], count: int) -> None:
+    for _ in range(1200):
+        if len(requests) >= count:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"{len(requests)} of {count} requests after a minute")
+
+
 def _ignore_others(page: Page) -> None:
     """Pages that nobody sees are not renewed: otherwise there would be no conflict."""
     page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
@@ -60,6 +68,25 @@ def test_a_field_is_saved_when_chosen_and_can_be_undone(
     assert page.get_by_label("Status", exact=True).input_value() == "open"
     assert page.locator(".ticket-head .state").inner_text() == "Open"
     assert page.evaluate("document.activeElement.localName") == "h1"
+
+
+def test_a_page_that_was_read_before_an_undo_does_not_take_it_back(
+    window: Window, key: Key, ticket: str
+) -> None:
+    page = window.page
+    page.goto(_at(ticket))
+    held: list[tuple[Route, APIResponse]] = []
+    page.route(page.url, lambda route: held.append((route, route.fetch())))
+    page.get_by_label("Status", exact=True).select_option("pending")
+    _says(page, "status", "Saved")
+    _wait_for(page, held, 1)
+    window.touch(_field(page, "status").get_by_role("button", name="Undo"))
+    _says(page, "status", "Undone")
+    route, old = held[0]
+    route.fulfill(response=old)
+    _wait_for(page, held, 2)
+    assert page.get_by_label("Status", exact=True).input_value() == "open"
+    assert page.locator(".ticket-head .state").inner_text() == "Open"
 
 
 def test_two_keys_resolve_a_ticket_and_assign_it_to_the_reader(

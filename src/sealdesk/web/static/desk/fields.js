@@ -114,6 +114,7 @@ onPart((part, signal) => {
     }
     keep(field, values);
     takeParts(state);
+    dispatch("desk:saved");
     const undo = state.querySelector("[data-save]");
     // The key undoes the last change.
     for (const each of queryAll("[data-key=z]")) if (each !== undo) delete each.dataset.key;

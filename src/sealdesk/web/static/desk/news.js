@@ -63,10 +63,14 @@ onPart((part, signal) => {
   };
 
   // The page itself, for what has changed on it. Once another ticket stands in its place, nothing.
+  let savedAt = 0; // When a field of this page was last saved.
+  document.addEventListener("desk:saved", () => (savedAt = performance.now()), { signal });
   const renew = paced(async () => {
     if (document.hidden || signal.aborted) return;
+    const askedAt = performance.now();
     const text = await poll(news.dataset.news.replace(/\/answering.*/, ""), news, { signal });
     if (text === null) return;
+    if (savedAt > askedAt) return renew(); // The page may be older than that.
     const next = parsePage(text);
     const anchor = reply ?? news;
     const top = anchor.getBoundingClientRect().top;
