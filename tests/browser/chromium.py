@@ -61,6 +61,10 @@ _WATCH = f"""for (const event of ["load", "click", "change", "pagehide"]) {{
     if (beyond) console.error(`${{location.pathname}} ${{beyond}}`);
   }}, true);
 }}"""
+# What the page takes away by itself after some seconds, such as an undo, stays for a slow machine.
+_STAY = """const later = setTimeout;
+window.setTimeout = (work, ms, ...rest) =>
+  later(work, String(work).includes("replaceChildren()") ? 600_000 : ms, ...rest);"""
 # Every label that a button gets.
 _NOTE_LABELS = """(button) => {
   const labels = (window.labels ??= {})[button.dataset.copy] = [];
@@ -92,7 +96,7 @@ class Window:
         self._base_url = base_url
         self.context: BrowserContext = browser.new_context(**self._how)
         self.context.set_default_timeout(_TIMEOUT_MS)
-        self.context.add_init_script(_WATCH)
+        self.context.add_init_script(f"{{ {_WATCH} {_STAY} }}")
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self._loaded: set[Path] = set()
@@ -115,6 +119,7 @@ class Window:
         if self.page.url.startswith(self._base_url):
             self.page.evaluate("localStorage.clear(), sessionStorage.clear()")
         self.page.goto("about:blank")  # a page that stays open goes on asking the service
+        self.page.mouse.move(0, 0)  # a list below the pointer is not replaced
         self.page.unroute_all()
         if self.page.viewport_size != self._how["viewport"]:
             self.page.set_viewport_size(self._how["viewport"])

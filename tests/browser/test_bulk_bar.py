@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
@@ -49,7 +50,7 @@ def test_a_change_concerns_all_tickets_of_a_view(window: Window, tenant: Tenant)
     whole = page.get_by_role("button", name="All of this view")
     whole.evaluate("(button) => { button.click(); button.click(); }")
     page.get_by_text("52 selected").wait_for()
-    assert page.locator(".pick").count() == 52, "each once"
+    expect(page.locator(".pick")).to_have_count(52)  # each once
     for priority in ("low", "urgent"):  # the second one while the first one runs
         page.locator("[data-bulk] [data-field=priority]").select_option(priority)
     page.get_by_text("52 tickets were changed").wait_for()

@@ -145,6 +145,23 @@ def test_a_log_out_elsewhere_ends_the_stream(window: Window, tenant: Tenant) -> 
     wait_until(lambda: not window.page.evaluate("isLive()"))
 
 
+def test_what_is_read_again_is_read_once_at_a_time(window: Window, tenant: Tenant) -> None:
+    """Otherwise an older response could come after a newer one, and stay."""
+    open_inbox(window)
+    most = window.page.evaluate("""async () => {
+      const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+      let [running, most, done] = [0, 0, 0];
+      const again = paced(async () => {
+        most = Math.max(most, running += 1);
+        await pause(600);
+        [running, done] = [running - 1, done + 1];
+      });
+      for (again(), again(); done < 2;) await pause(20);
+      return most;
+    }""")
+    assert most == 1
+
+
 def open_ticket(window: Window, ticket_id: str) -> None:
     window.page.goto(f"/tickets/{ticket_id}")
     wait_for_stream(window)
@@ -159,7 +176,7 @@ def test_a_reply_of_the_customer_is_on_the_page_at_once_and_a_draft_stays(
     page.locator("#reply").fill("We are looking into it.")
     reply(key, ticket["id"], "Is anybody there?")
     page.get_by_text("Is anybody there?").wait_for()
-    assert page.locator("#reply").input_value() == "We are looking into it."
+    expect(page.locator("#reply")).to_have_value("We are looking into it.")
     # The reply was seen, so it does not stop the answer.
     wait_until(lambda: page.locator("[name=seen]").get_attribute("value") != "")
     page.locator("#composer button.main").click()
@@ -214,7 +231,7 @@ def test_a_reply_without_a_server_is_sent_by_itself_and_once(
     page.evaluate("connect()")
     page.locator("#composer button.main").click()
     page.get_by_text("Offline: your text is kept.").wait_for()
-    assert page.locator("#reply").input_value() == "Sent in a tunnel."
+    expect(page.locator("#reply")).to_have_value("Sent in a tunnel.")
     window.context.set_offline(False)
     page.locator("[data-renewed=conversation]").get_by_text("Sent in a tunnel.").wait_for()
     listed = key.get(f"{TICKETS}/{ticket['id']}/replies").json()["data"]

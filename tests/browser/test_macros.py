@@ -46,7 +46,8 @@ def test_macros_are_previewed_put_in_and_sent(window: Window, tenant: Tenant) ->
     expect(reply).to_have_value(f"{written} ;nothing Best wishes")
     page.keyboard.press("Control+z")
     expect(reply).to_have_value(f"{written} ;nothing ;BYE")
-    page.keyboard.press("Control+Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Control+Enter")
     page.locator("article", has_text=";nothing ;BYE").wait_for()
     sent = key.get(f"{TICKETS}/{ticket['id']}").json()["data"]
     assert (sent["priority"], sent["tags"], sent["status"]) == ("urgent", [], "pending")

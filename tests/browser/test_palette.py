@@ -59,7 +59,7 @@ def test_the_last_tickets_end_with_the_session(window: Window, tenant: Tenant, a
     assert "saucer" in page.evaluate("localStorage.visited")
     window.open_menu()
     window.press("Log out")
-    assert page.evaluate("localStorage.visited") is None
+    page.wait_for_function("localStorage.visited === undefined")
 
 
 def test_a_colleague_in_the_same_browser_does_not_see_them(

@@ -1,5 +1,6 @@
 """The ticket beside the list on a wide window, and the way from one ticket to the next."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -27,8 +28,7 @@ def wide(window: Window) -> Window:
 def test_keys_lead_through_the_view_and_back(window: Window, orders: list[str]) -> None:
     page = window.page
     page.goto(INBOX)
-    page.get_by_role("link", name="Order 2").click()
-    page.get_by_role("heading", name="Order 2").wait_for()
+    window.follow("Order 2")
     page.keyboard.press("j")
     page.get_by_role("heading", name="Order 1").wait_for()
     page.get_by_role("link", name="Next ticket").click()
@@ -56,8 +56,8 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     ticket.get_by_role("heading", name="Order 2").wait_for()
-    assert f"{INBOX}/{orders[0]}" in page.url
-    assert page.evaluate("document.activeElement.dataset.beside") == "ticket"
+    expect(page).to_have_url(re.compile(f"{INBOX}/{orders[0]}"))
+    page.wait_for_function("document.activeElement.dataset.beside === 'ticket'")
     page.keyboard.press("j")
     ticket.get_by_role("heading", name="Order 1").wait_for()
     expect(page.locator("#list .current")).to_contain_text("Order 1")
@@ -67,7 +67,7 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
     page.go_back()
     ticket.get_by_role("heading", name="Order 2").wait_for()
     page.keyboard.press("u")
-    assert page.evaluate("document.activeElement.closest('[data-ticket]') !== null")
+    page.wait_for_function("document.activeElement.closest('[data-ticket]') !== null")
     # A ticket that is opened by its address has the list beside it.
     page.goto(f"{INBOX}/{orders[2]}")
     page.get_by_role("region", name="Tickets").get_by_role("link", name="Order 1").wait_for()
@@ -82,8 +82,7 @@ def test_what_was_asked_for_an_earlier_ticket_is_not_shown_in_the_next(
 ) -> None:
     page = wide.page
     page.goto(INBOX)
-    page.get_by_role("link", name="Order 2").click()
-    page.get_by_role("heading", name="Order 2").wait_for()
+    wide.follow("Order 2")
     held: list[Route] = []
     page.route(f"**{INBOX}/{orders[0]}", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
     with page.expect_request(f"**{INBOX}/{orders[0]}"):  # The change is told by the live stream.
@@ -97,6 +96,26 @@ def test_what_was_asked_for_an_earlier_ticket_is_not_shown_in_the_next(
     expect(page.get_by_role("heading", name="Order 0")).to_have_count(0)
     expect(page.get_by_role("heading", name="Order 2")).to_have_count(0)
     expect(page.get_by_role("heading", name="Order 1")).to_have_count(1)
+
+
+def test_of_two_tickets_that_are_asked_for_at_once_the_later_one_is_shown(
+    wide: Window, orders: list[str]
+) -> None:
+    page = wide.page
+    page.goto(INBOX)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Side by side").click()
+    held: list[Route] = []
+    page.route(f"**{INBOX}/{orders[0]}", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
+    with page.expect_request(f"**{INBOX}/{orders[0]}"):
+        page.get_by_role("link", name="Order 2").click()
+    page.get_by_role("link", name="Order 1").click()
+    ticket = page.get_by_role("region", name="Ticket", exact=True)
+    ticket.get_by_role("heading", name="Order 1").wait_for()
+    with page.expect_event("requestfinished", lambda each: each.url.endswith(orders[0])):
+        held[0].continue_()
+    expect(ticket.get_by_role("heading", name="Order 2")).to_have_count(0)
+    expect(page).to_have_url(re.compile(f"{INBOX}/{orders[1]}"))
 
 
 def test_a_ticket_opened_by_its_address_leads_through_the_list_beside_it(

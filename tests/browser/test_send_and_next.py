@@ -20,14 +20,15 @@ def test_three_tickets_are_resolved_by_keyboard_alone(window: Window, tenant: Te
     orders = [key.ticket(subject=f"Order {n}")["id"] for n in (1, 2, 3)]
     page.goto(INBOX)
     page.keyboard.press("j")
-    page.keyboard.press("Enter")
+    with page.expect_navigation():  # keys before it would be lost
+        page.keyboard.press("Enter")
     for number in (3, 2, 1):
         page.get_by_role("heading", name=f"Order {number}").wait_for()
         page.keyboard.press("r")
         page.keyboard.type(f"Order {number} is on its way")
-        page.keyboard.press("Control+Shift+Enter")
+        with page.expect_navigation():
+            page.keyboard.press("Control+Shift+Enter")
         page.locator("#said", has_text="Sent.").wait_for()
-        # "Sent." may still be of the ticket before.
         page.wait_for_function(f"!{_DRAFTS}.length")
     page.wait_for_url(f"**{INBOX}")
     found = [key.get(f"{TICKETS}/{one}").json()["data"] for one in orders]
@@ -40,9 +41,11 @@ def test_send_and_next_leaves_the_ticket_open(window: Window, tenant: Tenant) ->
     orders = [key.ticket(subject=f"Order {n}")["id"] for n in (1, 2)]
     page.goto(INBOX)
     page.keyboard.press("j")
-    page.keyboard.press("Enter")
+    with page.expect_navigation():  # keys before it would be lost
+        page.keyboard.press("Enter")
     page.get_by_label("Your reply").fill("One moment")
-    page.keyboard.press("Control+Alt+Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Control+Alt+Enter")
     page.get_by_role("heading", name="Order 1").wait_for()
     assert key.get(f"{TICKETS}/{orders[1]}").json()["data"]["status"] == "open"
     # Keys lead on from here.

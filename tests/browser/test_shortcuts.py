@@ -1,6 +1,6 @@
 """Single-key shortcuts can be turned off, because speech input triggers them (WCAG 2.1.4)."""
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
@@ -17,7 +17,7 @@ def test_single_key_shortcuts_stay_off_once_turned_off(window: Window, tenant: T
     page.goto(f"{INBOX}/{ticket['id']}")
     _focused_by(page, "r")
     page.keyboard.type("Hello")
-    assert page.get_by_label("Your reply").input_value() == ""
+    expect(page.get_by_label("Your reply")).to_have_value("")
     page.goto(INBOX)
     page.locator("#keys").evaluate("dialog => dialog.showModal()")
     page.get_by_label("Enable single-key shortcuts").check()
@@ -32,12 +32,12 @@ def test_help_and_search_are_keys_of_every_page(window: Window, tenant: Tenant) 
         page.goto(path)
         page.keyboard.press("?")
         listed = page.get_by_role("dialog", name="Shortcuts").get_by_role("term")
-        assert "/" in listed.all_inner_texts()
-        assert page.evaluate("document.activeElement.textContent") == "Close"
+        expect(listed.get_by_text("/", exact=True)).to_be_visible()
+        page.wait_for_function("document.activeElement.textContent === 'Close'")
         page.keyboard.press("Escape")
         page.keyboard.press("/")
         page.keyboard.type("or?")
-        assert page.get_by_role("searchbox", name="Search tickets").input_value() == "or?"
+        expect(page.get_by_role("searchbox", name="Search tickets")).to_have_value("or?")
 
 
 def test_the_help_lists_the_controls_of_the_page(window: Window, tenant: Tenant) -> None:

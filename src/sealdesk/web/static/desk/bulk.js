@@ -116,16 +116,15 @@ const forEachOf = async (entries, work, atOnce = 4) => {
   return results;
 };
 // Loads the list again: rows that no longer belong to the view go, and the focus stays at its place.
-let [askedLists, shownList] = [0, 0]; // An older list does not replace a newer one.
 const reloadList = async () => {
   const number = askedLists += 1;
-  const place = rows().indexOf(currentRow());
-  const hadFocus = !document.activeElement.closest("[data-bulk] input");
-  const chosen = new Set(ticked().map((row) => checkbox(row).value));
   const text = await (await fetch(listAddress, { redirect: "manual" })).text();
   const next = parsePage(text);
   if (!next.getElementById("list") || number < shownList) return;
   shownList = number;
+  const place = rows().indexOf(currentRow());
+  const hadFocus = !document.activeElement.closest("[data-bulk] input");
+  const chosen = new Set(ticked().map((row) => checkbox(row).value));
   // The bulk bar stays, for its control may have the focus; an empty list has none.
   const rest = document.querySelector(".tickets") && next.querySelector(".tickets") ? ".tickets" : "#list";
   for (const part of [".tabs", rest]) {

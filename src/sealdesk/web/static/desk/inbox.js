@@ -21,8 +21,11 @@ onPart((part, signal) => {
     return text === null ? null : parsePage(text);
   };
   const replaceList = async () => {
+    const number = askedLists += 1;
     const next = await fetchPage(listAddress);
+    if (number < shownList) return true;
     if (!next?.getElementById("list") || isBusy()) return false;
+    shownList = number;
     // A marked row stays marked when the list is replaced once more.
     const seen = rows().filter((row) => !row.matches(".fresh"));
     const known = new Set(seen.map((row) => checkbox(row).value));
@@ -39,12 +42,13 @@ onPart((part, signal) => {
   const announce = async () => {
     if (document.hidden) return;
     try {
-      const notice = (await fetchPage(arrivals.dataset.poll))?.querySelector(".notice");
+      const since = arrivals.dataset.poll;
+      const notice = (await fetchPage(since))?.querySelector(".notice");
       if (!notice) return;
       if ("renews" in arrivals.dataset && !isBusy() && await replaceList()) {
         notice.className = "visually-hidden";
         notice.textContent = notice.dataset.added;
-      } else if (arrivals.textContent === notice.textContent) return;
+      } else if (since !== arrivals.dataset.poll || arrivals.innerHTML === notice.outerHTML) return;
       arrivals.replaceChildren(notice);
     } catch { /* No network: try again at the next interval. */ }
   };

@@ -6,6 +6,8 @@ const linkOf = (row) => row.querySelector("a");
 const OWN_LIST = "#list:not([data-beside] *)";
 // Where the list was loaded from. Beside a ticket it is not the address of the page.
 let listAddress = location.pathname + location.search;
+// An older list does not replace a newer one: they are numbered as they are asked for.
+let [askedLists, shownList] = [0, 0];
 // The id of the ticket that had the focus last: a field of the bulk bar takes the focus from its row.
 let currentId = null;
 const currentRow = () => rows().find((row) => checkbox(row).value === currentId);

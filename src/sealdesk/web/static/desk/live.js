@@ -108,27 +108,27 @@ const checkServer = async () => {
 };
 
 // Runs the work at once, and while more is asked for, after pauses that grow: a busy desk must not
-// make each page ask for everything again and again.
+// make each page ask for everything again and again. It never runs twice at a time, so that no older
+// response comes after a newer one.
 const LONGEST_PAUSE_MS = 8000;
 const paced = (work) => {
-  let pause = 0;
-  let timer = null;
+  let isRunning = false;
   let isDue = false;
   const run = async () => {
-    isDue = false;
-    pause = Math.min(pause ? pause * 2 : 500, LONGEST_PAUSE_MS);
-    timer = setTimeout(() => {
-      timer = null;
-      if (isDue) run();
-      else pause = 0;
-    }, pause);
-    try {
-      await work();
-    } catch { /* No network: the next event or poll tries again. */ }
+    isRunning = true;
+    for (let pause = 500; isDue; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      isDue = false;
+      const paused = new Promise((resolve) => setTimeout(resolve, pause));
+      try {
+        await work();
+      } catch { /* No network: the next event or poll tries again. */ }
+      await paused;
+    }
+    isRunning = false;
   };
   return () => {
     isDue = true;
-    if (!timer) run();
+    if (!isRunning) run();
   };
 };
 

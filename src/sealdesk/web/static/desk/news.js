@@ -40,13 +40,18 @@ onPart((part, signal) => {
   if (!news) return;
   const { topic } = news.dataset;
   const reply = part.querySelector("textarea[data-draft]");
-  const show = (text) => {
-    if (text !== null && text.trim() !== news.innerHTML.trim()) news.innerHTML = text;
+  let [asked, shown] = [0, 0]; // An older response does not replace a newer one.
+  const show = async (options) => {
+    const number = asked += 1;
+    const text = await poll(news.dataset.news, news, options);
+    if (text === null || number < shown) return;
+    shown = number;
+    if (text.trim() !== news.innerHTML.trim()) news.innerHTML = text;
   };
   const token = () => document.querySelector("[name=form_token]").value;
   const tell = async (writing) => {
     const body = new URLSearchParams({ form_token: token(), writing });
-    show(await poll(news.dataset.news, news, { method: "POST", body }));
+    await show({ method: "POST", body });
   };
   let hasDraft = false;
   let updatedAt = performance.now(); // The page itself was up to date.
@@ -58,7 +63,7 @@ onPart((part, signal) => {
     updatedAt = performance.now();
     try {
       if (hasDraft || hadDraft) await tell(hasDraft ? "yes" : "no");
-      else show(await poll(news.dataset.news, news));
+      else await show();
     } catch { /* No network: try again at the next interval. */ }
   };
 
@@ -83,12 +88,12 @@ onPart((part, signal) => {
     news.dataset.news = next.querySelector("[data-news]")?.dataset.news ?? news.dataset.news;
     document.dispatchEvent(new CustomEvent("desk:fields", { detail: next }));
     if (document.activeElement === reply) scrollBy(0, anchor.getBoundingClientRect().top - top);
-    show(await poll(news.dataset.news, news, { signal }));
+    await show({ signal });
     // A closed ticket has a form that reopens it in place of the composer.
     if (Boolean(seen) !== Boolean(nextSeen) && !reply?.value.trim()) location.reload();
   });
   const look = paced(async () => {
-    if (!document.hidden) show(await poll(news.dataset.news, news));
+    if (!document.hidden) await show();
   });
   document.addEventListener("desk:ticket", ({ detail }) => {
     if (detail.ticketId === topic) renew();

@@ -51,12 +51,16 @@ const refusalOf = ({ status }) => {
   return known[status] ?? dataset.unopened;
 };
 let besideEnding = null;
-// Shows the main content of a page in the second pane; what it says if it is none of ours.
+let besideCount = 0;
+// Shows the main content of a page in the second pane; what it says if it is none of ours, and
+// nothing if another one was asked for meanwhile.
 const loadBeside = async (address) => {
+  const mine = besideCount += 1;
   beside.ariaBusy = "true";
   try {
     const early = await takePrefetched(address);
     const response = early ?? await fetchTicket(address);
+    if (mine !== besideCount) return {};
     const content = response.page.querySelector("main");
     if (!content?.querySelector("[data-visited], #list")) return { refusal: refusalOf(response) };
     besideEnding?.abort();
@@ -67,12 +71,15 @@ const loadBeside = async (address) => {
     requestAnimationFrame(() => setTimeout(prefetchNext));
     return { address: response.url, title: response.page.title };
   } catch {
-    return { refusal: document.body.dataset.unopened };
-  } finally { beside.ariaBusy = null; }
+    return mine === besideCount ? { refusal: document.body.dataset.unopened } : {};
+  } finally {
+    if (mine === besideCount) beside.ariaBusy = null;
+  }
 };
 const openBeside = async (address, isNew) => {
   const shown = await loadBeside(address);
   if (shown.refusal) return say(shown.refusal);
+  if (!shown.address) return;
   if (isNew) history.pushState(null, "", shown.address);
   document.title = shown.title;
   const id = new URL(shown.address).pathname.split("/").pop();
@@ -95,7 +102,10 @@ if (beside?.dataset.beside === "ticket") {
   addEventListener("popstate", () => {
     if (isTicket(location) && isSplit()) openBeside(location.href, false);
     else if (location.pathname + location.search !== listAddress) location.reload();
-    else beside.replaceChildren();
+    else {
+      besideCount += 1; // What is on its way is not shown any more.
+      beside.replaceChildren();
+    }
   });
 } else if (beside) {
   onPart((part) => {

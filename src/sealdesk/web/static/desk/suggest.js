@@ -11,6 +11,7 @@ onPart((part, signal) => {
     let removals = [];
     let at = -1;
     let timer;
+    let givenUp = 0; // How often: no list opens for what was asked before.
     const isOpen = () => opened?.select === input;
     const before = () => many === undefined ? "" : input.value.slice(0, input.value.lastIndexOf(",") + 1);
     const typed = () => input.value.slice(before().length).trim();
@@ -61,6 +62,7 @@ onPart((part, signal) => {
     };
     const ask = async () => {
       const { value } = input;
+      const times = givenUp;
       const words = typed();
       let found;
       try {
@@ -68,7 +70,7 @@ onPart((part, signal) => {
         if (!response.ok) return;
         found = [...parsePage(await response.text()).querySelectorAll("option")];
       } catch { return; } // No network: nothing is suggested.
-      if (input.value !== value || document.activeElement !== input) return;
+      if (input.value !== value || times !== givenUp || document.activeElement !== input) return;
       options = found;
       const isKnown = options.some((each) => identityOf(each.value) === identityOf(words));
       if (createText && words && !isKnown) options.push(new Option(createText.replace("{}", words), words));
@@ -77,6 +79,11 @@ onPart((part, signal) => {
       removals = there.map((tag) => new Option(removeText.replace("{}", tag), tag));
       options.push(...removals);
       show();
+    };
+    const giveUp = () => {
+      clearTimeout(timer);
+      givenUp += 1;
+      closeList();
     };
     const askSoon = () => {
       clearTimeout(timer);
@@ -93,8 +100,8 @@ onPart((part, signal) => {
       if (step && isOpen()) mark(at + step);
       else if (step) ask();
       else if (event.key === "Enter" && options[at]) take(options[at]);
-      else if (event.key === "Escape") closeList();
-      else return event.key === "Enter" ? closeList() : undefined;
+      else if (event.key === "Escape") giveUp();
+      else return event.key === "Enter" ? giveUp() : undefined;
       event.preventDefault();
       event.stopPropagation();
     });
