@@ -146,7 +146,7 @@ def test_of_concurrent_requests_the_first_ones_are_accepted(url: str) -> None:
 
 def test_charged_units_count_in_all_processes(url: str) -> None:
     async def work() -> None:
-        tenant = Budget(a_key(), 60, 10)  # 10 units, and another each second
+        tenant = Budget(a_key(), 6, 100)  # 10 units, and another each ten seconds
         async with started(url) as limiters:
             for limiter in limiters[:2]:
                 limiter.charge(tenant, 6)
@@ -183,7 +183,7 @@ def test_a_refused_tenant_is_not_charged_to_the_key(url: str) -> None:
 
 def test_both_budgets_are_spent_in_one_round_trip(url: str) -> None:
     async def work() -> None:
-        tenant, key = Budget(a_key(), 600, 10), Budget(a_key(), 2)
+        tenant, key = Budget(a_key(), 6, 1000), Budget(a_key(), 2)
         async with started(url, 1) as limiters:
             states = [await limiters[0].take_both(tenant, key) for _ in range(4)]
         assert [key.accepted for _, key in states] == [True, True, False, False]

@@ -14,6 +14,7 @@ import pytest
 
 from sealdesk.db.engine import Tx
 from sealdesk.db.factory import open_database
+from sealdesk.http_client import client
 from sealdesk.webhooks.delivery import deliverer
 from sealdesk.webhooks.store import deliveries as delivery_store
 from sealdesk.webhooks.store import endpoints as endpoint_store
@@ -90,7 +91,7 @@ def test_lease_of_another_process_is_respected_until_it_expires(
 ) -> None:
     tenant = timed_service.tenant()
     made(tenant.admin(), receiver)
-    leased_until(tenant, timed_service.clock.now_us() + 60_000_000)
+    leased_until(tenant, timed_service.clock.now_us() + 3600 * 1_000_000)
     record_events(tenant, 1)
     sees_one = "SELECT 1 FROM deliveries WHERE tenant_id = :id LIMIT 1"
     wait_until(lambda: bool(timed_service.rows(sees_one, id=tenant.id)))
@@ -99,7 +100,7 @@ def test_lease_of_another_process_is_respected_until_it_expires(
     record_events(other, 1)
     wait_until(lambda: are_all_done(other, 1))
     assert len(receiver.got) == 1
-    timed_service.clock.advance(61)
+    timed_service.clock.advance(3601)
     receiver.wait(2)
 
 
@@ -107,6 +108,7 @@ def test_lease_is_renewed_while_a_receiver_is_slow(
     timed_service: Service, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deliverer, "RENEW_EVERY_S", 0.1)
+    monkeypatch.setattr(client, "TOTAL_S", 600.0)
     tenant = timed_service.tenant()
     made(tenant.admin(), receiver)
     goes_on = receiver.holds(1)
@@ -148,6 +150,7 @@ def test_redelivery_during_an_attempt_is_not_sent_concurrently(
     service: Service, tenant: Tenant, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deliverer, "RENEW_EVERY_S", 0.1)  # and looks for more then
+    monkeypatch.setattr(client, "TOTAL_S", 600.0)
     admin = tenant.admin()
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}/deliveries"
     goes_on = receiver.holds(3)
@@ -204,8 +207,9 @@ def test_leases_of_a_killed_server_end_at_the_next_start(
 
 
 def test_shutdown_waits_for_requests_in_flight_and_stores_them(
-    installation: Begin, receiver: Receiver
+    installation: Begin, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(deliverer, "END_S", 60.0)
     receiver.answers(after_s=0.5)
     with installation() as service:
         tenant = service.tenant()

@@ -130,7 +130,7 @@ def test_a_refused_password_is_not_repeated(tester: Trials) -> None:
 def test_a_server_that_hangs_ends_the_step(
     tester: Trials, servers: MailServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_test, "STEP_S", 0.5)
+    monkeypatch.setattr(connection_test, "STEP_S", 5.0)  # which slower steps before it keep
     starts = {"smtp_host": None, "imap_security": "starttls"}
     failed = tester.failure(imap_port=servers.silent_port, **starts)
     assert failed == ("imap", "tls", "timed_out")

@@ -122,13 +122,14 @@ def test_nothing_is_sent_to_a_server_whose_certificate_has_expired(
 def test_what_concerns_the_whole_mailbox_uses_up_no_attempt(
     desk: Desk, server: MailServer, command: str, refusal: str, code: str
 ) -> None:
-    server.answers[command] = [refusal]
+    server.answers[command] = [refusal] * 99  # until the test has seen it
     ticket = desk.ticket(ANA)
     desk.reply(ticket)
     wait_until(lambda: problem(desk) is not None or desk.delivery(ticket) == "failed")
     found = until_failing(desk, code) if problem(desk) else {"detail": "the message has failed"}
     assert refusal.partition(" ")[2] in found["detail"]
-    desk.service.clock.advance(6)
+    server.answers.clear()
+    desk.service.clock.advance(301)  # the longest pause
     until_sent(desk, ticket)
     wait_until(lambda: problem(desk) is None)
     assert len(server.received) == 1
