@@ -148,11 +148,11 @@ def test_events_of_concurrent_writers_are_complete_and_in_order(
             late = stack.enter_context(late_writer(service, tenant))
             written += _write_late(late)
         for writer in writers:
-            written += writer.result(30)
+            written += writer.result(120)
         rows = [row["id"] for row in feed.recorded() if row["type"] == "ticket.created"]
         is_over.set()
         for done in (*walks, *sequencers):
-            done.result(30)
+            done.result(120)
     assert sorted(rows) == sorted(written)
     assert [reader.seen for reader in readers] == [rows, rows]
 
