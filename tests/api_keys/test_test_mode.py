@@ -202,7 +202,7 @@ def test_retries_of_a_webhook_become_due_when_the_clock_goes_ahead(tenant: Tenan
     key = key_for_tests(tenant)
     with receiving() as receiver:
         endpoint_id = _endpoint(key, receiver)
-        receiver.answers(500)
+        receiver.answers(500, headers={"Retry-After": "300"})
         key.ticket()
         for attempt in range(1, 5):
             receiver.wait(attempt)
@@ -216,7 +216,7 @@ def test_retries_of_live_webhooks_keep_the_real_time(service: Service, tenant: T
     advance(key, _WEEK_S)
     with receiving() as receiver:
         endpoint_id = _endpoint(live, receiver)
-        receiver.answers(500)
+        receiver.answers(500, headers={"Retry-After": "300"})
         live.ticket()
         receiver.wait(1)
         wait_until(lambda: _delivery(live, endpoint_id)["attempt_count"] == 1)

@@ -288,7 +288,7 @@ def test_waiting_deliveries_are_retried_by_a_button(
     visitor: Visitor, tenant: Tenant, receiver: Receiver
 ) -> None:
     at = _add(visitor, receiver, everything=[], events="ticket.created")
-    receiver.answers(500, b"no")
+    receiver.answers(500, b"no", {"Retry-After": "300"})  # and not by itself meanwhile
     tenant.key().ticket()
     wait_until(lambda: "retry-now" in visitor.get(at).answer.text)
     receiver.answers(200, b"ok")
