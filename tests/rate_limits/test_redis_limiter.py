@@ -146,7 +146,7 @@ def test_of_concurrent_requests_the_first_ones_are_accepted(url: str) -> None:
 
 def test_charged_units_count_in_all_processes(url: str) -> None:
     async def work() -> None:
-        tenant = Budget(a_key(), 6, 100)  # 10 units, and another each ten seconds
+        tenant = Budget(a_key(), 60, 10)  # 10 units, and another each second
         async with started(url) as limiters:
             for limiter in limiters[:2]:
                 limiter.charge(tenant, 6)
