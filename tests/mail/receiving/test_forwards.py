@@ -60,10 +60,21 @@ Pękła."""
         ("Fwd: Bowl", APPLE, "", "It broke."),
         ("Fwd: Bowl", THUNDERBIRD, "", "It broke."),
         ("PD: Miska", POLISH, "", "Pękła."),
+        ("轉發: 碗", GMAIL, "Please take over.", "It broke."),
         ("[EXT] Fwd: Bowl", GMAIL, "Please take over.", "It broke."),
         ("[Fwd: Bowl]", GMAIL, "Please take over.", "It broke."),
     ],
-    ids=["outlook", "no mark", "gmail", "apple", "thunderbird", "polish", "tag", "brackets"],
+    ids=[
+        "outlook",
+        "no mark",
+        "gmail",
+        "apple",
+        "thunderbird",
+        "polish",
+        "chinese",
+        "tag",
+        "brackets",
+    ],
 )
 def test_the_customer_of_a_forward_is_read(
     subject: str, text: str, before: str, after: str

@@ -69,7 +69,8 @@ _ORIGINAL = _phrases("""
     mensaje original, messaggio originale, oorspronkelijk bericht, mensagem original,
     oprindelig meddelelse, ursprungligt meddelande, opprinnelig melding, oryginalna wiadomość,
     wiadomość oryginalna, původní zpráva, alkuperäinen viesti, исходное сообщение, eredeti üzenet,
-    özgün ileti, - original -, 元のメッセージ, 原始邮件, 郵件原件, 원본 메시지, original appointment
+    özgün ileti, - original -, 元のメッセージ, 原始邮件, 郵件原件, 원본 메시지,
+    original appointment, original-nachricht
 """)
 _FORWARDED = ("forwarded message", "weitergeleitete nachricht", "message transféré")
 _SEPARATOR = re.compile(r"[-_=*](?:[ ]?[-_=*]){2,}")
@@ -78,7 +79,8 @@ _MAX_BEFORE = 200  # lines of the one who forwards
 _FORWARD = re.compile(
     r"\s*(?:\[(?:ext|external)\]\s*)?\[?"
     r"(?:fwd?|wg|tr|rv|i|vs|vb|enc|doorst|doorsturen|doorgestuurd|pd|vl|fs|ilt|ynt|rm|videresendt|"
-    r"vidarebefordrat|továbbítás|пересл|пер|πρθ|προώθ|הועבר|إعادة توجيه|转发|轉寄|転送|전달)"
+    r"vidarebefordrat|továbbítás|пересл|пер|πρθ|προώθ|הועבר|إعادة توجيه|转发|轉寄|轉發|転送|전달|"
+    r"ส่งต่อ|chuyển tiếp|edasi|prosl|posredovano)"
     r"\s*[:：]\s*",
     re.IGNORECASE,
 )
@@ -186,7 +188,7 @@ def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
     """Whether nothing after this line was written for this message."""
     line = lines[at]
     if not line or line.startswith(">"):
-        return False
+        return _is_of_groupwise(line)
     if line.rstrip(" ") == "--" or _is_original(line):
         return True
     if line.startswith(_RULE):
@@ -196,6 +198,12 @@ def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
     count = _attribution_lines(lines, at)
     following = (each for each in lines[at + count : at + count + 3] if each.strip())
     return count > 0 and not next(following, "").startswith(">")
+
+
+def _is_of_groupwise(line: str) -> bool:
+    """Whether it is `>>> Ann <a@example.com> 12.11.2026 09:14 >>>`."""
+    is_marked = line.startswith(">>> ") and line.rstrip().endswith(">>>")
+    return is_marked and None not in (_ADDRESS.search(line), _TIME.search(line))
 
 
 def _is_original(line: str) -> bool:
@@ -377,4 +385,5 @@ def _without_separator(lines: list[str], start: int) -> int:
     above = start
     while above > 0 and not lines[above - 1].strip():
         above -= 1
-    return above - 1 if above > 0 and _SEPARATOR.fullmatch(lines[above - 1].strip()) else start
+    rule = lines[above - 1].strip() if above > 0 else ""
+    return above - 1 if _SEPARATOR.fullmatch(rule) or _is_ruled(rule) else start
