@@ -54,6 +54,9 @@ def encodings(text: str) -> dict[str, str]:
         "soft line breaks": wrapped(text, "=\n"),
         "hard line breaks": wrapped(text, "\r\n"),
         "quoted line breaks": wrapped(text, "\n> > ", 20),
+        "at in words": text.replace("@", " [at] "),
+        "space before @": text.replace("@", " @"),
+        "link behind it": text.replace("@", f"<mailto:{text}>@"),
         "zero-width characters": wrapped(text, "\u200b", 5),
         "spaces": wrapped(text, " ", 7),
     }
@@ -77,7 +80,8 @@ def test_a_token_is_found_in_each_spelling(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name", ["plain", "upper case", "SafeLinks", "urldefense v2", "urldefense v3", "entities",
-             "twice percent-encoded", "soft line breaks", "quoted line breaks"],
+             "twice percent-encoded", "soft line breaks", "quoted line breaks",
+             "zero-width characters", "at in words", "space before @", "link behind it"],
 )  # fmt: skip
 def test_the_reply_address_of_another_ticket_is_found_too(name: str) -> None:
     other = new_reply_code()
@@ -119,7 +123,7 @@ def _count_calls(text: str) -> int:
 def test_the_work_grows_with_the_text() -> None:
     repeated = (
         "%25", "%2525252b", "&amp;", "&amp;#43;", "=3D", "+a\n>", "-2b", "/ticket/a", "=\n", "a=b&",
-        f"{ADDRESS} ", f"{TOKEN}%", SECRETS.prefixes[0], "+" + "a\n" * 20,
+        f"{ADDRESS} ", f"{TOKEN}%", SECRETS.prefixes[0], "+" + "a\n" * 20, "+a\u200b",
     )  # fmt: skip
     for each in repeated:
         small, large = (_count_calls(each * (size // len(each))) for size in (2_500, 20_000))

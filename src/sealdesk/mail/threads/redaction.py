@@ -18,11 +18,14 @@ _HIDDEN = "…"
 _LINK_TOKEN_LENGTH = 84  # 52 bytes in base32: fingerprint, SIV, ticket id and hash
 _FINGERPRINT_LENGTH = 6  # the characters of base32 that 4 bytes determine
 _MAX_ROUNDS = 4  # a filter encodes once, and two filters may follow each other
-_WRAP = r"(?:=?\r?\n[>|\s]{0,20})?"
+# Filters and editors put them where a line may be broken.
+_INVISIBLE = "[\u00ad\u200b-\u200f\u2060\ufeff]"
+_WRAP = rf"(?:=?\r?\n[>|\s]{{0,20}}|{_INVISIBLE}{{1,3}})?"
 _TOKEN = rf"{_WRAP}(?:[a-z2-7]{_WRAP}){{26}}"
 # Of any ticket. urldefense writes + as -2B or *.
 _REPLY_ADDRESS = re.compile(
-    rf"(?:[+*]|[-=%]2b)({_TOKEN})(?=[@*]|[-=%]40)", re.IGNORECASE | re.ASCII
+    rf"(?:[+*]|[-=%]2b)({_TOKEN})[ \t]?(?=[@*]|[-=%]40|[\[(]at[\])]|<mailto:)",
+    re.IGNORECASE | re.ASCII,
 )
 # Of any installation.
 _LINK = re.compile(r"/(?:ticket|r)/([a-z2-7]{40,200})", re.IGNORECASE | re.ASCII)
