@@ -81,7 +81,8 @@ def test_programs_and_the_desks_own_domain_write_for_whom_reply_to_names() -> No
                    "notifications@forms.example", "form_submission@forms.example",
                    "root@web.example", "kontakt-formular@web.example",
                    "formresponses@web.example", "nie-odpowiadaj@web.example",
-                   "no-response@web.example"):  # fmt: skip
+                   "no-response@web.example", "robot@web.example",
+                   "automated@web.example"):  # fmt: skip
         assert _author(sender, "Website", reply_to=DORA) == DORA.address
     # People who give another address of theirs, and colleagues at the same domain.
     assert _author("eve@shop.example", "Dora", reply_to=DORA) == "eve@shop.example"
@@ -104,6 +105,8 @@ def test_neither_the_desk_nor_nobody_is_chosen_instead() -> None:
 def test_a_message_without_a_sender_has_an_author_whom_nothing_reaches() -> None:
     assert author(ParsedMessage(), OWN).address == UNKNOWN_SENDER
     assert not author(ParsedMessage(sender=Address("root@localhost")), OWN).is_known
+    # `From: Ann </O=SHOP/OU=EXCHANGE/CN=ANN>`
+    assert author(ParsedMessage(reply_to=(DORA,)), OWN).address == DORA.address
 
 
 def test_answers_go_to_reply_to_but_never_to_the_desk() -> None:
@@ -126,6 +129,15 @@ def test_the_answer_to_a_form_reaches_whom_it_names(desk: Desk) -> None:
     ticket = desk.ticket()
     assert ticket["customer"]["email"] == "ida@example.test"
     assert list(desk.tokens(ticket)) == ["ida@example.test"]
+
+
+def test_each_of_two_authors_takes_part(desk: Desk) -> None:
+    both = "Ann <ann@example.test>, Bob <bob@example.test>"
+    sent_by = b"sender: Bob <bob@example.test>\r\n"
+    desk.get_mail(sent_by + message(sender=both, to=desk.address))
+    ticket = desk.ticket()
+    assert ticket["customer"]["email"] == "bob@example.test"
+    assert list(desk.tokens(ticket)) == ["ann@example.test", "bob@example.test"]
 
 
 @pytest.mark.parametrize("place", ["To", "Cc"])

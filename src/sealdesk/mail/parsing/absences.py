@@ -13,29 +13,32 @@ _AFTER = (
 )
 _NOTICES = (
     r"auto(?:matic|mated|matische|matisch)?[ -]?"
-    r"(?:reply|response|antwort|antwoord|reactie|beantwoording|rückmeldung|abwesenheits\w+)"
+    r"(?:reply|response|antwort|antwoord|reactie|beantwoording|rückmeldung|abwesenheits\w+"
+    r"|(?:eingangs|empfangs)bestätigung)"
     r"|auto-?(?:svar|odpowiedź|matiskt svar|matisk svar)|abwesenheits\w+"
     r"|urlaubsbenachrichtigung"
-    r"|r[ée]ponse automatique|respuesta autom[áa]tica|risposta automatica|resposta autom[áa]tica"
-    r"|message (?:automatique|d.absence)|notification d.absence|mensa(?:je|gem) autom[áa]tic[oa]"
-    r"|messaggio automatico|respuesta de ausencia|afwezigheids\w+|frånvaro\w+|fraværs\w+"
-    r"|poissaolo\w+|ausência temporária|automatyczna odpowiedź|odpowiedź automatyczna"
+    r"|r[ée]ponse (?:auto(?:matique)?|d.absence)|respuesta autom[áa]tica|risposta automatica"
+    r"|resposta autom[áa]tica|message (?:automatique|d.absence)|notification d.absence"
+    r"|mensa(?:je|gem) autom[áa]tic[oa]|messaggio automatico|respuesta de ausencia"
+    r"|afwezigheids\w+|frånvaro\w+|fraværs\w+|poissaolo\w+|ausência temporária"
+    r"|automatyczna odpowiedź|odpowiedź automatyczna"
     r"|automatick[áa] odpov[eě][ďd]\w?|automatikus válasz|răspuns automat|αυτόματη απάντηση"
     r"|автоматический ответ|автоответ|автоматична відповідь|автоматичен отговор"
     r"|automaattinen vastaus|otomatik yanıt|automatski odgovor|automatsko odgovaranje"
     r"|resposta automàtica|samodejni odgovor|automatinis atsakymas|automātisk[āa] atbilde"
     r"|automaatvastus|trả lời tự động|tự động trả lời|balasan otomatis|jawapan automatik"
     r"|sjálfvirkt svar|ตอบกลับอัตโนมัติ|स्वचालित उत्तर|(?:休假|外出时)?自动(?:回复|答复)"
-    r"|(?:外出時|不在時)?自動(?:返信|応答|回覆)|不在(?:通知|のお知らせ)|자동 ?(?:회신|응답)"
-    r"|부재 ?중 ?(?:자동 ?응답|메시지|알림)|رد تلقائي|מענה אוטומטי|תשובה אוטומטית"
+    r"|(?:外出時|不在時)?自動(?:返信|応答|回覆)|(?:不在|休暇)(?:通知|のお知らせ)"
+    r"|자동 ?(?:회신|응답)|부재 ?중 ?(?:자동 ?응답|메시지|알림)"
+    r"|(?:ال)?رد (?:ال)?تلقائي|מענה אוטומטי|תשובה אוטומטית"
 )
 _SELF = (
     r"(?:(?:i am|i.m|ich bin|je suis|estoy|estou|sono|ik ben|jestem|jag är|jeg er|olen|jsem|я"
     r"|меня|我(?:目前|现在)?) ?)?(?:(?:currently|derzeit|zurzeit|actuellement|momenteel) )?"
 )
 _AWAY = (
-    r"out[ -]of[ -](?:the )?office|away from (?:the |my )?(?:office|mail|desk)|nicht im büro"
-    r"|abs(?:ent|ence) du bureau|fuera de (?:la )?oficina|fuori (?:sede|ufficio)"
+    r"out[ -]of[ -](?:the )?office|(?:not in|away from) (?:the |my )?(?:office|mail|desk)"
+    r"|nicht im büro|abs(?:ent|ence) du bureau|fuera de (?:la )?oficina|fuori (?:sede|ufficio)"
     r"|assenza dall.ufficio|ausencia de (?:la )?oficina|(?:fora|ausente|ausência) do escritório"
     r"|buiten kantoor|niet aanwezig|poza biurem|nieobecn\w+ w biurze|inte på kontoret"
     r"|ikke (?:på kontoret|til ?stede)|poissa toimisto(?:sta|lta)|mimo kancelář\w*|házon kívül"
@@ -45,20 +48,23 @@ _AWAY = (
 # Words that begin ordinary subjects too: alone, or before a colon.
 _ABSENT = (
     r"ooo|absen(?:ce|t(?:\(?e\)?)?)|ausente|ausencia|ausência|assen(?:te|za)|afwezig(?:heid)?"
-    r"|frånvaro|fravær|nieobecn(?:[yae]|ość)|távollét|abwesen(?:d|heit)|außer haus|poissa"
-    r"|nepřítomnost|neprítomnosť|auto-?responder|en congés?|外出|外出中|休暇中|不在|부재 ?중"
-    r"|vacation (?:auto-?)?(?:reply|response|message|notice)"
+    r"|frånvar(?:o|ande)|fravær(?:ende)?|nieobecn(?:[yae]|ość)|távollét|abwesen(?:d|heit)"
+    r"|außer haus|poissa|nepřítomnost|neprítomnosť|auto-?responder|en congés?|外出|外出中"
+    r"|休暇中|不在|부재 ?중|vacation (?:auto-?)?(?:reply|response|message|notice)"
 )
 # What people write about their own holidays: alone, or before the subject they answer.
 _ON_HOLIDAY = (
     r"ooo|im urlaub|on (?:vacation|holidays?|(?:annual )?leave)|en vacances|de vacaciones|in ferie"
     r"|de férias|op vakantie|na urlopie|på semester|på ferie|lomalla|в отпуске|在休假|在度假"
 )
-_HOLIDAY = r"urlaub(?:svertretung)?|vacation|vacances|vacaciones|ferie|férias|vakantie|semester"
+_HOLIDAY = (
+    r"urlaub(?:svertretung)?|vacation|vacances|vacaciones|ferien?|férias|vakantie|semester"
+    r"|away|indisponible|(?:annual|parental|maternity|paternity|sick) leave"
+)
 _OF_PROGRAM = re.compile(
-    rf"{_TAG}(?:\[?(?:{_NOTICES}){_AFTER}|{_SELF}(?:{_AWAY}){_AFTER}"
+    rf"{_TAG}(?:[\[(]?(?:{_NOTICES}){_AFTER}|{_SELF}(?:{_AWAY}){_AFTER}"
     rf"|{_SELF}(?:{_ABSENT})\s*(?:$|[:：])|{_SELF}(?:{_ON_HOLIDAY})\W*(?:$|{_ANSWER_PREFIX})"
-    rf"|(?:{_HOLIDAY})\W{{1,3}}{_ANSWER_PREFIX}"
+    rf"|{_SELF}(?:{_HOLIDAY})\W{{1,3}}{_ANSWER_PREFIX}"
     # Of Sieve and Notes: `Auto: Re: …`, `Ann Lee is out of the office.`
     rf"|auto\s*:\s*+(?={_ANSWER_PREFIX}|.*\bis out\b|.*\bout of (?:the )?office)"
     r"|(?:\w[\w.-]* ){1,4}is (?:currently )?out of the office\.?\s*(?:$|\())",

@@ -32,12 +32,15 @@ _TEXT_FILES = (
     "text/calendar", "text/css", "text/csv", "text/directory", "text/javascript", "text/rtf",
     "text/rfc822-headers", "text/vcard", "text/x-vcard", "text/xml",
 )  # fmt: skip
+# The same words for AMP and for watches.
+_OTHER_FORMS = ("text/x-amp-html", "text/watch-html")
 _OF_FILES = ("audio/", "font/", "image/", "message/", "model/", "video/")
 _PRINTABLE = re.compile(rb"[\t\r\n\x20-\x7e\x80-\xff]+")
 _HTML_BEGINNING = re.compile(
     rb"\s*+(?:\xef\xbb\xbf)?<(?:!doctype html|html|head|body|div|p|table|meta)[\s>]", re.IGNORECASE
 )
 _SMIME_TYPES = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+_PGP = "-----BEGIN PGP MESSAGE-----"
 _MAX_SIGNED = 2  # signatures within each other
 _MESSAGE_TYPES = ("message/rfc822", "message/global")
 _REPORT_TYPES = ("message/delivery-status", "message/global-delivery-status")  # RFC 3464, 6533
@@ -113,6 +116,8 @@ class Content:
         signed = self._signed_content(node, name)
         if signed is not None:
             self._take_signed(signed, wants_text=wants_text)
+            return
+        if node.kind in _OTHER_FORMS and within == "multipart/alternative":
             return
         self._note_type(node, name)
         if node.kind in _MESSAGE_TYPES:
@@ -190,6 +195,8 @@ class Content:
 
     def _plain_text(self, node: Node) -> str:
         text = self._decoded(node, _MAX_PLAIN_BYTES)
+        if text.lstrip().startswith(_PGP):
+            self.faults.add(Fault.ENCRYPTED)
         text, files = take_uuencoded(text, self.faults)
         for name, content in files:
             encoded = Encoded(content, 0, len(content), "")

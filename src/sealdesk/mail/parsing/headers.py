@@ -28,7 +28,7 @@ _KEPT = frozenset(
 )
 # The fields of programs that answer for absent people are all read as X-Autoreply.
 _OF_ANSWERS = re.compile(
-    r"x-(?:(?:mail-)?auto-?(?:reply|respon(?:d|der|se))|vacation|out-of-office|oof)(?:$|-(?!suppress))"
+    r"x-(?:(?:[a-z]{1,20}-)?auto-?(?:reply|respon(?:d|der|se))|vacation|out-of-office|oof)(?:$|-(?!suppress))"
 )
 # What every message has, and no text begins a line with.
 _MESSAGE_FIELD = re.compile(

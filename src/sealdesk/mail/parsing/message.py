@@ -93,6 +93,7 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
         is_of_list=is_of_list(headers),
         list_id=_list_id(headers),
         original_from=_original_from(headers, faults),
+        co_authors=_co_authors(headers, address),
         date=clean_line(headers.first("date"))[:_MAX_DATE],
         content_hash=_hash_of_content(subject, text, content),
         delivery_status=status,
@@ -141,6 +142,11 @@ def _sender(headers: Headers, faults: set[Fault]) -> Address | None:
     ]
     paths = read_addresses(headers.first("return-path"), set())
     return next(iter((*found, *authors, *senders, *paths)), None)
+
+
+def _co_authors(headers: Headers, sender: str | None) -> tuple[Address, ...]:
+    authors = read_addresses(headers.first("from"), set())
+    return tuple(each for each in authors if each.address != sender)
 
 
 def _addresses(headers: Headers, name: str, faults: set[Fault]) -> tuple[Address, ...]:

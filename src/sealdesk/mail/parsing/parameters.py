@@ -16,7 +16,8 @@ _EQUALS = re.compile(r"\s*=\s*")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"?', re.DOTALL)
 _UNQUOTED = re.compile(r"[^;\"]*")
 _SECTION = re.compile(r"([^*]+)\*(?:([0-9]{1,3})(\*?))?")
-_BACKSLASH = re.compile(r"\\(.)", re.DOTALL)
+# Paths of Windows have backslashes that escape nothing.
+_ESCAPED = re.compile(r"\\([\"\\])")
 
 
 class Value(NamedTuple):
@@ -77,7 +78,7 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 def _value_at(text: str, at: int) -> tuple[str, int]:
     quoted = _QUOTED.match(text, at)
     if quoted is not None:
-        return _BACKSLASH.sub(r"\1", quoted[1]), quoted.end()
+        return _ESCAPED.sub(r"\1", quoted[1]), quoted.end()
     # Names of files with spaces often lack their quotes.
     end = _end(_UNQUOTED, text, at)
     return text[at:end].strip(), end

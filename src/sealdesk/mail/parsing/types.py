@@ -88,8 +88,8 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     attachments. automatic: the reason why no automatic answer may be sent. is_by_program: whether
     a program has written it, as an absence or a report, and not a person. is_of_list: whether a
     list has passed it on. list_id: of that list. original_from: the From that the list says it has
-    replaced. date: the field as it stands. content_hash: of its words and files, in hex.
-    attached: the one message that is attached.
+    replaced. co_authors: whom From names beside the sender. date: the field as it stands.
+    content_hash: of its words and files, in hex. attached: the one message that is attached.
     """
 
     message_id: str | None = None
@@ -108,6 +108,7 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     is_of_list: bool = False
     list_id: str = ""
     original_from: tuple[Address, ...] = ()
+    co_authors: tuple[Address, ...] = ()
     date: str = ""
     content_hash: str = ""
     delivery_status: DeliveryStatus | None = None

@@ -22,7 +22,7 @@ _VIA = re.compile(r"\S ?.*\bvia\b.*\S", re.IGNORECASE)
 _PROGRAM = re.compile(
     r"wordpress|wp|www|web(?:site|server)?|www[-_.]?(?:data|run)|apache2?|httpd|nginx|iusr|php"
     r"|nobody|root|daemon|system|webmaster|alerts?|notif(?:y|ications?)|submissions?"
-    r"|(?:auto|cgi|php|web)?[-_.]?mailer"
+    r"|(?:auto|cgi|php|web)?[-_.]?mailer|(?:mail)?(?:ro)?bot|automat(?:ed|ic|ion)"
 )
 # A word of the name of a form's account: `contact-form`, `formresponses`, `kontaktformular`.
 _FORM = re.compile(
@@ -39,10 +39,11 @@ def author(message: ParsedMessage, own_addresses: Collection[str]) -> FromAddres
     own_addresses: the desk's addresses, as addresses are compared.
     """
     sender = message.sender
-    if sender is not None:
-        for each in _named_instead(message, sender, own_addresses):
-            if is_read(each.address) and not is_own(each.address, own_addresses):
-                return _known(each)
+    # Exchange writes the names of its directory into From when it cannot resolve them.
+    named = _named_instead(message, sender, own_addresses) if sender else message.reply_to
+    for each in named:
+        if is_read(each.address) and not is_own(each.address, own_addresses):
+            return _known(each)
     if sender is None or not can_receive(sender.address):
         return FromAddress(UNKNOWN_SENDER, name_of(sender), False)
     return _known(sender)
@@ -119,7 +120,8 @@ def forms_of(address: str) -> tuple[str, ...]:
 def addresses_in(message: ParsedMessage) -> Iterator[str]:
     """All addresses that a message names, of authors first."""
     authors = (message.sender,) if message.sender else ()
-    named = (*authors, *message.original_from, *message.reply_to, *message.to, *message.cc)
+    others = (*message.co_authors, *message.to, *message.cc)
+    named = (*authors, *message.original_from, *message.reply_to, *others)
     return (each.address for each in named)
 
 

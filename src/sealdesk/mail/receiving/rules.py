@@ -308,8 +308,9 @@ def references_of(message: ParsedMessage) -> tuple[str, ...]:
 
 
 def people_of(message: ParsedMessage) -> tuple[Address, ...]:
-    """Who else the message was sent to; mailboxes are among them."""
-    known = (each for each in (*message.to, *message.cc) if can_receive(each.address))
+    """Who else wrote the message, and whom it was sent to; mailboxes are among them."""
+    named = (*message.co_authors, *message.to, *message.cc)
+    known = (each for each in named if can_receive(each.address))
     by_identity = {email_identity(each.address): each for each in known}
     return tuple(by_identity.values())[:_MAX_PEOPLE]
 
@@ -337,7 +338,7 @@ def may_be_shared(case: Case) -> bool:
 def readers_besides(case: Case, people: Iterable[Participant]) -> list[Participant]:
     """The participants who have not written a message, nor got it from its author."""
     message, origin = case.incoming.message, case.origin
-    named = (each.address for each in (*message.to, *message.cc))
+    named = (each.address for each in (*message.co_authors, *message.to, *message.cc))
     known = {origin.author.identity, origin.answers_to.identity, *map(email_identity, named)}
     return [
         each
