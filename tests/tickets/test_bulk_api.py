@@ -116,6 +116,19 @@ def test_a_signature_is_used_up_by_the_whole_request(tenant: Tenant) -> None:
     assert len(key.walk(TICKETS)) == 2
 
 
+def test_a_read_only_field_may_only_repeat_what_it_has(key: Key) -> None:
+    one, two = key.ticket(), key.ticket()
+    changes = [one | {"priority": "urgent"}, two | {"number": 99, "priority": "urgent"}]
+    for change in changes:
+        del change["tags"], change["custom_fields"]
+    response = key.patch(BULK, {"tickets": changes}, prefer="handling=strict")
+    assert statuses(response) == [200, 422]
+    (fault,) = response.json()["data"][1]["problem"]["errors"]
+    assert (fault["pointer"], fault["code"]) == ("/number", "read_only")
+    now = [key.get(f"{TICKETS}/{each['id']}").json()["data"]["priority"] for each in (one, two)]
+    assert now == ["urgent", "medium"]
+
+
 def test_unknown_names_are_named_with_their_item(key: Key) -> None:
     body = {"tickets": [new("a"), new("b", colour="red")]}
     assert "/tickets/1/colour" in key.post(BULK, body).headers["x-warnings"]

@@ -49,14 +49,24 @@ async def read_change(request: Request, struct: type[S], show: Callable[[], Awai
     """
     document = _parse_object(request)
     others = document.keys() - {field.name for field in fields_of(struct)}
-    present = await _present(show) if others else {}
-    given = others & present.keys()
-    rest = {name: value for name, value in document.items() if name not in given}
+    present = _fields(await show()) if others else {}
+    repeated = {name: document[name] for name in others & present.keys()}
+    rest = {name: value for name, value in document.items() if name not in repeated}
     change = _read_document(request, rest, struct)
-    changed = sorted(name for name in given if not _is_same(document[name], present[name]))
+    check_repeated(repeated, present)
+    return change
+
+
+def check_repeated(repeated: dict[str, Any], shown: Any) -> None:
+    """Raises ValidationFailed for fields that a resource shows with other values.
+
+    shown: the resource, as a struct or as JSON.
+    """
+    present = _fields(shown)
+    names = sorted(repeated.keys() & present.keys())
+    changed = [name for name in names if not _is_same(repeated[name], present[name])]
     if changed:
         raise _invalid(Fault(f"/{name}", "read_only", _READ_ONLY) for name in changed)
-    return change
 
 
 def _is_same(sent: Any, present: Any) -> bool:
@@ -72,8 +82,7 @@ def _is_same(sent: Any, present: Any) -> bool:
     return ids.is_canonical(present) and sent.lower() == present
 
 
-async def _present(show: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
-    shown = await show()
+def _fields(shown: Any) -> dict[str, Any]:
     return dict(
         msgspec.json.decode(shown) if isinstance(shown, bytes) else msgspec.to_builtins(shown)
     )
@@ -106,6 +115,29 @@ def read_items(
 
     Unknown names are treated as in `read`. Raises BadRequest, ValidationFailed.
     """
+    items = _parse_items(request, name, struct, max_count)
+    return [_convert_or_fault(item, struct) for item in items]
+
+
+def read_changes(
+    request: Request, name: str, struct: type[S], max_count: int
+) -> list[tuple[S, dict[str, Any]] | ValidationFailed]:
+    """As `read_items`, for merge patches: each with its fields that the struct ignores.
+
+    They may only repeat what the resource has: see `check_repeated`.
+    """
+    ignored: frozenset[str] = getattr(struct, "IGNORED", frozenset())
+    changes: list[tuple[S, dict[str, Any]] | ValidationFailed] = []
+    for item in _parse_items(request, name, struct, max_count):
+        change = _convert_or_fault(item, struct)
+        repeated = {name: value for name, value in item.items() if name in ignored}
+        changes.append(change if isinstance(change, ValidationFailed) else (change, repeated))
+    return changes
+
+
+def _parse_items(
+    request: Request, name: str, struct: type[msgspec.Struct], max_count: int
+) -> list[dict[str, Any]]:
     document = parse(request.body)
     items = document.get(name) if isinstance(document, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
@@ -120,7 +152,7 @@ def read_items(
         raise _invalid(unknown_names.fault_of(pointer, struct) for pointer in pointers)
     if pointers:
         request.response_headers.append((b"x-warnings", unknown_names.warnings(pointers)))
-    return [_convert_or_fault(item, struct) for item in items]
+    return items
 
 
 def _convert_or_fault(item: dict[str, Any], struct: type[S]) -> S | ValidationFailed:

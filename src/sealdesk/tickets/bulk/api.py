@@ -1,7 +1,7 @@
 """Several tickets in one request as JSON."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -74,11 +74,15 @@ async def change_tickets(request: Request) -> Response:
     ETag in `if_match`. `data` has the result of each in their order; one that is refused stops no
     other. Each counts as a request against the rate limits. Behind the first 4 MiB of tickets, a
     result has no `data`; read the ticket by its id."""
-    items = body.read_items(request, "tickets", IdentifiedChange, MAX_ITEMS)
+    items = body.read_changes(request, "tickets", IdentifiedChange, MAX_ITEMS)
 
-    async def change(tx: Tx, wanted: IdentifiedChange) -> Response:
+    async def change(tx: Tx, item: tuple[IdentifiedChange, dict[str, Any]]) -> Response:
+        wanted, repeated = item
         if not ids.is_canonical(wanted.id):
             raise NotFound
+        if repeated:
+            present = await actions.get_view(tx, request.caller.tenant_id, wanted.id)
+            body.check_repeated(repeated, present.json)
         fields = {name: getattr(wanted, name) for name in _FIELDS}
         if_match = None if wanted.if_match is None else (wanted.if_match,)
         view = await actions.change_ticket(
