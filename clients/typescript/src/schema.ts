@@ -416,7 +416,7 @@ export interface paths {
         get?: never;
         /**
          * Create or change a customer by external_id
-         * @description Changes the customer with this external_id, as a JSON Merge Patch does; without one, gives it to the customer with this e-mail address; without either, creates the customer. Sent again, it changes nothing.
+         * @description Changes the customer with this external_id, as a JSON Merge Patch does; without one, gives it to the customer with this e-mail address; without either, creates the customer. Sent again, it changes nothing. If the customer who had it was merged, `merged_into_id` names the other one.
          *
          *     Needs the permission `customers:write`.
          */

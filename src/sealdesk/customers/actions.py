@@ -32,6 +32,7 @@ from sealdesk.search import actions as search
 from sealdesk.state import AppState
 
 _MAX_WORDS = 8
+_MAX_MERGED_ALIKE = 25
 _MAX_SCANNED = 10_000  # customers, within 0.05 s
 
 
@@ -95,7 +96,7 @@ async def upsert_customer(
     """The customer with this external_id after the change, and whether they are new.
 
     Without one, the customer with the e-mail address gets the external_id, unless they have
-    another one. Raises Conflict, ValidationFailed.
+    another one. Raises Conflict, also when they were merged; ValidationFailed.
     """
     await tx.lock(f"customer {external_id}", tenant_id)
     page = PageRequest(1, None)
@@ -104,6 +105,8 @@ async def upsert_customer(
         raise Conflict(EXTERNAL_ID_NOT_UNIQUE)
     fields = merge_patch.given_fields(wanted) | {"external_id": external_id}
     customer = found[0] if found else await store.find_by_email(tx, tenant_id, wanted.email)
+    if not found and (customer is None or customer.external_id is not None):
+        await _check_not_merged(tx, tenant_id, external_id)
     if customer is None:
         return await _add(tx, tenant_id, NewCustomer(**fields), now_us), True
     if not found and customer.external_id is not None:
@@ -111,6 +114,12 @@ async def upsert_customer(
     if rules.has_address(customer, wanted.email):
         del fields["email"]  # a further address does not become the first one by itself
     return await _change(tx, customer, CustomerChange(**fields), now_us), False
+
+
+async def _check_not_merged(tx: Tx, tenant_id: str, external_id: str) -> None:
+    """Raises Conflict when the customer with this external_id was merged into another one."""
+    for merged in await store.list_merged_with(tx, tenant_id, external_id, _MAX_MERGED_ALIKE):
+        raise _merged(merged)
 
 
 async def delete_customer(
@@ -128,10 +137,14 @@ async def get_customer(tx: Tx, tenant_id: str, customer_id: str) -> Customer:
     """Raises NotFound, and Conflict when the customer was merged into another one."""
     customer = await get_also_merged(tx, tenant_id, customer_id)
     if customer.merged_into_id is not None:
-        raise Conflict(
-            CUSTOMER_MERGED, customer_id=customer.id, merged_into_id=customer.merged_into_id
-        )
+        raise _merged(customer)
     return customer
+
+
+def _merged(customer: Customer) -> Conflict:
+    return Conflict(
+        CUSTOMER_MERGED, customer_id=customer.id, merged_into_id=customer.merged_into_id
+    )
 
 
 async def get_also_merged(tx: Tx, tenant_id: str, customer_id: str) -> Customer:

@@ -185,13 +185,13 @@ async def _show(request: Request, customer_id: str) -> bytes:
     gives=examples.CUSTOMER,
     may_create=True,
     response_headers=("etag",),
-    fails=(CUSTOMER_EMAIL_TAKEN, EXTERNAL_ID_NOT_UNIQUE),
+    fails=(CUSTOMER_EMAIL_TAKEN, CUSTOMER_MERGED, EXTERNAL_ID_NOT_UNIQUE),
     example=examples.CUSTOMER_UPSERT,
 )
 async def upsert_customer(request: Request, external_id: str) -> Response:
     """Changes the customer with this external_id, as a JSON Merge Patch does; without one, gives it
     to the customer with this e-mail address; without either, creates the customer. Sent again, it
-    changes nothing."""
+    changes nothing. If the customer who had it was merged, `merged_into_id` names the other one."""
     external_id = query.read_segment(external_id)
     wanted = body.read(request, CustomerUpsert)
     customer, is_new = await request.write(

@@ -17,6 +17,7 @@ STORED = tuple(name for name in Customer.__struct_fields__ if name != "merged_in
 _COMPUTED = ("email_identity", "reference")
 _LISTS = ("other_emails", "other_phones")  # JSON, NULL without any
 _MAX_MERGED = 1000
+_MAX_MERGES_READ = 10_000
 # A change never sets these.
 _FIXED = {"tenant_id", "id", "created_at"}
 _COLUMNS = column_list(STORED)
@@ -48,10 +49,13 @@ _FIND_MERGED = """
 SELECT customer FROM customer_merges
 WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
 """
-# Merges of a tenant are few, and this is asked when nobody has the external_id any more.
-_LIST_MERGED_ALIKE = r"""
-SELECT customer FROM customer_merges
-WHERE tenant_id = :tenant_id AND customer LIKE :customer ESCAPE '\' ORDER BY source_id LIMIT :limit
+# No index has the external_id, which is asked for when nobody has it any more: of the newest.
+_LIST_MERGED_ALIKE = rf"""
+SELECT customer FROM (
+    SELECT source_id, customer FROM customer_merges
+    WHERE tenant_id = :tenant_id ORDER BY source_id DESC LIMIT {_MAX_MERGES_READ}
+) AS merges
+WHERE customer LIKE :customer ESCAPE '\' ORDER BY source_id LIMIT :limit
 """
 _LIST_MERGED = """
 SELECT source_id FROM customer_merges

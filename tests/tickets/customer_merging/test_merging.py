@@ -86,6 +86,19 @@ def test_a_merged_customer_is_read_and_names_the_other_one_but_takes_no_changes(
     assert [each["id"] for each in key.walk(CUSTOMERS)] == [target["id"]]
 
 
+@pytest.mark.parametrize("email", [WORK, "new@home.example"])
+def test_an_upsert_by_the_external_id_of_a_merged_customer_names_the_other_one(
+    key: Key, email: str
+) -> None:
+    target, source = key.customer(HOME, external_id="E-1"), key.customer(WORK, external_id="E-2")
+    merge(key, source, target)
+    response = key.call("PUT", f"{CUSTOMERS}/by-external-id/E-2", {"email": email})
+    assert code(response) == (409, "customer_merged")
+    ids = (response.json()["customer_id"], response.json()["merged_into_id"])
+    assert ids == (source["id"], target["id"])
+    assert [each["id"] for each in key.walk(CUSTOMERS)] == [target["id"]]
+
+
 def test_lists_by_a_merged_customer_show_what_the_other_one_has(tenant: Tenant, key: Key) -> None:
     target, source = key.customer(HOME, external_id="E-1"), key.customer(WORK, external_id="E_2")
     other = key.customer("other@home.example")
