@@ -84,7 +84,8 @@ def test_an_empty_patch_changes_nothing(admin: Person) -> None:
 
 @pytest.mark.parametrize(
     "change", [{"name": None}, {"permissions": None}, {"rate_limit": None}, {"rate_limit": 0},
-               {"permissions": ["x"]}, {"name": ""}, {"expires_at": "2000-01-01T00:00:00Z"}]
+               {"permissions": ["x"]}, {"name": ""}, {"name": "\u200b"},
+               {"expires_at": "2000-01-01T00:00:00Z"}]
 )  # fmt: skip
 def test_a_patch_is_validated_like_a_creation(admin: Person, change: dict[str, Any]) -> None:
     path = f"{KEYS}/{made(admin)['id']}"

@@ -76,7 +76,16 @@ def test_places_in_a_vector_stay_within_its_bounds() -> None:
 
 @for_each(
     "typed",
-    ["0301234567", "030 1234567", "030/123-4567", "1234567", "+49 (30) 1234567", "+49(0)301234567"],
+    [
+        "0301234567",
+        "030 1234567",
+        "030/123-4567",
+        "1234567",
+        "+49 (30) 1234567",
+        "+49(0)301234567",
+        "030\u20131234567",
+        "030\xa01234567",
+    ],
 )
 def test_a_phone_number_is_found_as_people_dial_it(typed: str) -> None:
     ends = rules.phone_words("+49 (30) 123-4567").split()

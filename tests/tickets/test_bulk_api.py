@@ -50,7 +50,7 @@ def test_each_change_is_made_by_itself(key: Key) -> None:
         BULK,
         {
             "tickets": [
-                {"id": one["id"], "priority": "urgent", "if_match": '"1.1"'},
+                {"id": one["id"], "priority": "urgent", "if_match": 'W/"1.1-gzip"'},
                 {"id": two["id"], "status": "pending"},
                 {"id": three["id"], "subject": "New", "if_match": '"7.1"'},
                 {"id": "unknown", "subject": "New"},

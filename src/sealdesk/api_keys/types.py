@@ -12,7 +12,7 @@ from sealdesk.clock import Iso
 from sealdesk.crypto.mistakes import DIAGNOSES
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
-from sealdesk.resources.representation import Instant
+from sealdesk.resources.representation import Instant, check_visible
 
 # ipaddress also takes netmasks for lengths, and IPv6 zones, which are of one machine only.
 _CIDR = re.compile(r"[0-9A-Fa-f:.]{2,45}(/[0-9]{1,3})?", re.ASCII)
@@ -25,7 +25,7 @@ _NOT_A_NETWORK = gettext_noop("This is not an address or a network, as in 203.0.
 def _check_name(name: str) -> list[Fault]:
     if not 1 <= len(name.strip()) <= 100:
         return [Fault("", "invalid_length", _NAME_LENGTH)]
-    return []
+    return check_visible(name)
 
 
 def _check_networks(cidrs: list[str]) -> list[Fault]:

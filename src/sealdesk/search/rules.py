@@ -37,13 +37,12 @@ TOKEN = re.compile(rf"[{_EMOJI}]|[^\W_]+")
 # Other letters and digits form a word together.
 _WORD = re.compile(rf"(?=\w)[{_SPACELESS}]|[{_EMOJI}]|[^\W_{_SPACELESS}]+")
 # What people put between the digits of a phone number.
-_PHONE = re.compile(r"(?<!\S)\+?\(?[0-9](?:[ ()./-]{0,2}[0-9]){5,19}(?!\S)", re.ASCII)
+_BETWEEN = r"[ \xa0()./\u2010-\u2014-]{0,2}"
+_PHONE = re.compile(rf"(?<!\S)\+?\(?[0-9](?:{_BETWEEN}[0-9]){{5,19}}(?!\S)", re.ASCII)
 _TRUNK = "(0)"  # of numbers with their country: it is dialled within the country alone
 _MIN_SUFFIX = 5  # digits of a phone number by which it is found
 # The same within a text, and longer numbers, such as those of cards, which are none.
-_PHONE_IN_TEXT = re.compile(
-    r"(?<![\w+])\+?\(?[0-9](?:[ \xa0()./\u2011\u2013-]{0,2}[0-9]){6,23}(?!\w)", re.ASCII
-)
+_PHONE_IN_TEXT = re.compile(rf"(?<![\w+])\+?\(?[0-9](?:{_BETWEEN}[0-9]){{6,23}}(?!\w)", re.ASCII)
 _MIN_SUFFIX_IN_TEXT = 7  # fewer are the end of order numbers too
 _MIN_DIGITS_WITHOUT_SIGN = 9  # of a number in a text that begins with neither +, 0 nor a bracket
 _MAX_PHONE_DIGITS = 15  # E.164

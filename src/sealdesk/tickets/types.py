@@ -159,7 +159,7 @@ class ReplyBody(msgspec.Struct, frozen=True):
         replytype commenttype messagetype privatereply privatecomment privatemessage staffonly
         agentonly agentsonly teamonly onlyagents onlystaff visibletocustomer customervisible
         customerfacing sendtocustomer notifycustomer silent confidential whisper audience kind
-        notify sendemail sendnotification draft
+        notify sendemail sendnotification draft publicly hiddenfromcustomer
     """.split(),
         "is_internal",
     )

@@ -21,7 +21,7 @@ def if_match(request: Request) -> tuple[str, ...] | None:
     makes its ETag weak, and our versions are the same in either form. `x-warnings` says so.
     """
     tags = _read_tags(request, b"if-match")
-    if tags is None or tags == (strong := tuple(map(_as_we_send_it, tags))):
+    if tags is None or tags == (strong := tuple(map(as_we_send_it, tags))):
         return tags
     request.response_headers.append((b"x-warnings", _WEAK))
     return strong
@@ -33,7 +33,7 @@ def refuse_if_match(request: Request) -> None:
         raise BadRequest(NO_ETAG, header="if-match")
 
 
-def _as_we_send_it(tag: str) -> str:
+def as_we_send_it(tag: str) -> str:
     """The entity tag that a proxy has changed when it compressed the response.
 
     nginx and others put W/ before it, Apache's mod_deflate, mod_brotli and Jetty a suffix into it.
@@ -44,7 +44,7 @@ def _as_we_send_it(tag: str) -> str:
 def is_unchanged(request: Request, etag: str) -> bool:
     """Whether If-None-Match names the current ETag. Raises BadRequest."""
     known_tags = _read_tags(request, b"if-none-match") or ()
-    return any(known in ("*", etag) or _as_we_send_it(known) == etag for known in known_tags)
+    return any(known in ("*", etag) or as_we_send_it(known) == etag for known in known_tags)
 
 
 def unless_unchanged(request: Request, etag: str, response: Response) -> Response:

@@ -20,7 +20,7 @@ from sealdesk.tickets.bulk.types import (
 )
 from sealdesk.tickets.store.tickets import TicketView
 from sealdesk.tickets.types import NewTicket, TicketBody, TicketChange
-from sealdesk.web import body, bulk
+from sealdesk.web import body, bulk, conditional
 from sealdesk.web.bulk import ItemResult, ItemWriter
 from sealdesk.web.operation import operation
 from sealdesk.web.request import Request, Response
@@ -84,7 +84,8 @@ async def change_tickets(request: Request) -> Response:
             present = await actions.get_view(tx, request.caller.tenant_id, wanted.id)
             body.check_repeated(repeated, present.json)
         fields = {name: getattr(wanted, name) for name in _FIELDS}
-        if_match = None if wanted.if_match is None else (wanted.if_match,)
+        tag = wanted.if_match
+        if_match = None if tag is None else (conditional.as_we_send_it(tag),)
         view = await actions.change_ticket(
             tx,
             request.caller,
