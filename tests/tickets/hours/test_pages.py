@@ -1,5 +1,7 @@
 """Settings → Business hours."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from tests.support.pages import Page, Visitor, logged_in
@@ -30,6 +32,30 @@ def test_hours_are_saved_shown_again_and_in_the_audit_log(visitor: Visitor) -> N
     assert form.value("tuesday") == ""
     assert form.value("holidays") == "2026-12-24\n2027-12-25"
     assert "Business hours changed" in visitor.get("/settings/audit").text
+
+
+def test_public_holidays_of_a_region_stand_among_the_typed_ones_until_they_are_saved(
+    visitor: Visitor,
+) -> None:
+    year = datetime.fromtimestamp(visitor.service.clock.now_us() / 1_000_000, UTC).year + 1
+    form = visitor.get(PATH).form(PATH)
+    own = f"{year}-08-02"
+    page = visitor.submit(form, holidays=own, country="de-by", add="yes", monday="10:00-")
+    proposed = page.form(PATH)
+    assert proposed.value("monday") == "10:00-" and f"and {year} stand" in page.text
+    days = proposed.value("holidays").split()
+    assert {f"{year}-01-06", own, f"{year}-12-25"} < {*days} and days == sorted(days)
+    assert visitor.get(PATH).form(PATH).value("holidays") == ""
+    assert save(visitor, holidays="\n".join(days)).form(PATH).value("holidays").split() == days
+
+
+@pytest.mark.parametrize("country", ["", "XX", "DE-XX", "../DE", "Germany"])
+def test_an_unknown_country_is_said_beside_its_field(visitor: Visitor, country: str) -> None:
+    page = visitor.submit(visitor.get(PATH).form(PATH), country=country, add="yes")
+    assert (page.status, page.form(PATH).value("country")) == (422, country)
+    assert (
+        "There is no such country or region." in page.text and "country-fault" in page.answer.text
+    )
 
 
 @pytest.mark.parametrize(

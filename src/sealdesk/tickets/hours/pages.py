@@ -1,11 +1,13 @@
 """Settings → Business hours."""
 
+import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from sealdesk.errors import ValidationFailed
-from sealdesk.tickets.hours import actions, labels, parsing, store
+from sealdesk.tickets.hours import actions, labels, parsing, public_holidays, store
 from sealdesk.tickets.hours.types import DAYS, HoursBody
 from sealdesk.web import body
 from sealdesk.web.operation import page
@@ -32,20 +34,37 @@ async def show_hours(request: Request) -> Response:
 
 @page
 async def set_hours(request: Request) -> Response:
+    """Store the hours, or propose the public holidays of a country if its button was pressed."""
     form = forms.read(request)
     typed: dict[str, Any] = {name: form.text(name).strip() for name in HoursBody.__struct_fields__}
     try:
+        if form.text("add"):
+            return await _propose(request, typed, form.text("country").strip())
         await request.act(actions.set_hours, body.convert(typed, HoursBody), now_us=request.now_us)
     except ValidationFailed as error:
-        return await _form(request, typed, error)
+        return await _form(request, typed, error, country=form.text("country"))
     return render.redirect(request, _PATH)
+
+
+async def _propose(request: Request, typed: dict[str, Any], country: str) -> Response:
+    """The form with the public holidays of this year and the next among the typed ones."""
+    year = datetime.fromtimestamp(request.now_us / 1_000_000, UTC).year
+    days = await asyncio.to_thread(public_holidays.list_days, country, (year, year + 1))
+    lines = sorted({*typed["holidays"].split(), *days})
+    typed = {**typed, "holidays": "\n".join(lines)}
+    return await _form(request, typed, country=country, added=len(days), since=year)
 
 
 async def _form(
     request: Request,
     typed: dict[str, Any],
     error: ValidationFailed | None = None,
+    *,
+    country: str = "",
+    added: int = 0,
+    since: int = 0,
 ) -> Response:
+    """added: public holidays of the country from the year `since` on."""
     return await forms.show(
         request,
         "hours/hours.html",
@@ -53,4 +72,7 @@ async def _form(
         typed=typed,
         days=DAYS,
         day_names=labels.FIELD_LABELS,
+        country=country,
+        added=added,
+        since=since,
     )
