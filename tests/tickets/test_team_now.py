@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from sealdesk.tickets.team_now import store
 from tests.support.page_security import assert_page_is_secure
-from tests.support.pages import Visitor, logged_in
+from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service
 from tests.tickets.teams.desks import TEAMS, TICKETS, TeamDesk
 
@@ -108,3 +109,52 @@ def test_an_open_page_alone_makes_nobody_present(desk: TeamDesk, visitor: Visito
     token = [("form_token", form.value("form_token"))]
     assert visitor.post(f"{AT}/here", token, sec_fetch_dest="empty").status == 204
     assert desk.tenant.id in seen.by_tenant()
+
+
+def hand_over(visitor: Visitor, user_id: str, to_id: str) -> Page:
+    path = f"{AT}/people/{user_id}"
+    return visitor.submit(visitor.get(path).form(path), to=to_id)
+
+
+def test_unfinished_tickets_are_handed_over_and_others_stay(
+    desk: TeamDesk, visitor: Visitor
+) -> None:
+    ann, bob = desk.member(name="Ann", seen_min=None), desk.member(name="Bob", seen_min=None)
+    unfinished = [desk.key.ticket(assignee_id=ann) for _ in range(12)]
+    unfinished.append(desk.change(unfinished[0], snoozed_until="next_reply"))
+    unfinished.append(desk.change(desk.key.ticket(assignee_id=ann), status="pending"))
+    unfinished.append(desk.change(desk.key.ticket(assignee_id=ann), status="on_hold"))
+    done = desk.change(desk.key.ticket(assignee_id=ann), status="resolved")
+    other = desk.key.ticket()
+    assert ">14<" in visitor.get(f"{AT}/people/{ann}").answer.text
+    assert "Ann has no unfinished tickets." in hand_over(visitor, ann, bob).text
+    assert {desk.read(each)["assignee_id"] for each in unfinished} == {bob}
+    assert (desk.read(done)["assignee_id"], desk.read(other)["assignee_id"]) == (ann, None)
+
+
+def test_tickets_that_are_given_back_go_to_others_of_their_team(
+    desk: TeamDesk, visitor: Visitor
+) -> None:
+    team = desk.team("Orders", assignment="by_hand")
+    ann = desk.member(team, name="Ann")
+    for _ in range(3):
+        desk.key.ticket(team_id=team, assignee_id=ann)
+    hand_over(visitor, ann, "")
+    assert desk.assignees(team) == [None] * 3
+    bob = desk.member(team, name="Bob")
+    desk.admin.patch(f"{TEAMS}/{team}", {"assignment": "round_robin"})
+    desk.service.write(lambda tx: store.set_away(tx, desk.tenant.id, ann, 1))
+    desk.give_out(team)
+    assert desk.assignees(team) == [bob] * 3
+
+
+def test_tickets_are_not_handed_over_to_who_cannot_have_them(
+    desk: TeamDesk, visitor: Visitor
+) -> None:
+    ann, ticket = desk.member(name="Ann", seen_min=None), desk.key.ticket()
+    desk.change(ticket, assignee_id=ann)
+    stranger = desk.service.tenant().user("agent")
+    page = hand_over(visitor, ann, stranger)
+    assert page.status == 422 and "assignee_id-fault" in page.answer.text
+    assert desk.read(ticket)["assignee_id"] == ann
+    assert visitor.get(f"{AT}/people/{stranger}").status == 404

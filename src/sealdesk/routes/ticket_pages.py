@@ -67,6 +67,8 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("GET", "/team-now", _USER_PAGE, team_now.show_team_now),
     Route("POST", "/team-now/away", _USER_PAGE, team_now.set_away),
     Route("POST", "/team-now/here", _USER_PAGE, team_now.note_input),
+    Route("GET", "/team-now/people/{user_id}", _USER_PAGE, team_now.show_person),
+    Route("POST", "/team-now/people/{user_id}", _USER_PAGE, team_now.hand_over),
     Route("GET", "/reports", _ADMIN_PAGE, reports.show_report),
     Route("GET", "/reports/file", _ADMIN_PAGE, reports.download_report),
     Route("GET", "/reports/tickets", _ADMIN_PAGE, reports.list_tickets),

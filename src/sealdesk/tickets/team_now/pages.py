@@ -2,16 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
+from sealdesk.errors import ValidationFailed, must_exist
 from sealdesk.tickets.pages.inbox_rows import duration_text, show_due
 from sealdesk.tickets.pages.timeline import avatar
 from sealdesk.tickets.promises import store as promises
 from sealdesk.tickets.store import assignees, lists, teams
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.teams import TeamOption
-from sealdesk.tickets.team_now import rules, store
+from sealdesk.tickets.team_now import actions, rules, store
 from sealdesk.tickets.team_now.types import FirstReply, Group, Load, Person, TeamLoad, Waiting
 from sealdesk.tickets.teams.rules import PRESENT_US
 from sealdesk.tickets.views.inbox_query import NOBODY, InboxQuery
@@ -25,6 +27,8 @@ _PATH = "/team-now"
 ROOM = Room("tickets.team_now", nav_item=NavItem(_PATH, gettext_noop("Team now"), section="main"))
 _DAY_US = 24 * 3600 * 1_000_000
 _MAX_PEOPLE = 200
+_MOST_HANDED = 500  # by one form
+_MOST_COUNTED = 1_000
 _MAX_DOTS = 20  # first replies of a person that have a mark
 # What is late, and what will be in four hours.
 _DUE = [InboxQuery(status=None, due=due, sort="due") for due in ("late", "4")]
@@ -69,6 +73,7 @@ async def show_team_now(request: Request) -> Response:
         median_us=rules.median_us(read.replies),
         now_us=request.now_us,
         most_open=max((each.load.open for each in people), default=0),
+        reader_id=request.caller.actor.id,
         is_away=me.is_away if me and me.id in read.presence else None,
         nobody=NOBODY,
         query=InboxQuery(),
@@ -94,6 +99,29 @@ async def set_away(request: Request) -> Response:
 
 
 @page
+async def show_person(request: Request, user_id: str) -> Response:
+    """How many tickets a person has, and to whom they can be handed over."""
+    return await _person(request, user_id, None)
+
+
+@page
+async def hand_over(request: Request, user_id: str) -> Response:
+    """Hand the unfinished tickets of a person over; of very many, the first ones."""
+    to_id = forms.read(request).text("to") or None
+    handed, after_id, write = 0, "", request.write
+    try:
+        while handed < _MOST_HANDED:
+            step = partial(_hand_over, request=request, people=(user_id, to_id), after_id=after_id)
+            found = await write(step)
+            if not found:
+                break
+            handed, after_id, write = handed + len(found), found[-1], request.write_more
+    except ValidationFailed as error:
+        return await _person(request, user_id, error)
+    return render.redirect(request, f"{_PATH}/people/{user_id}")
+
+
+@page
 async def note_input(request: Request) -> Response:
     """Somebody reads or writes in a page. What scripts ask for by themselves says nothing of it."""
     caller = request.caller
@@ -104,6 +132,34 @@ async def note_input(request: Request) -> Response:
 def sum_of(groups: Sequence[Group]) -> Load:
     """The load of the desk."""
     return rules.loads_by(groups, lambda _: None).get(None, Load())
+
+
+async def _hand_over(
+    tx: Tx, request: Request, people: tuple[str, str | None], after_id: str
+) -> list[str]:
+    return await actions.hand_over(tx, request.caller, *people, after_id, now_us=request.now_us)
+
+
+async def _person(request: Request, user_id: str, error: ValidationFailed | None) -> Response:
+    tenant_id = request.caller.tenant_id
+
+    async def work(tx: Tx) -> tuple[Assignee, list[str], list[Assignee]]:
+        return (
+            must_exist(await assignees.find_assignee(tx, tenant_id, user_id)),
+            await store.list_unfinished(tx, tenant_id, user_id, "", _MOST_COUNTED + 1),
+            await assignees.list_assignees(tx, tenant_id, _MAX_PEOPLE),
+        )
+
+    person, unfinished, people = await request.read(work)
+    return await forms.show(
+        request,
+        "team_now/person.html",
+        error,
+        person=person,
+        count=min(len(unfinished), _MOST_COUNTED),
+        is_cut=len(unfinished) > _MOST_COUNTED,
+        others=[each for each in people if each.is_active and each.id != user_id],
+    )
 
 
 async def _read(tx: Tx, request: Request) -> _Read:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
+from sealdesk.tickets.store.filters import UNFINISHED
 from sealdesk.tickets.store.tickets import decode_due
 from sealdesk.tickets.team_now.types import FirstReply, Group, Waiting
 from sealdesk.tickets.types import PRIORITIES
@@ -33,6 +34,12 @@ ORDER BY t.id DESC LIMIT :limit
 _PRESENCE = """
 SELECT user_id, max(seen_at) AS seen_at, max(away_at) AS away_at FROM team_members
 WHERE tenant_id = :tenant_id GROUP BY user_id ORDER BY user_id LIMIT :limit
+"""
+_STATUSES = ", ".join(f"'{status}'" for status in UNFINISHED)
+_UNFINISHED = f"""
+SELECT t.id FROM tickets t WHERE t.tenant_id = :tenant_id AND t.assignee_id = :user_id
+    AND t.status IN ({_STATUSES}) AND t.id > :after_id
+ORDER BY t.id LIMIT :limit
 """
 _SET_AWAY = """
 UPDATE team_members SET away_at = :away_at WHERE tenant_id = :tenant_id AND user_id = :user_id
@@ -88,3 +95,11 @@ async def set_away(tx: Tx, tenant_id: str, user_id: str, away_at: int | None) ->
     """Store since when a user is away, in all of their teams; how many these are."""
     params = {"tenant_id": tenant_id, "user_id": user_id, "away_at": away_at}
     return await tx.execute(_SET_AWAY, params)
+
+
+async def list_unfinished(
+    tx: Tx, tenant_id: str, user_id: str, after_id: str, limit: int
+) -> list[str]:
+    """The ids of the unfinished tickets of a user behind an id, also of those asleep."""
+    params = {"tenant_id": tenant_id, "user_id": user_id, "after_id": after_id, "limit": limit}
+    return [row["id"] for row in await tx.fetch_all(_UNFINISHED, params)]
