@@ -1612,6 +1612,8 @@ export interface components {
             steps: components["schemas"]["ReportStep"][];
             /** @description The 50 largest; empty unless asked for. */
             groups: components["schemas"]["ReportGroup"][];
+            /** @description Tickets that are open, pending or on hold now, whatever the period, by age. */
+            unfinished: components["schemas"]["ReportAge"][];
         };
         /**
          * ReportFigures
@@ -1656,6 +1658,15 @@ export interface components {
             /** @description Of the team or agent, else as value. */
             name: string | null;
             figures: components["schemas"]["ReportFigures"];
+        };
+        /**
+         * ReportAge
+         * @description Tickets that were created so many days ago: at least `days`, and less than `end_days`.
+         */
+        ReportAge: {
+            days: number;
+            end_days: number | null;
+            tickets: number;
         };
         /**
          * FoundTicket
@@ -3606,6 +3617,23 @@ export interface operations {
                      *               "ratings": 58,
                      *               "satisfied_percent": 91
                      *             }
+                     *           }
+                     *         ],
+                     *         "unfinished": [
+                     *           {
+                     *             "days": 0,
+                     *             "end_days": 1,
+                     *             "tickets": 12
+                     *           },
+                     *           {
+                     *             "days": 1,
+                     *             "end_days": 3,
+                     *             "tickets": 7
+                     *           },
+                     *           {
+                     *             "days": 30,
+                     *             "end_days": null,
+                     *             "tickets": 2
                      *           }
                      *         ]
                      *       }

@@ -39,8 +39,19 @@ class ReportGroup(msgspec.Struct, frozen=True):
     figures: ReportFigures
 
 
+class ReportAge(msgspec.Struct, frozen=True):
+    """Tickets that are at least `days` old, and less than `end_days` if that is set."""
+
+    days: int
+    end_days: int | None
+    tickets: int
+
+
 class Report(Result, frozen=True):
-    """What happened to tickets in a period, and in the period before it."""
+    """What happened to tickets in a period, and in the period before it.
+
+    unfinished: tickets that are not finished now, by age.
+    """
 
     period: str
     first_day: str
@@ -52,3 +63,4 @@ class Report(Result, frozen=True):
     step: str
     steps: Sequence[ReportStep]
     groups: Sequence[ReportGroup] = ()
+    unfinished: Sequence[ReportAge] = ()

@@ -63,6 +63,21 @@ def test_a_report_counts_a_part_of_the_tickets(desk: TeamDesk) -> None:
         assert (part, found["figures"]["created"], found["groups"]) == (part, number, [])
 
 
+def test_unfinished_tickets_are_counted_by_age(own_service: Service) -> None:
+    desk = TeamDesk(own_service.tenant())
+    team = desk.team("Orders", assignment="by_hand")
+    for days in (40, 26, 3, 2, 0):
+        desk.change(desk.key.ticket(team_id=team), status="on_hold")
+        desk.change(desk.key.ticket(), status="resolved")
+        own_service.clock.advance((days + 0.5) * 86_400 if days else 0)
+    ages = report(desk.key, "")["unfinished"]
+    assert [(each["days"], each["end_days"], each["tickets"]) for each in ages] == [
+        (0, 1, 1), (1, 3, 1), (3, 7, 1), (7, 30, 0), (30, None, 2),
+    ]  # fmt: skip
+    of_nobody = report(desk.key, "?team_id=none")["unfinished"]
+    assert [each["tickets"] for each in of_nobody] == [0, 0, 0, 0, 0]
+
+
 def test_a_report_of_own_days_has_exactly_these(key: Key) -> None:
     found = report(key, "?first_day=2027-01-30&last_day=2027-02-01&step=day")
     assert (found["period"], found["first_day"], found["last_day"]) == (

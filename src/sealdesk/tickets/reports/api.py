@@ -13,9 +13,14 @@ from sealdesk.tickets.reports import examples, making, periods
 from sealdesk.tickets.reports.figures import Figures, to_response
 from sealdesk.tickets.reports.making import Report
 from sealdesk.tickets.reports.query import Query
-from sealdesk.tickets.reports.responses import ReportGroup, ReportResponse, ReportStep
+from sealdesk.tickets.reports.responses import (
+    ReportAge,
+    ReportGroup,
+    ReportResponse,
+    ReportStep,
+)
 from sealdesk.tickets.reports.rules import HOUR_US
-from sealdesk.tickets.reports.types import DIMENSIONS, Dimension
+from sealdesk.tickets.reports.types import AGES, DIMENSIONS, Dimension
 from sealdesk.tickets.types import Source
 from sealdesk.web import envelope, query
 from sealdesk.web.operation import operation
@@ -130,6 +135,10 @@ def _to_response(report: Report, wanted: Query, zone: ZoneInfo) -> ReportRespons
             for step, each in zip(report.steps, report.by_step, strict=True)
         ],
         groups=[_group(value, each, report) for value, each in report.values],
+        unfinished=[
+            ReportAge(age.days, age.end, tickets)
+            for age, tickets in zip(AGES, report.unfinished, strict=True)
+        ],
     )
 
 

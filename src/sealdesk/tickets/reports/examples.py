@@ -1,6 +1,7 @@
 """Example values of reports for the API reference."""
 
 from sealdesk.tickets.reports.responses import (
+    ReportAge,
     ReportFigures,
     ReportGroup,
     ReportResponse,
@@ -32,4 +33,5 @@ REPORT = ReportResponse(
     step="week",
     steps=[ReportStep("2027-02-28T23:00:00.000000Z", _FIGURES)],
     groups=[ReportGroup("0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "Billing", _FIGURES)],
+    unfinished=[ReportAge(0, 1, 12), ReportAge(1, 3, 7), ReportAge(30, None, 2)],
 )

@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.hours import store as hours_store
-from sealdesk.tickets.reports import figures, periods, store
+from sealdesk.tickets.reports import figures, periods, rules, store
 from sealdesk.tickets.reports.figures import Figures
 from sealdesk.tickets.reports.query import Query
 from sealdesk.tickets.reports.rules import ranges_of
-from sealdesk.tickets.reports.types import Dimension, Sums
+from sealdesk.tickets.reports.types import AGES, Dimension, Sums
 from sealdesk.tickets.store import assignees, teams
 from sealdesk.web.request import Request
 
@@ -20,17 +20,24 @@ _MAX_NAMES = 1_000
 
 
 class _Read(NamedTuple):
-    """What is read in one transaction: rows of sums. names: of teams and people, by ids."""
+    """What is read in one transaction: rows of sums. names: of teams and people, by ids.
+
+    unfinished: see Report.
+    """
 
     by_step: list[list[str]]
     earlier: list[str]
     by_value: Mapping[str, list[str]]
     names: Mapping[str, str]
+    unfinished: list[int]
     is_incomplete: bool
 
 
 class Report(NamedTuple):
-    """A report. values: those of its dimension, each with its figures; the largest first."""
+    """A report. values: those of its dimension, each with its figures; the largest first.
+
+    unfinished: how many tickets are not finished now, for each of AGES.
+    """
 
     steps: list[periods.Step]
     by_step: list[Figures]
@@ -38,6 +45,7 @@ class Report(NamedTuple):
     earlier: Figures
     values: list[tuple[str, Figures]]
     names: Mapping[str, str]
+    unfinished: list[int]
     is_incomplete: bool
 
 
@@ -52,9 +60,7 @@ async def make(request: Request, query: Query, zone: ZoneInfo) -> Report:
     steps = periods.steps_of(query.period, query.step, zone)
     hours = periods.hours_of(query.period, zone)
     earlier = periods.hours_of(periods.before(query.period), zone)
-    read = await request.read_unindexed(
-        lambda tx: _read(tx, request.caller.tenant_id, query, steps, hours, earlier)
-    )
+    read = await request.read_unindexed(lambda tx: _read(tx, request, query, steps, hours, earlier))
     by_step = [await figures.add_up(rows) for rows in read.by_step]
     total: Sums = sum(by_step, Counter())
     by_value = [
@@ -69,18 +75,20 @@ async def make(request: Request, query: Query, zone: ZoneInfo) -> Report:
         figures.figures_of(await figures.add_up(read.earlier)),
         by_value[: store.MAX_VALUES],
         read.names,
+        read.unfinished,
         read.is_incomplete,
     )
 
 
 async def _read(
     tx: Tx,
-    tenant_id: str,
+    request: Request,
     query: Query,
     steps: Sequence[periods.Step],
     hours: tuple[int, int],
     earlier: tuple[int, int],
 ) -> _Read:
+    tenant_id = request.caller.tenant_id
     of_step = [ranges_of(each.first, each.end) for each in steps]
     of_earlier = ranges_of(*earlier)
     every = [*chain.from_iterable(of_step), *of_earlier]
@@ -97,6 +105,13 @@ async def _read(
             **await _names(tx, tenant_id, query.by, [*by_value]),
             **await _names(tx, tenant_id, query.dimension, [query.value]),
         },
+        await store.count_unfinished(
+            tx,
+            tenant_id,
+            [rules.created_between(age, request.now_us)[0] for age in AGES],
+            query.dimension,
+            query.value,
+        ),
         await store.is_rebuilding(tx, tenant_id),
     )
 

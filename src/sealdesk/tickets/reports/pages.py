@@ -9,13 +9,13 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ValidationFailed
 from sealdesk.resources import csv_file
 from sealdesk.tickets.pages.inbox_rows import duration_text
-from sealdesk.tickets.reports import making, periods, plots, store
+from sealdesk.tickets.reports import making, periods, plots, rules, store
 from sealdesk.tickets.reports import query as queries
 from sealdesk.tickets.reports.figures import to_response
 from sealdesk.tickets.reports.query import PATH, Query
 from sealdesk.tickets.reports.responses import ReportFigures
 from sealdesk.tickets.reports.rules import HOUR_US
-from sealdesk.tickets.reports.types import DIMENSIONS, HAPPENINGS
+from sealdesk.tickets.reports.types import AGES, DIMENSIONS, HAPPENINGS, Age
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
@@ -57,6 +57,8 @@ async def show_report(request: Request) -> Response:
         zone=zone.key,
         duration=duration_text,
         most=store.MAX_VALUES,
+        ages=AGES,
+        is_cut=sum(report.unfinished) >= store.MAX_UNFINISHED,
         **forms.messages(error),
     )
 
@@ -90,8 +92,12 @@ async def list_tickets(request: Request) -> Response:
         raise error
     wanted = forms.read_query(request).text("what")
     happening = next((each for each in HAPPENINGS if each == wanted), HAPPENINGS[0])
-    first, end = periods.hours_of(query.period, zone)
-    between_us = first * HOUR_US, end * HOUR_US
+    age = _age(forms.read_query(request).text("age"))
+    if happening == "unfinished":
+        between_us = rules.created_between(age, request.now_us)
+    else:
+        first, end = periods.hours_of(query.period, zone)
+        between_us = first * HOUR_US, end * HOUR_US
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> list[str]:
@@ -111,11 +117,16 @@ async def list_tickets(request: Request) -> Response:
         "reports/tickets.html",
         query=query,
         happening=happening,
+        age=age,
         tickets=[by_id[each] for each in shown if each in by_id],
         is_cut=len(ids) > len(shown),
         last_day=periods.last_day(query.period),
         most=store.MAX_TICKETS,
     )
+
+
+def _age(text: str) -> Age:
+    return next((age for number, age in enumerate(AGES) if str(number) == text), AGES[0])
 
 
 def _query(request: Request, zone: ZoneInfo) -> tuple[Query, ValidationFailed | None]:

@@ -48,12 +48,21 @@ class ReportGroup(msgspec.Struct, frozen=True):
     figures: ReportFigures
 
 
+class ReportAge(msgspec.Struct, frozen=True):
+    """Tickets that were created so many days ago: at least `days`, and less than `end_days`."""
+
+    days: int
+    end_days: int | None
+    tickets: int
+
+
 class ReportResponse(msgspec.Struct, frozen=True):
     """A report of a period.
 
     first_day, last_day: of the period, in the time zone of the desk. is_complete: false while the
     reports are counted anew. figures: of the whole period. previous_figures: of the period before
-    it. groups: the 50 largest; empty unless asked for.
+    it. groups: the 50 largest; empty unless asked for. unfinished: tickets that
+    are open, pending or on hold now, whatever the period, by age.
     """
 
     period: Kind
@@ -66,3 +75,4 @@ class ReportResponse(msgspec.Struct, frozen=True):
     step: StepName
     steps: list[ReportStep]
     groups: list[ReportGroup]
+    unfinished: list[ReportAge]

@@ -4,9 +4,10 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from sealdesk.tickets.reports.types import Dimension, Facts, Place, Range, Sums
+from sealdesk.tickets.reports.types import Age, Dimension, Facts, Place, Range, Sums
 
 HOUR_US = 3600 * 1_000_000
+_DAY_US = 24 * HOUR_US
 # In hours. A year has 8,760 hours; with days and blocks of 16 days, a report of it reads some 60
 # rows for each value.
 LENGTHS = (384, 24, 1)
@@ -81,6 +82,12 @@ def ranges_of(first: int, end: int) -> list[Range]:
             found.append(Range(length, first, first + length))
         first += length
     return found
+
+
+def created_between(age: Age, now_us: int) -> tuple[int, int]:
+    """When tickets of an age were created: from a time up to another."""
+    first = 0 if age.end is None else now_us - age.end * _DAY_US + 1
+    return first, now_us - age.days * _DAY_US + 1
 
 
 def _add(found: dict[Place, Sums], facts: Facts, sign: int) -> None:

@@ -6,9 +6,11 @@ from itertools import chain
 
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.reports.types import Dimension, Happening, Range
+from sealdesk.tickets.store.filters import UNFINISHED
 
 MAX_VALUES = 50
 MAX_TICKETS = 200
+MAX_UNFINISHED = 100_000
 # More than a year of 1,000 tags has.
 _MAX_ROWS = 50_000
 
@@ -33,10 +35,12 @@ _OF: dict[Dimension, str] = {
     "tag": """AND EXISTS (SELECT 1 FROM ticket_tags g WHERE g.tenant_id = :tenant_id
         AND g.tag = :value AND g.ticket_id = t.id)""",
 }
-_COLUMNS: dict[Happening, str] = {
-    "created": "created_at",
-    "answered": "answered_at",
-    "resolved": "resolved_at",
+_UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
+_WHEN: dict[Happening, str] = {
+    "created": "m.created_at",
+    "answered": "m.answered_at",
+    "resolved": "m.resolved_at",
+    "unfinished": "m.created_at",
 }
 
 
@@ -72,16 +76,37 @@ async def list_ticket_ids(
     value: str,
 ) -> list[str]:
     """The tickets to which something happened, the latest first; one more than are shown."""
-    column = _COLUMNS[happening]
+    at = _WHEN[happening]
+    is_now = f"AND t.status IN ({_UNFINISHED})" if happening == "unfinished" else ""
     sql = f"""
 SELECT m.ticket_id FROM ticket_measures m
 JOIN tickets t ON t.tenant_id = :tenant_id AND t.id = m.ticket_id
-WHERE m.tenant_id = :tenant_id AND m.{column} >= :first AND m.{column} < :end {_OF[dimension]}
-ORDER BY m.{column} DESC, m.ticket_id DESC LIMIT :limit
+WHERE m.tenant_id = :tenant_id AND {at} >= :first AND {at} < :end {is_now} {_OF[dimension]}
+ORDER BY {at} DESC, m.ticket_id DESC LIMIT :limit
 """
     params = {"tenant_id": tenant_id, "first": between_us[0], "end": between_us[1]}
     rows = await tx.fetch_all(sql, {**params, "value": value, "limit": MAX_TICKETS + 1})
     return [row["ticket_id"] for row in rows]
+
+
+async def count_unfinished(
+    tx: Tx, tenant_id: str, created_us: Sequence[int], dimension: Dimension, value: str
+) -> list[int]:
+    """How many of the first 100,000 unfinished tickets were created since each of these times and
+    not since the one before it. created_us: falling; the last one is 0."""
+    cases = " ".join(
+        f"WHEN t.created_at >= :since_{age} THEN {age}" for age in range(len(created_us))
+    )
+    sql = f"""
+SELECT x.age, count(*) AS tickets FROM (SELECT CASE {cases} END AS age FROM tickets t
+    WHERE t.tenant_id = :tenant_id AND t.status IN ({_UNFINISHED}) {_OF[dimension]}
+    LIMIT :limit) x
+GROUP BY x.age ORDER BY x.age
+"""
+    params: dict[str, object] = {f"since_{age}": at for age, at in enumerate(created_us)}
+    params |= {"tenant_id": tenant_id, "value": value, "limit": MAX_UNFINISHED}
+    found = {row["age"]: row["tickets"] for row in await tx.fetch_all(sql, params)}
+    return [found.get(age, 0) for age in range(len(created_us))]
 
 
 async def is_rebuilding(tx: Tx, tenant_id: str) -> bool:

@@ -8,8 +8,8 @@ import msgspec
 # By what tickets are told apart; "desk" is all of them.
 Dimension = Literal["desk", "team", "assignee", "source", "tag"]
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
-# What happens to a ticket, for lists of the tickets behind a number.
-Happening = Literal["created", "answered", "resolved"]
+# What happened to a ticket, or what it is now, for lists of the tickets behind a number.
+Happening = Literal["created", "answered", "resolved", "unfinished"]
 HAPPENINGS: tuple[Happening, ...] = get_args(Happening)
 
 
@@ -59,6 +59,16 @@ class Range(NamedTuple):
 # policies, "a" or "r" with the number of a duration for an answer or a resolution that took so
 # long, and "s" with a rating.
 Sums = Counter[str]
+
+
+class Age(NamedTuple):
+    """How long ago a ticket was created: at least so many days, and less than so many."""
+
+    days: int
+    end: int | None
+
+
+AGES = (Age(0, 1), Age(1, 3), Age(3, 7), Age(7, 30), Age(30, None))
 
 
 class Rebuild(NamedTuple):
