@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -36,7 +37,11 @@ MAIN = "import sys; from sealdesk.cli.program import main; sys.exit(main())"
 
 
 class Load:
-    """A client that opens and reads tickets. statuses: of all responses. url: of another node."""
+    """A client that opens and reads tickets. statuses: of all responses. url: of another node.
+
+    It repeats what is refused with 503, as clients do: a slow machine changes a table for longer
+    than requests wait. Once a minute has passed it takes the refusal for the answer.
+    """
 
     def __init__(self, key: Key, url: str = "") -> None:
         self._url = url
@@ -53,6 +58,13 @@ class Load:
             self.statuses.append(self._send("GET", b"").status_code)
 
     def _send(self, method: str, content: bytes) -> httpx.Response:
+        deadline = time.monotonic() + 60
+        while True:
+            answer = self._send_once(method, content)
+            if answer.status_code != 503 or time.monotonic() > deadline:
+                return answer
+
+    def _send_once(self, method: str, content: bytes) -> httpx.Response:
         if not self._url:
             return self._key.call(method, TICKETS, content=content)
         headers = {"content-type": "application/json"} if content else {}
