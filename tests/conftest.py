@@ -12,7 +12,7 @@ from typing import cast
 
 import pytest
 
-from sealdesk.db import schema_version
+from sealdesk.db import migrate
 from tests.support.citus import on_nodes
 from tests.support.client import Key, Person
 from tests.support.databases import (
@@ -94,7 +94,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty database with the current schema, to copy."""
     path = tmp_path_factory.mktemp("template") / "sealdesk.db"
-    schema_version.ensure_current(path)
+    migrate.migrate(path)
     return path
 
 

@@ -3,7 +3,8 @@
 Importing a command takes ten times as long as running it. A message is "alone", or "group" for a
 process group of its own, and has four files: the command (JSON), and its standard input, output and
 error. The replies are "started PID", and at the end of a command "PID EXIT_CODE". Commands run
-beside each other; those that still run when the socket is closed are ended.
+beside each other; those that still run when the socket is closed are ended. The process in which a
+command migrates a database is a fork too.
 """
 
 import gc
@@ -16,12 +17,14 @@ from contextlib import suppress
 from importlib import import_module
 from multiprocessing import connection
 from multiprocessing.context import ForkProcess
+from typing import IO, Any
 
 # Modules that commands import when they need them; the first may be missing.
 _LATE = (
-    "typer._adapters", "alembic.op", "http.client", "rich.console", "rich.markup",
-    "rich.progress", "rich.table", "sealdesk.server.app", "sealdesk_demo.example_tenant",
-    "sealdesk.server.serve", "sealdesk.web.body", "sealdesk.worker.loop",
+    "typer._adapters", "http.client", "rich.console", "rich.markup",
+    "rich.progress", "rich.table", "sealdesk.db.migrate", "sealdesk.server.app",
+    "sealdesk_demo.example_tenant", "sealdesk.server.serve", "sealdesk.web.body",
+    "sealdesk.worker.loop",
 )  # fmt: skip
 
 
@@ -78,7 +81,42 @@ def _run(messages: socket.socket, what: int, *standard: int) -> None:
     os.environ.update(told["env"])
     os.chdir(told["directory"])
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w", 1)
+    with suppress(ModuleNotFoundError):
+        schema_version: Any = import_module("sealdesk.db.schema_version")
+        schema_version._start_child = _ForkedMigration
     sys.exit(import_module("sealdesk.cli").main())
+
+
+class _ForkedMigration:
+    """Stands for the process that migrates, which would import for most of a second."""
+
+    def __init__(self, errors: IO[str]) -> None:
+        given, ours, read, told = *os.pipe(), *os.pipe()
+        self.stdin, self.stdout = os.fdopen(ours, "w"), os.fdopen(read)
+        fork = multiprocessing.get_context("fork").Process
+        self._process = fork(target=self._migrate, args=(given, told, errors.fileno()))
+        self._process.start()
+        os.close(given)
+        os.close(told)
+
+    def _migrate(self, given: int, told: int, errors: int) -> None:
+        self.stdin.close()
+        self.stdout.close()
+        os.dup2(told, 1)
+        os.dup2(errors, 2)
+        with os.fdopen(given) as request:
+            import_module("sealdesk.db.migrate").main(json.load(request))
+
+    def wait(self) -> int | None:
+        self._process.join()
+        return self._process.exitcode
+
+    def __enter__(self) -> "_ForkedMigration":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stdout.close()
+        self.wait()
 
 
 if __name__ == "__main__":

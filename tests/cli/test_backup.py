@@ -29,8 +29,6 @@ TICKETS = "/api/v1/external/tickets"
 EVENTS = "/api/v1/external/events"
 KEYS = "/api/v1/api-keys"
 CONFIRM = "/settings/api-keys/confirm"
-# A drill runs several commands, and some of them migrate.
-pytestmark = pytest.mark.timeout(240)
 
 
 class Load:

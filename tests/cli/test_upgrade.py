@@ -36,8 +36,6 @@ from tests.support.service import Service, wait_until
 
 NOW = KNOWN_VERSIONS[-1]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-# Each upgrade is several processes.
-pytestmark = pytest.mark.timeout(240)
 
 
 @pytest.fixture

@@ -36,8 +36,6 @@ SELECT e.id, e.position, f.last_position FROM events e
 JOIN feed_positions f ON f.tenant_id = e.tenant_id
 WHERE e.id LIKE 'w%' ORDER BY e.position DESC
 """
-# Each test runs about a dozen commands, and some of them migrate.
-pytestmark = pytest.mark.timeout(240)
 TICKETS = "/api/v1/external/tickets"
 ADMIN = "maya@acme-ceramics.test"
 

@@ -25,7 +25,6 @@ from tests.support.databases import Template
 from tests.support.receiver import LOOPBACK, Receiver, receiving
 from tests.support.service import Service, Tenant, random_key, running, wait_until
 
-pytestmark = pytest.mark.timeout(240)
 TICKETS = "/api/v1/external/tickets"
 _NEW = {
     "subject": "A subject",

@@ -1,5 +1,6 @@
 """The databases of tests: copies of an empty one on SQLite or PostgreSQL, new ones on Citus."""
 
+import asyncio
 import os
 import secrets
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import pytest
 
-from sealdesk.db import schema_version
+from sealdesk.db import migrate
 from tests.servers import Access, run_postgres
 from tests.support.citus import distributed_database
 from tests.support.service import Service, random_key, running
@@ -79,10 +80,12 @@ def migrated_template() -> Iterator[Template]:
     template = Template(access, name, (f"{name}_runtime", "runtime"), (f"{name}_worker", "worker"))
     access.create_database(name)
     env = template.env(name)
-    schema_version.migrate_postgres(
-        env["SEALDESK_OWNER_DATABASE_URL"],
-        runtime_url=env["SEALDESK_DATABASE_URL"],
-        worker_url=env["SEALDESK_WORKER_DATABASE_URL"],
+    asyncio.run(
+        migrate.migrate_postgres(
+            env["SEALDESK_OWNER_DATABASE_URL"],
+            runtime_url=env["SEALDESK_DATABASE_URL"],
+            worker_url=env["SEALDESK_WORKER_DATABASE_URL"],
+        )
     )
     yield template
 

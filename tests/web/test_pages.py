@@ -1,6 +1,7 @@
 """What all pages share: security headers, protection of forms, error pages."""
 
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 
@@ -35,6 +36,7 @@ def named(route: Route) -> str:
     return f"{route.method} {route.path}"
 
 
+@cache
 def _token(visitor: Visitor) -> str:
     return visitor.get("/").form("/log-out").value("form_token")
 

@@ -69,11 +69,7 @@ def pending_after(schema: str | None) -> tuple[str, ...]:
 def _run_migration(request: dict[str, object], report: Report) -> list[str]:
     """Run the child process that migrates; the tables that it distributed. Raises Unusable."""
     distributed: list[str] = []
-    command, pipe = [sys.executable, "-m", "sealdesk.db.migrate"], subprocess.PIPE
-    with (
-        TemporaryFile("w+") as errors,
-        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, text=True) as child,
-    ):
+    with TemporaryFile("w+") as errors, _start_child(errors) as child:
         with cast(IO[str], child.stdin) as told:
             json.dump(request, told)
         for line in cast(IO[str], child.stdout):
@@ -87,6 +83,11 @@ def _run_migration(request: dict[str, object], report: Report) -> list[str]:
             lines = errors.read().strip().splitlines()
             raise Unusable((lines or ["the migration failed without a message"])[-1])
     return distributed
+
+
+def _start_child(errors: IO[str]) -> subprocess.Popen[str]:
+    command, pipe = [sys.executable, "-m", "sealdesk.db.migrate"], subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, text=True)
 
 
 def schema_version(path: Path) -> str | None:
