@@ -63,7 +63,7 @@ _COUNTS = (
     "tickets/teams/store.py _FIND_AWAY",
     "api_keys/store.py _FEATURES",
 )
-# They find tickets of nobody or awake, and those rows have an assignee and are snoozed; or people
+# They find tickets of nobody, awake or unfinished, which those rows are not; or people
 # whose address is that of no mailbox, and that of those rows is one.
 _OF_NOBODY = (
     "mail/threads/store.py _LIST_RECIPIENTS",
@@ -72,6 +72,7 @@ _OF_NOBODY = (
     "tickets/teams/store.py _LIST_WAITING",
     "tickets/teams/store.py _LIST_TICKETS",
     "tickets/team_now/store.py _WAITING",
+    "tickets/team_now/store.py _UNFINISHED",
 )
 # Their parameters are named by their place, for several tickets at once, or numbers.
 _BUILT = ("tickets/live/store.py _CHANGE", "tickets/live/store.py _EVENTS")
