@@ -161,6 +161,8 @@ async def _list_others(tx: Tx) -> None:
         await delivery_log.list_deliveries(tx, _TENANT, "endpoint", _FIRST, wanted)
     for happening, dimension in product(HAPPENINGS, DIMENSIONS):
         await reports.list_ticket_ids(tx, _TENANT, happening, (0, 1), dimension, "value")
+    for dimension in DIMENSIONS:
+        await reports.count_unfinished(tx, _TENANT, [1, 0], dimension, "value")
 
 
 async def _list_by_ids(tx: Tx) -> None:

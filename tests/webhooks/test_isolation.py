@@ -15,7 +15,6 @@ from tests.webhooks.factories import made, record_events
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
     """A receiver that does not respond during a test, and that is waited for as long."""
     monkeypatch.setattr(client, "TOTAL_S", 600.0)
-    monkeypatch.setattr("tests.support.receiver._HELD_S", 600.0)
     with receiving() as receiver:
         goes_on = receiver.holds(10_000)
         yield receiver
