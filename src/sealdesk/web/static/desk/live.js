@@ -111,6 +111,8 @@ const checkServer = async () => {
 // make each page ask for everything again and again. It never runs twice at a time, so that no older
 // response comes after a newer one.
 const LONGEST_PAUSE_MS = 8000;
+const GIVEN_UP_MS = 60000; // A request on a network that is gone may never end.
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const paced = (work) => {
   let isRunning = false;
   let isDue = false;
@@ -118,9 +120,9 @@ const paced = (work) => {
     isRunning = true;
     for (let pause = 500; isDue; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       isDue = false;
-      const paused = new Promise((resolve) => setTimeout(resolve, pause));
+      const paused = sleep(pause);
       try {
-        await work();
+        await Promise.race([work(), sleep(GIVEN_UP_MS)]);
       } catch { /* No network: the next event or poll tries again. */ }
       await paused;
     }
