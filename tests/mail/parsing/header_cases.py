@@ -331,7 +331,6 @@ def _sender_cases() -> Iterator[Case]:
         f"{several}sender: c@x.example\r\n": ("a@x.example", ""),
         "sender: c@x.example\r\n": ("c@x.example", ""),
         "Return-Path: <d@x.example>\r\n": ("d@x.example", ""),
-        "From: D <d@x.example.>\r\n": ("d@x.example", "D"),
         "From: Ann\r\nsender: c@x.example\r\n": ("c@x.example", ""),
         "To: a@x.example\r\n": None,
     }

@@ -75,7 +75,7 @@ class _Reader:
     def _append(self, written: str, name: str) -> None:
         address = clean_line(written)
         address = address if address.startswith('"') else "".join(address.split())
-        address = _MAILTO.sub("", address).lstrip("<").rstrip(".")  # also the root of the DNS
+        address = _MAILTO.sub("", address).lstrip("<")
         if address.startswith("[") or "[" not in address:  # Outlook's `[mailto:…]`
             address = address.removeprefix("[").removesuffix("]")
         if address.startswith("'") and address.endswith("'"):
