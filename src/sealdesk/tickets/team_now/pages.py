@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
@@ -109,12 +108,14 @@ async def hand_over(request: Request, user_id: str) -> Response:
     """Hand the unfinished tickets of a person over; of very many, the first ones."""
     to_id = forms.read(request).text("to") or None
     handed, after_id, write = 0, "", request.write
+
+    async def step(tx: Tx) -> list[str]:
+        return await actions.hand_over(
+            tx, request.caller, user_id, to_id, after_id, now_us=request.now_us
+        )
+
     try:
-        while handed < _MOST_HANDED:
-            step = partial(_hand_over, request=request, people=(user_id, to_id), after_id=after_id)
-            found = await write(step)
-            if not found:
-                break
+        while handed < _MOST_HANDED and (found := await write(step)):
             handed, after_id, write = handed + len(found), found[-1], request.write_more
     except ValidationFailed as error:
         return await _person(request, user_id, error)
@@ -132,12 +133,6 @@ async def note_input(request: Request) -> Response:
 def sum_of(groups: Sequence[Group]) -> Load:
     """The load of the desk."""
     return rules.loads_by(groups, lambda _: None).get(None, Load())
-
-
-async def _hand_over(
-    tx: Tx, request: Request, people: tuple[str, str | None], after_id: str
-) -> list[str]:
-    return await actions.hand_over(tx, request.caller, *people, after_id, now_us=request.now_us)
 
 
 async def _person(request: Request, user_id: str, error: ValidationFailed | None) -> Response:
