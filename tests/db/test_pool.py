@@ -7,17 +7,12 @@ import pytest
 import uvloop
 
 from sealdesk.db import deadline
+from sealdesk.db.deadline import CONNECTION_WAIT_S as WAIT_S
 from sealdesk.db.engine import Tx
 from sealdesk.db.postgres.database import PostgresDatabase
 from sealdesk.db.schema_version import read_version
 from sealdesk.errors import ServiceUnavailable
 from tests.support.databases import Template
-from tests.support.service import restore_deadlines
-
-
-@pytest.fixture(autouse=True)
-def deadlines(monkeypatch: pytest.MonkeyPatch) -> None:
-    restore_deadlines(monkeypatch)
 
 
 def test_a_request_waits_once_for_all_its_connections(postgres_template: Template) -> None:
@@ -37,12 +32,12 @@ def test_a_request_waits_once_for_all_its_connections(postgres_template: Templat
         try:
             await hold(database, 0.0)
             # The request has the connection between the first and the second who hold it.
-            first = asyncio.create_task(hold(database, 0.6 * deadline.CONNECTION_WAIT_S))
+            first = asyncio.create_task(hold(database, 0.6 * WAIT_S))
             await asyncio.sleep(0)
             began_at = time.monotonic()
             asked = asyncio.create_task(request(database))
             await asyncio.sleep(0)
-            second = asyncio.create_task(hold(database, 0.8 * deadline.CONNECTION_WAIT_S))
+            second = asyncio.create_task(hold(database, 0.8 * WAIT_S))
             with pytest.raises(ServiceUnavailable, match="All connections"):
                 await asked
             took_s = time.monotonic() - began_at
@@ -57,7 +52,7 @@ def test_a_request_waits_once_for_all_its_connections(postgres_template: Templat
     ):
         took_s = run.run(waited_s(env["SEALDESK_DATABASE_URL"]))
     # Who waited anew behind the second would have waited for less than the longest, and got it.
-    assert took_s > 0.9 * deadline.CONNECTION_WAIT_S
+    assert took_s > 0.9 * WAIT_S
 
 
 def test_a_request_waits_once_for_all_its_statements(

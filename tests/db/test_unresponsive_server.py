@@ -13,18 +13,13 @@ import pytest
 from tests.servers import PgBouncer, server_directory
 from tests.support.client import Key
 from tests.support.databases import Template
-from tests.support.service import Service, restore_deadlines, running, wait_until
+from tests.support.service import Service, running, wait_until
 
 TICKETS = "/api/v1/external/tickets"
 # Nobody ends what holds a request up here, so one that is answered at all did not wait for it. The
 # answer comes within 5 s, and what a busy machine needs.
 IN_TIME_S = 20.0
 NEW = {"subject": "s", "description": "d", "customer": {"email": "c@example.test"}}
-
-
-@pytest.fixture(autouse=True)
-def deadlines(monkeypatch: pytest.MonkeyPatch) -> None:
-    restore_deadlines(monkeypatch)
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-import pytest
 import uvloop
 from argon2 import PasswordHasher
 
@@ -42,12 +41,7 @@ from tests.support.ending import FastEndingServer
 T = TypeVar("T")
 # For what takes a second: a machine may be busy, or ten times slower.
 _TIMEOUT_S = 120.0
-# Requests wait as long as tests do, but in tests of deadlines.
-_PATIENT = {"statement_timeout": "120s", "lock_timeout": "120s"}
-_IMPATIENT = {name: postgres.SETTINGS[name] for name in _PATIENT}
-_WAITS_S = deadline.REQUEST_S, deadline.CONNECTION_WAIT_S
-deadline.REQUEST_S = deadline.CONNECTION_WAIT_S = postgres.CONNECT_S = _TIMEOUT_S
-postgres.SETTINGS |= _PATIENT
+postgres.CONNECT_S = _TIMEOUT_S  # a request waits as long as its deadline says
 PASSWORD = "correct horse battery staple"
 # The same algorithm with little work, because most tests log in and few are about guessing.
 _QUICK_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
@@ -311,14 +305,6 @@ class Service:
         answer = anonymous.post("/api/v1/auth/login", {"email": email, "password": password})
         assert answer.status_code == 200, answer.text
         return Person(self, answer.json()["data"]["access_token"])
-
-
-def restore_deadlines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let requests and statements wait as long as they do outside of tests."""
-    monkeypatch.setattr(deadline, "REQUEST_S", _WAITS_S[0])
-    monkeypatch.setattr(deadline, "CONNECTION_WAIT_S", _WAITS_S[1])
-    for name, value in _IMPATIENT.items():
-        monkeypatch.setitem(postgres.SETTINGS, name, value)
 
 
 async def _without_deadline(work: Coroutine[Any, Any, T]) -> T:

@@ -17,8 +17,8 @@ class Deadline(msgspec.Struct):
     threads and child processes. payer: whom the request's work is charged to, "" outside a request.
     """
 
-    total_s: float = msgspec.field(default_factory=lambda: REQUEST_S)
-    connection_wait_s: float = msgspec.field(default_factory=lambda: CONNECTION_WAIT_S)
+    total_s: float = REQUEST_S
+    connection_wait_s: float = CONNECTION_WAIT_S
     unindexed_reads: int = 0
     connections: int = 0
     beside_ns: int = 0
