@@ -154,7 +154,7 @@ def _vacuum(server: Cluster) -> None:
 
 
 async def copy_to_postgres(path: Path, superuser_url: str) -> None:
-    """Copy all tables of an SQLite database into empty ones; shows progress bars."""
+    """Copy all tables of an SQLite database into a new one; shows progress bars."""
     source = connect(path)
     target = await asyncpg.connect(superuser_url)
     with progress_bars() as progress:
@@ -183,6 +183,7 @@ async def _copy_table(
     names = [column.name for column in table.columns]
     boolean_indexes = [n for n, column in enumerate(table.columns) if column.type == "boolean"]
     rows = source.execute(f"SELECT {', '.join(names)} FROM {table.name}")
+    await target.execute(f"DELETE FROM {table.name}")  # migrations have filled some
     await target.copy_records_to_table(
         table.name,
         columns=names,
