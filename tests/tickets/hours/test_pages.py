@@ -49,6 +49,12 @@ def test_public_holidays_of_a_region_stand_among_the_typed_ones_until_they_are_s
     assert save(visitor, holidays="\n".join(days)).form(PATH).value("holidays").split() == days
 
 
+def test_a_line_that_is_no_date_stays_a_line_beside_public_holidays(visitor: Visitor) -> None:
+    form = visitor.get(PATH).form(PATH)
+    page = visitor.submit(form, holidays=" 24 December 2027 ", country="DE", add="yes")
+    assert "24 December 2027" in page.form(PATH).value("holidays").splitlines()
+
+
 @pytest.mark.parametrize("country", ["", "XX", "DE-XX", "../DE", "Germany"])
 def test_an_unknown_country_is_said_beside_its_field(visitor: Visitor, country: str) -> None:
     page = visitor.submit(visitor.get(PATH).form(PATH), country=country, add="yes")

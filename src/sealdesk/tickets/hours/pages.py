@@ -1,11 +1,11 @@
 """Settings → Business hours."""
 
-import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
+from sealdesk.db import threads
 from sealdesk.errors import ValidationFailed
 from sealdesk.tickets.hours import actions, labels, parsing, public_holidays, store
 from sealdesk.tickets.hours.types import DAYS, HoursBody
@@ -49,8 +49,9 @@ async def set_hours(request: Request) -> Response:
 async def _propose(request: Request, typed: dict[str, Any], country: str) -> Response:
     """The form with the public holidays of this year and the next among the typed ones."""
     year = datetime.fromtimestamp(request.now_us / 1_000_000, UTC).year
-    days = await asyncio.to_thread(public_holidays.list_days, country, (year, year + 1))
-    lines = sorted({*typed["holidays"].split(), *days})
+    days = await threads.run_in(None, public_holidays.list_days, country, (year, year + 1))
+    known = map(str.strip, typed["holidays"].splitlines())
+    lines = sorted({*filter(None, known), *days})
     typed = {**typed, "holidays": "\n".join(lines)}
     return await _form(request, typed, country=country, added=len(days), since=year)
 
