@@ -15,6 +15,7 @@ from sealdesk.db.schema.definitions import (
 
 # deleted_at: tickets still name it; its name_identity is then its id, so that the name is free.
 # assignment: by_hand or round_robin. capacity: the most open tickets that a member is given.
+# hours: JSON as in business_hours; null for those of the desk.
 table(
     "teams",
     tenant(),
@@ -23,6 +24,7 @@ table(
     number("capacity"),
     time_("created_at"),
     time_("deleted_at", null=True),
+    text_("hours", null=True),
     of_tenant(),
     index("teams_name", "tenant_id", "name_identity", is_unique=True),
     runtime="UPDATE",
