@@ -43,7 +43,7 @@ _OURS = {
     "smtp_security",
     "allowed_ips", "assignment", "author_type", "body_sha256", "code",
     "content_type", "delivery",
-    "diagnosis", "disabled_reason", "email_identity", "event_type", "events", "key_prefix",
+    "diagnosis", "disabled_reason", "email_identity", "event_type", "events", "hours", "key_prefix",
     "key", "kind",
     "measure", "name_identity", "password_hash", "permissions", "query", "reference",
     "last_reply_by", "priority", "replay_protection", "role", "shortcut_identity",

@@ -64,9 +64,10 @@ class Page:
         """The attributes of all tags: tag, name, value."""
         return self._contents.attributes
 
-    def form(self, action: str) -> Form:
-        """The form with this action."""
-        (found,) = [form for form in self.forms if form.action == action]
+    def form(self, action: str, field: str = "") -> Form:
+        """The form with this action, and this field if several have the action."""
+        of_action = [form for form in self.forms if form.action == action]
+        (found,) = [form for form in of_action if not field or field in dict(form.fields)]
         return found
 
 

@@ -34,6 +34,30 @@ def test_hours_are_saved_shown_again_and_in_the_audit_log(visitor: Visitor) -> N
     assert "Business hours changed" in visitor.get("/settings/audit").text
 
 
+def test_a_team_gets_hours_of_its_own_and_those_of_the_desk_again(
+    tenant: Tenant, visitor: Visitor
+) -> None:
+    save(visitor, time_zone="Europe/Berlin", monday="10:00-16:00")
+    team = tenant.admin().post("/api/v1/teams", {"name": "Night"}).json()["data"]["id"]
+    page = visitor.get(f"{PATH}?team={team}")
+    form = page.form(PATH, "time_zone")
+    assert "has no hours of its own" in page.text and form.value("monday") == "10:00-16:00"
+    page = visitor.submit(form, monday="9-17")
+    assert page.status == 422 and page.form(PATH, "time_zone").value("team") == team
+    page = visitor.submit(form, time_zone="Asia/Tokyo", monday="22:00-24:00")
+    form = page.form(PATH, "time_zone")
+    assert "Night (own hours)" in page.text and form.value("monday") == "22:00-24:00"
+    assert visitor.get(PATH).form(PATH, "time_zone").value("time_zone") == "Europe/Berlin"
+    log = visitor.get("/settings/audit").text
+    assert "Night" in log and "Asia/Tokyo" in log
+    page = visitor.submit(form, remove="yes")
+    assert page.form(PATH, "time_zone").value("time_zone") == "Europe/Berlin"
+    tenant.admin().delete(f"/api/v1/teams/{team}")
+    page = visitor.submit(form)
+    assert page.status == 422 and "There is no such team any more." in page.text
+    assert visitor.get(f"{PATH}?team={team}").status == 404
+
+
 def test_public_holidays_of_a_region_stand_among_the_typed_ones_until_they_are_saved(
     visitor: Visitor,
 ) -> None:

@@ -137,7 +137,7 @@ class Desk:
     """The same as the service does it: in the transactions of changes, and by the worker."""
 
     def __init__(self, policies: list[Policy]) -> None:
-        self.promises = Promises(tuple(policies), HOURS)
+        self.promises = Promises(tuple(policies), HOURS, {})
         self.alerts: list[Alert] = []
         self.breaches: list[tuple[Target, int]] = []
         self._late_by_change: dict[Target, int] = {}

@@ -46,6 +46,10 @@ def read(key: Key, ticket: dict[str, Any]) -> dict[str, Any]:
     return dict(key.get(f"{TICKETS}/{ticket['id']}").json()["data"])
 
 
+def first_due(key: Key, ticket: dict[str, Any]) -> Any:
+    return read(key, ticket)["due"]["first_response"]
+
+
 def reply(key: Key, ticket: dict[str, Any], **fields: Any) -> None:
     path = f"{TICKETS}/{ticket['id']}/replies"
     assert key.post(path, {"body": "Hello", **fields}).status_code == 201
@@ -246,6 +250,31 @@ def test_changed_business_hours_reach_the_tickets_that_are_open(tenant: Tenant) 
     assert after["due"]["first_response"] == f"{hours_after(at, 48)[:10]}T01:00:00.000000Z"
     assert after["version"] == ticket["version"] + 1
     assert told(key) == []
+
+
+def test_tickets_count_by_the_hours_of_their_team_as_long_as_it_has_some(tenant: Tenant) -> None:
+    visitor, admin, key = logged_in(tenant), tenant.admin(), tenant.key()
+    path = "/settings/business-hours"
+    always = dict.fromkeys(DAYS, "00:00-24:00") | {"time_zone": "UTC"}
+    visitor.submit(visitor.get(path).form(path, "time_zone"), **always)
+    team = admin.post("/api/v1/teams", {"name": "Night"}).json()["data"]["id"]
+    made(admin, counts="business", first_response_minutes=60)
+    ticket, other = opened(key, team_id=team), opened(key)
+    at = ticket["created_at"]
+    of_desk, of_team = hours_after(at, 1), f"{hours_after(at, 48)[:10]}T01:00:00.000000Z"
+    own = visitor.get(f"{path}?team={team}").form(path, "time_zone")
+    holidays = f"{at[:10]}\n{hours_after(at, 24)[:10]}"
+    visitor.submit(own, **always | {"holidays": holidays})
+    wait_until_renewed(tenant.service)
+    assert first_due(key, ticket) == of_team
+    assert first_due(key, other) == hours_after(other["created_at"], 1)
+    for team_id, due in ((None, of_desk), (team, of_team)):
+        key.patch(f"{TICKETS}/{ticket['id']}", {"team_id": team_id})
+        assert first_due(key, ticket) == due
+    assert first_due(key, opened(key, team_id=team)) == of_team
+    assert admin.delete(f"/api/v1/teams/{team}").status_code == 204
+    wait_until_renewed(tenant.service)
+    assert first_due(key, ticket) == of_desk
 
 
 def test_clocks_stand_still_while_a_ticket_is_pending(own_service: Service, desk: Tenant) -> None:

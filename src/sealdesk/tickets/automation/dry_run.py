@@ -3,6 +3,7 @@
 One part reads few events, so that requests have their turns between two parts.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,6 +19,7 @@ from sealdesk.tickets.automation.types import Condition, Outcome, Rule, RuleActi
 from sealdesk.tickets.hours import rules as hours_rules
 from sealdesk.tickets.hours import store as hours
 from sealdesk.tickets.hours.types import Hours
+from sealdesk.tickets.store import teams
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.types import STATUSES
 
@@ -27,11 +29,15 @@ _UNCHANGED = 100  # tickets that a rule on time is tried on, the longest unchang
 
 
 class _Tried(NamedTuple):
-    """A rule, what it does together with its macro, and the hours that it compares."""
+    """A rule, what it does together with its macro, and the hours that it compares, if it does.
+
+    hours: of the desk. of_teams: of the teams that have their own.
+    """
 
     rule: Rule
     actions: RuleActions
     hours: Hours | None
+    of_teams: Mapping[str, Hours]
 
 
 class OnTicket(NamedTuple):
@@ -77,9 +83,12 @@ async def run_part(tx: Tx, rule: Rule, after: int, now_us: int) -> Trial:
 
 async def _prepare(tx: Tx, rule: Rule) -> _Tried:
     macro = await references.find_macro(tx, rule.tenant_id, rule.actions)
-    is_timed = any(each.field == "business_hours" for each in rule.conditions)
-    open_at = await hours.find(tx, rule.tenant_id) if is_timed else None
-    return _Tried(rule, outcomes.with_macro(rule.actions, macro), open_at)
+    actions = outcomes.with_macro(rule.actions, macro)
+    if not any(each.field == "business_hours" for each in rule.conditions):
+        return _Tried(rule, actions, None, {})
+    listed = await teams.list_teams(tx, rule.tenant_id)
+    of_teams = await hours.find_of_teams(tx, rule.tenant_id, [each.id for each in listed])
+    return _Tried(rule, actions, await hours.find(tx, rule.tenant_id), of_teams)
 
 
 async def _try_on(tx: Tx, tried: _Tried, event: LogEvent) -> Outcome | None:
@@ -110,7 +119,8 @@ def _outcome(
 
 
 def _facts(tried: _Tried, ticket: dict[str, Any], at: int, message: str | None = None) -> Facts:
-    is_open = None if tried.hours is None else hours_rules.is_open(tried.hours, at)
+    own = tried.of_teams.get(ticket.get("team_id") or "", tried.hours)
+    is_open = None if own is None else hours_rules.is_open(own, at)
     return facts_of(ticket, message=message, is_open=is_open)
 
 

@@ -35,7 +35,7 @@ class Condition(msgspec.Struct, frozen=True):
     field: `status`, `priority`, `source`, `tag`, `subject`, `description`, `message`,
     `customer_email`, `assignee_id`, `team_id`, `business_hours`, or `custom_fields.` with a key.
     `message` is what was written: the reply, or the description of a new ticket. `business_hours`
-    is `yes` or `no`.
+    is `yes` or `no`, by the hours of the ticket's team or of the desk.
     operator: `is` and `is_not` compare the whole value, without regard to case; `contains` and
     `lacks` a part of it.
     values: one of which is enough; for `is_not` and `lacks`, none of which may hold. An empty one

@@ -21,7 +21,6 @@ from sealdesk.tickets.erasing import store as erasures
 from sealdesk.tickets.merging.errors import MERGE_FINAL, NOT_MERGED
 from sealdesk.tickets.merging.rules import UNDO_HOURS
 from sealdesk.tickets.promises import keeping
-from sealdesk.tickets.promises import store as policies
 from sealdesk.tickets.store import tickets
 from sealdesk.tickets.types import ENDED
 
@@ -92,14 +91,11 @@ async def _renew_promises(tx: Tx, caller: Caller, ticket_ids: Sequence[str], now
     """Give tickets that have moved what is promised to their customer now."""
     if not caller.has_policies:
         return
-    promises = await policies.read(tx, caller.tenant_id)
-    if not promises.policies:
-        return
     for at in range(0, len(ticket_ids), _RENEWED_AT_ONCE):
         part = ticket_ids[at : at + _RENEWED_AT_ONCE]
-        for stored in await tickets.list_by_ids(tx, caller.tenant_id, part):
-            if stored.ticket.status not in ENDED:
-                await keeping.renew(tx, stored, promises, now_us)
+        found = await tickets.list_by_ids(tx, caller.tenant_id, part)
+        unfinished = [each for each in found if each.ticket.status not in ENDED]
+        await keeping.renew(tx, caller.tenant_id, unfinished, now_us)
 
 
 async def _get_both(

@@ -1,25 +1,61 @@
 """What administrators do with business hours."""
 
+from typing import Any
+
 import msgspec
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
+from sealdesk.errors import Fault, gettext_noop, invalid
+from sealdesk.event_log.events import Changes
 from sealdesk.records import audit
 from sealdesk.tickets.hours import parsing, store
 from sealdesk.tickets.hours.types import Hours, HoursBody
 from sealdesk.tickets.promises import store as promises
+from sealdesk.tickets.store import teams
+
+_NO_TEAM = gettext_noop("There is no such team any more. Choose another one.")
 
 
-async def set_hours(tx: Tx, caller: Caller, typed: HoursBody, *, now_us: int) -> Hours:
-    """Raises ValidationFailed."""
-    hours = parsing.to_hours(typed)
+async def set_hours(
+    tx: Tx, caller: Caller, typed: HoursBody | None, *, team_id: str, now_us: int
+) -> None:
+    """Store the hours of a team, or of the desk for "". None: the team has those of the desk.
+
+    Raises ValidationFailed.
+    """
+    hours = None if typed is None else parsing.to_hours(typed)
     await tx.lock("business hours", caller.tenant_id)
-    before = await store.find(tx, caller.tenant_id)
-    if hours != before:
+    details: dict[str, Any] = {}
+    if team_id:
+        if not await teams.is_team(tx, caller.tenant_id, team_id):
+            raise invalid([Fault("/team", "unknown_team", _NO_TEAM)])
+        details["name"] = (await teams.list_names(tx, caller.tenant_id, [team_id]))[team_id]
+    before = await find_own(tx, caller.tenant_id, team_id)
+    if hours == before:
+        return
+    if team_id:
+        await store.save_of_team(tx, caller.tenant_id, team_id, hours)
+    elif hours is not None:
         await store.save(tx, caller.tenant_id, hours, now_us)
-        await promises.renew(tx, caller.tenant_id)
-        new = msgspec.structs.asdict(parsing.to_typed(hours))
-        old = msgspec.structs.asdict(parsing.to_typed(before)) if before else dict.fromkeys(new)
-        changes = {name: [old[name], new[name]] for name in new if old[name] != new[name]}
-        await audit.record(tx, caller, "business_hours.updated", None, {"changes": changes}, now_us)
-    return hours
+    await promises.renew(tx, caller.tenant_id)
+    details["changes"] = _changes(before, hours)
+    await audit.record(tx, caller, "business_hours.updated", team_id or None, details, now_us)
+
+
+async def find_own(tx: Tx, tenant_id: str, team_id: str) -> Hours | None:
+    """The hours of a team, or of the desk for ""; None if it has none of its own."""
+    if not team_id:
+        return await store.find(tx, tenant_id)
+    return (await store.find_of_teams(tx, tenant_id, [team_id])).get(team_id)
+
+
+def _changes(before: Hours | None, after: Hours | None) -> Changes:
+    old, new = (_texts(each) for each in (before, after))
+    return {name: (old[name], new[name]) for name in new if old[name] != new[name]}
+
+
+def _texts(hours: Hours | None) -> dict[str, str | None]:
+    if hours is None:
+        return dict.fromkeys(HoursBody.__struct_fields__)
+    return msgspec.structs.asdict(parsing.to_typed(hours))

@@ -1,14 +1,18 @@
 """Settings → Business hours."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 
 from sealdesk.db import threads
-from sealdesk.errors import ValidationFailed
+from sealdesk.db.engine import Tx
+from sealdesk.errors import NotFound, ValidationFailed
 from sealdesk.tickets.hours import actions, labels, parsing, public_holidays, store
-from sealdesk.tickets.hours.types import DAYS, HoursBody
+from sealdesk.tickets.hours.types import DAYS, Hours, HoursBody
+from sealdesk.tickets.store import teams
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
@@ -26,10 +30,17 @@ _PROPOSED = HoursBody("Europe/London", _USUAL, _USUAL, _USUAL, _USUAL, _USUAL)
 
 @page
 async def show_hours(request: Request) -> Response:
-    """The form with the stored hours, or with usual ones."""
-    hours = await request.fetch(store.find)
+    """The form with the hours of the desk or of a team, else with those that apply, or usual ones.
+
+    Raises NotFound.
+    """
+    team_id = forms.read_query(request).text("team")
+    choice = await request.fetch(_list_choice)
+    if team_id and team_id not in choice.teams:
+        raise NotFound
+    hours = choice.of_teams.get(team_id) or await request.fetch(store.find)
     typed = parsing.to_typed(hours) if hours else _PROPOSED
-    return await _form(request, msgspec.structs.asdict(typed))
+    return await _form(request, msgspec.structs.asdict(typed), team_id=team_id)
 
 
 @page
@@ -37,23 +48,40 @@ async def set_hours(request: Request) -> Response:
     """Store the hours, or propose the public holidays of a country if its button was pressed."""
     form = forms.read(request)
     typed: dict[str, Any] = {name: form.text(name).strip() for name in HoursBody.__struct_fields__}
+    team_id = form.text("team")
     try:
         if form.text("add"):
-            return await _propose(request, typed, form.text("country").strip())
-        await request.act(actions.set_hours, body.convert(typed, HoursBody), now_us=request.now_us)
+            return await _propose(request, typed, form.text("country").strip(), team_id)
+        is_removed = bool(team_id and form.text("remove"))
+        wanted = None if is_removed else body.convert(typed, HoursBody)
+        await request.act(actions.set_hours, wanted, team_id=team_id, now_us=request.now_us)
     except ValidationFailed as error:
-        return await _form(request, typed, error, country=form.text("country"))
-    return render.redirect(request, _PATH)
+        return await _form(request, typed, error, team_id=team_id, country=form.text("country"))
+    return render.redirect(request, f"{_PATH}?team={quote(team_id)}" if team_id else _PATH)
 
 
-async def _propose(request: Request, typed: dict[str, Any], country: str) -> Response:
+async def _propose(request: Request, typed: dict[str, Any], country: str, team_id: str) -> Response:
     """The form with the public holidays of this year and the next among the typed ones."""
     year = datetime.fromtimestamp(request.now_us / 1_000_000, UTC).year
     days = await threads.run_in(None, public_holidays.list_days, country, (year, year + 1))
     known = map(str.strip, typed["holidays"].splitlines())
     lines = sorted({*filter(None, known), *days})
     typed = {**typed, "holidays": "\n".join(lines)}
-    return await _form(request, typed, country=country, added=len(days), since=year)
+    return await _form(
+        request, typed, team_id=team_id, country=country, added=len(days), since=year
+    )
+
+
+class _Choice(NamedTuple):
+    """Whose hours can be chosen: id → name, and id → hours of those that have their own."""
+
+    teams: Mapping[str, str]
+    of_teams: Mapping[str, Hours]
+
+
+async def _list_choice(tx: Tx, tenant_id: str) -> _Choice:
+    listed = {each.id: each.name for each in await teams.list_teams(tx, tenant_id)}
+    return _Choice(listed, await store.find_of_teams(tx, tenant_id, listed))
 
 
 async def _form(
@@ -61,16 +89,20 @@ async def _form(
     typed: dict[str, Any],
     error: ValidationFailed | None = None,
     *,
+    team_id: str,
     country: str = "",
     added: int = 0,
     since: int = 0,
 ) -> Response:
-    """added: public holidays of the country from the year `since` on."""
+    """team_id: "" for the desk. added: public holidays of the country from the year `since` on."""
+    choice = await request.fetch(_list_choice)
     return await forms.show(
         request,
         "hours/hours.html",
         error,
         typed=typed,
+        team_id=team_id,
+        choice=choice,
         days=DAYS,
         day_names=labels.FIELD_LABELS,
         country=country,

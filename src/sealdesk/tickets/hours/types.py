@@ -37,7 +37,7 @@ class Interval(NamedTuple):
 
 
 class Hours(msgspec.Struct, frozen=True):
-    """The business hours of a desk.
+    """The business hours of a desk or a team.
 
     week: the intervals of each day from Monday, in order and apart. See `HoursBody`.
     """

@@ -80,7 +80,10 @@ async def _list_others(tx: Tx, caller: Caller, policy_id: str) -> list[Policy]:
 
 
 async def _check(tx: Tx, caller: Caller, policy: Policy, others: list[Policy], now_us: int) -> None:
-    faults = rules.find_faults(policy, others, await hours.find(tx, caller.tenant_id), now_us)
+    of_desk = await hours.find(tx, caller.tenant_id)
+    of_teams = await hours.find_of_teams(tx, caller.tenant_id, policy.team_ids)
+    counted = [] if of_desk is None else [of_desk, *of_teams.values()]
+    faults = rules.find_faults(policy, others, counted, now_us)
     for at, team_id in enumerate(policy.team_ids):
         if not await teams.is_team(tx, caller.tenant_id, team_id):
             faults.append(Fault(f"/team_ids/{at}", "unknown_team", _NO_TEAM))

@@ -1,5 +1,6 @@
 """Keeps the clocks of tickets: in the transaction of whatever changes a ticket."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -25,7 +26,7 @@ _NOTIFICATIONS: dict[AlertKind, Kind] = {
 
 async def begin(tx: Tx, ticket: Ticket, email: str, *, is_old: bool) -> Ticket:
     """A new ticket with its clocks. is_old: what is over already is not announced."""
-    promises = await store.read(tx, ticket.tenant_id)
+    promises = await store.read(tx, ticket.tenant_id, [ticket.team_id])
     started = rules.clocks_at(ticket, email, promises, ticket.created_at)
     if started is not None and is_old:
         started = rules.silenced(started, ticket.updated_at)
@@ -41,7 +42,7 @@ async def go_on(
     """
     if before.clocks is None and not caller.has_policies:
         return after
-    promises = await store.read(tx, caller.tenant_id)
+    promises = await store.read(tx, caller.tenant_id, [after.team_id])
     return rules.with_clocks(
         after, await _go_on(tx, before, after, reference, promises, at, now_us)
     )
@@ -63,11 +64,17 @@ async def _go_on(
     return rules.clocks_at(after, email_of(reference), promises, at)
 
 
-async def renew(tx: Tx, stored: TicketAndCustomer, promises: Promises, now_us: int) -> None:
-    """Give a ticket what is promised now: its policy or its customer is another one.
+async def renew(tx: Tx, tenant_id: str, found: Sequence[TicketAndCustomer], now_us: int) -> None:
+    """Give tickets what is promised now: their policy, hours or customer is another one.
 
     What was over before is announced; what is over already by the new promise is not.
     """
+    promises = await store.read(tx, tenant_id, [each.ticket.team_id for each in found])
+    for stored in found:
+        await _renew(tx, stored, promises, now_us)
+
+
+async def _renew(tx: Tx, stored: TicketAndCustomer, promises: Promises, now_us: int) -> None:
     ticket = before = stored.ticket
     if before.clocks is not None:
         told, alerts = clocks.told(before.clocks, now_us)

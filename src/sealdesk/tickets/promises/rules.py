@@ -57,14 +57,16 @@ def _is_of(email: str, customer: str) -> bool:
 def clocks_at(ticket: Ticket, email: str, promises: Promises, at: int) -> Clocks | None:
     """The clocks of a ticket after what happened to it at a time; None without a policy.
 
-    A clock goes on by the policy and the hours of now. What it showed before it stood still stays
-    as it was counted.
+    A clock goes on by the policy and the hours of now: those of its team, or of the desk. What it
+    showed before it stood still stays as it was counted.
     """
     policy = find_policy(promises.policies, ticket, email)
     if policy is None:
         return None
     before = ticket.clocks or Clocks(policy.id)
-    hours = promises.hours if policy.counts == "business" else None
+    hours = None
+    if policy.counts == "business":
+        hours = promises.of_teams.get(ticket.team_id or "", promises.hours)
     return Clocks(
         policy.id,
         **{
@@ -164,9 +166,12 @@ def _after(hours: Hours | None, start_us: int, left_us: int) -> int | None:
 
 
 def find_faults(
-    policy: Policy, others: Sequence[Policy], hours: Hours | None, now_us: int
+    policy: Policy, others: Sequence[Policy], hours: Sequence[Hours], now_us: int
 ) -> list[Fault]:
-    """What is wrong with a policy among the others, which are in their order."""
+    """What is wrong with a policy among the others, which are in their order.
+
+    hours: of the desk and of the policy's teams; none if the desk has none.
+    """
     targets = [(each, minutes_of(policy, each)) for each in TARGETS]
     promised = {each: minutes for each, minutes in targets if minutes is not None}
     if not promised:
@@ -174,13 +179,13 @@ def find_faults(
     faults = []
     if policy.warning_minutes >= min(promised.values()):
         faults.append(Fault("/warning_minutes", "too_early", _TOO_EARLY))
-    if policy.counts == "business" and hours is None:
+    if policy.counts == "business" and not hours:
         faults.append(Fault("/counts", "no_business_hours", _NO_HOURS))
     elif policy.counts == "business":
         faults += [
             Fault(f"/{each}_minutes", "never_due", _NEVER)
             for each, minutes in promised.items()
-            if hours and hours_rules.deadline(hours, now_us, minutes) is None
+            if any(hours_rules.deadline(of, now_us, minutes) is None for of in hours)
         ]
     for other in others:
         if other.position < policy.position and covers(other, policy):

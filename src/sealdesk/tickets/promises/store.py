@@ -1,6 +1,6 @@
 """The SQL of SLA policies."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -78,11 +78,13 @@ async def list_page(tx: Tx, tenant_id: str, page: PageRequest) -> list[Policy]:
     return [_policy(row) for row in rows]
 
 
-async def read(tx: Tx, tenant_id: str) -> Promises:
-    """The policies of a desk, and its business hours if one counts them."""
+async def read(tx: Tx, tenant_id: str, team_ids: Iterable[str | None]) -> Promises:
+    """The policies of a desk, and its business hours if one counts them. team_ids: of tickets."""
     policies = tuple(await list_policies(tx, tenant_id))
-    counts_hours = any(each.counts == "business" for each in policies)
-    return Promises(policies, await hours.find(tx, tenant_id) if counts_hours else None)
+    if not any(each.counts == "business" for each in policies):
+        return Promises(policies, None, {})
+    of_teams = await hours.find_of_teams(tx, tenant_id, team_ids)
+    return Promises(policies, await hours.find(tx, tenant_id), of_teams)
 
 
 async def add(tx: Tx, tenant_id: str, policy: Policy) -> None:

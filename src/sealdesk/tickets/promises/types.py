@@ -1,5 +1,6 @@
 """The structs of SLA policies: as requested, as stored, and as shown."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import msgspec
@@ -11,7 +12,7 @@ from sealdesk.resources.representation import check_visible
 from sealdesk.tickets.hours.types import Hours
 from sealdesk.tickets.types import Priority, Tag
 
-# business: minutes of the desk's business hours. calendar: minutes by the clock.
+# business: minutes of the hours of the ticket's team, or of the desk. calendar: by the clock.
 Count = Literal["business", "calendar"]
 Pausing = Literal["pending", "on_hold"]
 PAUSING: tuple[Pausing, ...] = ("pending", "on_hold")
@@ -120,7 +121,11 @@ class PolicyResponse(PolicyFields, frozen=True, kw_only=True):
 
 
 class Promises(NamedTuple):
-    """The policies of a desk in their order, and its business hours if one counts them."""
+    """The policies of a desk in their order, and the business hours if one counts them.
+
+    hours: of the desk. of_teams: of the asked teams that have their own.
+    """
 
     policies: tuple[Policy, ...]
     hours: Hours | None
+    of_teams: Mapping[str, Hours]

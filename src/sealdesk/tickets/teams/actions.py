@@ -11,6 +11,8 @@ from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid, mu
 from sealdesk.records import audit
 from sealdesk.resources import merge_patch
 from sealdesk.resources.paging import PageRequest
+from sealdesk.tickets.hours import store as hours
+from sealdesk.tickets.promises import store as promises
 from sealdesk.tickets.store import assignees
 from sealdesk.tickets.store.teams import MAX_TEAMS
 from sealdesk.tickets.teams import store
@@ -64,6 +66,8 @@ async def delete_team(tx: Tx, caller: Caller, team_id: str, *, now_us: int) -> N
     team = await get_current(tx, caller.tenant_id, team_id)
     for member in await store.list_members(tx, caller.tenant_id, team_id):
         await store.delete_member(tx, caller.tenant_id, team_id, member.user_id)
+    if await hours.find_of_teams(tx, caller.tenant_id, [team_id]):
+        await promises.renew(tx, caller.tenant_id)  # their due times are by the desk's hours now
     await store.replace(tx, msgspec.structs.replace(team, deleted_at=now_us))
     await _record_audit(tx, caller, "team.deleted", team, now_us)
 

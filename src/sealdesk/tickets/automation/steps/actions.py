@@ -80,7 +80,7 @@ async def _run_rules(
     tx: Tx, tenant_id: str, ticket_id: str, wanted: Sequence[Rule], at: Moment
 ) -> int:
     """Run rules on a ticket in their order, each on what the ones before have left; how many."""
-    count, is_open = 0, await _find_is_open(tx, tenant_id, wanted, at)
+    count, is_open = 0, await _find_is_open(tx, tenant_id, ticket_id, wanted, at)
     for rule in wanted:
         view = await ticket_store.find_view(tx, tenant_id, ticket_id)
         if view is None:
@@ -94,9 +94,16 @@ async def _run_rules(
     return count
 
 
-async def _find_is_open(tx: Tx, tenant_id: str, wanted: Sequence[Rule], at: Moment) -> bool | None:
-    """Whether it happened within business hours; None if there are none, or no rule asks."""
+async def _find_is_open(
+    tx: Tx, tenant_id: str, ticket_id: str, wanted: Sequence[Rule], at: Moment
+) -> bool | None:
+    """Whether it happened within business hours; None if there are none, or no rule asks.
+
+    They are those of the team that the ticket has before its rules run.
+    """
     if not any(each.field == "business_hours" for rule in wanted for each in rule.conditions):
         return None
-    hours = await hours_store.find(tx, tenant_id)
+    stored = await ticket_store.find(tx, tenant_id, ticket_id)
+    team_id = None if stored is None else stored.ticket.team_id
+    hours = await hours_store.find_for(tx, tenant_id, team_id)
     return None if hours is None else hours_rules.is_open(hours, at.happened_us)

@@ -4,7 +4,6 @@ import msgspec
 
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.promises import clocks, keeping
-from sealdesk.tickets.promises import store as policies
 from sealdesk.tickets.promises.steps import store
 from sealdesk.tickets.store import tickets as ticket_store
 
@@ -41,9 +40,8 @@ async def _renew(tx: Tx, tenant_id: str, now_us: int) -> int:
     if reached is None:
         return 0
     ticket_ids = await store.list_unrenewed(tx, tenant_id, reached, _STEP_TICKETS)
-    promises = await policies.read(tx, tenant_id)
-    for stored in await ticket_store.list_by_ids(tx, tenant_id, ticket_ids):
-        await keeping.renew(tx, stored, promises, now_us)
+    found = await ticket_store.list_by_ids(tx, tenant_id, ticket_ids)
+    await keeping.renew(tx, tenant_id, found, now_us)
     if len(ticket_ids) < _STEP_TICKETS:
         await store.end_renewal(tx, tenant_id, reached)
     else:
