@@ -53,6 +53,8 @@ def test_rules_are_stored_as_they_were_sent_with_their_versions(tenant: Tenant) 
             "never_holds",
         ),
         ([when("status", "closed")], 0, "never_holds"),
+        ([when("rating", "1")], 0, "never_holds"),
+        ([when("rating", "6")], 0, "unknown_value"),
         ([when("subject", "x"), when("subject", "y", operator="contains")], 0, "never_holds"),
         ([when("business_hours", "yes")], 0, "no_business_hours"),
         ([when("business_hours", "maybe")], 0, "unknown_value"),

@@ -1,15 +1,17 @@
 """Automation rules act on tickets: once, in order, and never on what rules did."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from sealdesk.tickets.automation.rules import MAX_EFFECTS_PER_HOUR
 from tests.support.client import Key, Person
-from tests.support.pages import logged_in
+from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant, wait_until
 
 RULES = "/api/v1/rules"
+PAGE = "/settings/rules"
 TICKETS = "/api/v1/external/tickets"
 WAITING = "SELECT id FROM automation_tasks LIMIT 100"
 HANDLED = """
@@ -205,6 +207,28 @@ def test_a_dry_run_shows_what_a_rule_would_have_done_and_changes_nothing(
     assert "Priority : Medium → High" in page.text.replace("Priority: ", "Priority : ")
     assert "Continue" not in page.text
     assert read(key, ticket) == ticket
+
+
+def test_a_rule_acts_on_a_bad_rating_and_its_dry_run_shows_it(
+    admin: Person, tenant: Tenant, service: Service
+) -> None:
+    conditions = [when("rating", "1", "2"), when("rating_comment", "slow", operator="contains")]
+    unhappy = {"trigger": "rated", "conditions": conditions, "actions": {"priority": "urgent"}}
+    made(admin, **unhappy)
+    key = tenant.key()
+    good, bad = opened(key), opened(key)
+    for ticket, mark in ((good, "5"), (bad, "1")):
+        answer = key.post(f"{TICKETS}/{ticket['id']}/rating-link", None)
+        customer, path = Visitor(service), urlsplit(answer.json()["data"]["url"]).path
+        customer.submit(customer.get(path).form(path), rating=mark, comment="Too slow")
+    wait_until(lambda: read(key, bad)["priority"] == "urgent")
+    wait_until_run(service)
+    assert read(key, good)["priority"] == "medium"
+    assert effects(service, bad) == 1
+    rule = made(admin, **unhappy, is_enabled=False)
+    page = logged_in(tenant).get(f"{PAGE}/{rule['id']}/dry-run").text
+    assert f"#{bad['number']} Help" in page and f"#{good['number']} Help" not in page
+    assert "When a customer rates a ticket" in logged_in(tenant).get(PAGE).text
 
 
 def test_a_ready_made_rule_is_switched_on(own_service: Service) -> None:

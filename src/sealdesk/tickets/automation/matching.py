@@ -19,10 +19,13 @@ def facts_of(
 
     message: of the reply. is_open: whether it is within business hours; None if nobody knows.
     """
+    rating = ticket.get("satisfaction") or {}
     given = {
         "message": ticket["description"] if message is None else message,
         "business_hours": "" if is_open is None else "yes" if is_open else "no",
         "tag": ticket["tags"],
+        "rating": rating.get("rating"),
+        "rating_comment": rating.get("comment"),
         "customer_email": ticket["customer"]["email"],
     }
     return _Facts(ticket, given)

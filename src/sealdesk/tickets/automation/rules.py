@@ -32,11 +32,12 @@ TRIGGERS: Mapping[str, Trigger] = {
     "ticket.updated": "changed",
     "reply.created": "replied",
     "reply.bounced": "bounced",
+    "ticket.rated": "rated",
     "ticket.sla_breached": "breached",
 }
 FIELDS = (
     *("status", "priority", "source", "tag", "subject", "description", "message"),
-    *("customer_email", "team_id", "assignee_id", "business_hours"),
+    *("customer_email", "team_id", "assignee_id", "rating", "rating_comment", "business_hours"),
 )
 LATER = ("business_hours",)  # known only when the rules of a ticket run
 CUSTOM = "custom_fields."
@@ -44,14 +45,17 @@ _CHOICES = {
     "status": STATUSES,
     "priority": PRIORITIES,
     "source": ("api", "dashboard", "email"),
+    "rating": ("", "1", "2", "3", "4", "5"),
     "business_hours": ("yes", "no"),
 }
+_OF_RATING = ("rating", "rating_comment")
 _WRITING: tuple[Trigger, ...] = ("created", "replied")
 _FIRST_STATUSES: tuple[str, ...] = get_args(FirstStatus)
 _NO_FIELD = gettext_noop("There is no such field.")
 _NO_CHOICE = gettext_noop("This is never the value of this field.")
 _NEVER = gettext_noop("This can never hold together with the other conditions.")
 _NOTHING_WRITTEN = gettext_noop("Only for new tickets and replies is there a message.")
+_NOT_RATED = gettext_noop("A new ticket has no rating yet.")
 _CONFLICTING = gettext_noop("This contradicts another thing that the rule does.")
 _NO_ACTION = gettext_noop("Choose at least one thing that the rule does.")
 _HOURS_UNUSED = gettext_noop("Only a rule about unchanged tickets has hours.")
@@ -100,12 +104,19 @@ def _fault_of(condition: Condition, trigger: Trigger) -> tuple[str, str] | None:
         return "unknown_field", _NO_FIELD
     if field in _CHOICES and not {*values} <= {*_CHOICES[field]}:
         return "unknown_value", _NO_CHOICE
+    if _is_about_rating(condition) and trigger == "created":
+        return "never_holds", _NOT_RATED
     if field == "message" and trigger not in _WRITING:
         return "never_holds", _NOTHING_WRITTEN
     is_of_new = field == "status" and trigger == "created" and condition.operator == "is"
     if is_of_new and {*values}.isdisjoint(_FIRST_STATUSES):
         return "never_holds", _NO_CHOICE
     return None
+
+
+def _is_about_rating(condition: Condition) -> bool:
+    is_wanted = condition.operator in ("is", "contains")
+    return condition.field in _OF_RATING and is_wanted and "" not in condition.values
 
 
 def _never_holds(condition: Condition, conditions: Sequence[Condition]) -> bool:
