@@ -13,6 +13,7 @@ from sealdesk.tickets.promises.steps import actions as steps
 from sealdesk.tickets.promises.steps import store as steps_store
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.worker import stepper
+from tests.support.pages import logged_in
 from tests.support.plans import plan
 from tests.support.service import Service, Tenant, wait_until
 from tests.tickets.promises.test_promises import TICKETS, made, opened, read, reply, told
@@ -103,10 +104,10 @@ def test_what_was_told_already_is_not_looked_at_for_ever(own_service: Service) -
     assert [kind for kind, *_ in told(tenant.key())] == ["ticket.sla_breached"]
 
 
-def test_a_rule_escalates_what_is_late(own_service: Service) -> None:
+def test_a_rule_escalates_what_is_late_and_the_timeline_says_it_once(own_service: Service) -> None:
     tenant = own_service.tenant()
     admin = tenant.admin()
-    made(admin, first_response_minutes=60)
+    made(admin, first_response_minutes=60, warning_minutes=5)
     rule = {"name": "Late", "trigger": "breached", "is_enabled": True}
     assert admin.post("/api/v1/rules", {**rule, "actions": {"priority": "urgent"}}).is_success
     ticket = opened(tenant.key())
@@ -114,7 +115,9 @@ def test_a_rule_escalates_what_is_late(own_service: Service) -> None:
     key = tenant.key()
     wait_until(lambda: read(key, ticket)["priority"] == "urgent")
     reply(key, ticket)
-    assert [kind for kind, *_ in told(key)] == ["ticket.sla_breached"]
+    assert [kind for kind, *_ in told(key)] == ["ticket.sla_warning", "ticket.sla_breached"]
+    text = logged_in(tenant).get(f"/tickets/{ticket['id']}").text
+    assert [text.count(each) for each in (": warned", ": missed")] == [1, 1]
 
 
 def test_a_change_that_has_read_a_ticket_before_an_announcement_runs_again(

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sealdesk.caller import Caller
+from sealdesk.caller import SYSTEM, Caller
 from sealdesk.clock import iso
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
@@ -15,6 +15,7 @@ from sealdesk.tickets.notifications.types import Kind
 from sealdesk.tickets.promises import clocks, rules, store
 from sealdesk.tickets.promises.clocks import Alert, AlertKind
 from sealdesk.tickets.promises.types import Promises
+from sealdesk.tickets.store import history
 from sealdesk.tickets.store.tickets import TicketAndCustomer
 from sealdesk.tickets.types import Ticket
 
@@ -91,9 +92,13 @@ async def _renew(tx: Tx, stored: TicketAndCustomer, promises: Promises, now_us: 
 async def announce(
     tx: Tx, ticket: Ticket, reference: bytes, alerts: list[Alert], now_us: int
 ) -> None:
-    """Record warnings and breaches of a ticket as events, and notify its assignee."""
-    if alerts:
-        document = ticket_rules.with_customer(ticket_rules.ready_document(ticket), reference)
+    """Record warnings and breaches of a ticket as events and in its history, and notify its
+    assignee."""
+    if not alerts:
+        return
+    document = ticket_rules.with_customer(ticket_rules.ready_document(ticket), reference)
+    in_history = {"sla": (None, [[each.kind, each.target, iso(each.due_us)] for each in alerts])}
+    await history.add(tx, ticket, SYSTEM, in_history, now_us)
     for each in alerts:
         changes: dict[str, Any] = {each.target: (iso(each.due_us), None)}
         await events.record(tx, ticket.tenant_id, each.kind, document, changes, now_us)
