@@ -141,6 +141,7 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("GET", f"{RULES}/{{id}}"): None,
     ("PATCH", f"{RULES}/{{id}}"): {"name": "Taken over"},
     ("DELETE", f"{RULES}/{{id}}"): None,
+    ("GET", f"{RULES}/{{id}}/dry-run"): None,
     ("GET", POLICIES): None,
     ("POST", POLICIES): {"name": "A policy", "resolution_minutes": 9, "counts": "calendar"},
     ("GET", f"{POLICIES}/{{id}}"): None,

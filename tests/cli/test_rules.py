@@ -110,6 +110,6 @@ def test_a_rule_is_tested_on_one_ticket_and_tried_on_the_past(
     assert "seen" in terminal.out("rules", "test", "All", "1", *ids)
     # On PostgreSQL the events of the demo get their places later.
     wait_until(lambda: "send_event" in terminal.out("rules", "dry-run", "All", *ids))
-    assert terminal.json("rules", "dry-run", "All", *ids)[0]["others"] == ["send_event"]
+    assert terminal.json("rules", "dry-run", "All", *ids)[0]["also"] == ["send_event"]
     assert "no such ticket" in terminal.refused("rules", "test", "All", "99999999", *ids)
     assert "no such rule" in terminal.refused("rules", "show", "None", *ids)

@@ -12,6 +12,7 @@ from sealdesk.cli.progress import show_progress
 from sealdesk.db.engine import Work
 from sealdesk.errors import ConfigurationError
 from sealdesk.tickets.automation import dry_run as trials
+from sealdesk.tickets.automation.rules import to_tried_ticket
 from sealdesk.tickets.automation.types import Outcome, Rule, Trial
 
 
@@ -57,7 +58,7 @@ def dry_run(installation: Installation, rule: Rule, *, is_json: bool) -> None:
             progress.advance(trial.reached - before)
             outcomes += trial.outcomes
     if is_json:
-        print_json([_outcome_json(each) for each in outcomes])
+        print_json(msgspec.to_builtins([to_tried_ticket(each) for each in outcomes]))
         return
     rows = [
         (each.number, clock.iso(each.at), printable(each.subject), _summary(each))
@@ -85,8 +86,3 @@ def _summary(outcome: Outcome) -> str:
 
 def _text(value: Any) -> str:
     return printable(value if isinstance(value, str) else msgspec.json.encode(value).decode())
-
-
-def _outcome_json(outcome: Outcome) -> dict[str, Any]:
-    causes = [each._asdict() for each in outcome.causes]
-    return {**outcome._asdict(), "at": clock.iso(outcome.at), "causes": causes}

@@ -91,6 +91,7 @@ _API: tuple[Route, ...] = (
     Route("GET", "/api/v1/rules/{id}", _ADMIN, automation.get_rule),
     Route("PATCH", "/api/v1/rules/{id}", _ADMIN, automation.change_rule, _LONG),
     Route("DELETE", "/api/v1/rules/{id}", _ADMIN, automation.delete_rule),
+    Route("GET", "/api/v1/rules/{id}/dry-run", _ADMIN, automation.try_rule),
     Route("GET", "/api/v1/sla-policies", _ADMIN, promises.list_policies),
     Route("POST", "/api/v1/sla-policies", _ADMIN, promises.create_policy, _LONG),
     Route("GET", "/api/v1/sla-policies/{id}", _ADMIN, promises.get_policy),

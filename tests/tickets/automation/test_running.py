@@ -206,6 +206,11 @@ def test_a_dry_run_shows_what_a_rule_would_have_done_and_changes_nothing(
     assert page.text.count("because Tag is vip") == 1
     assert "Priority : Medium → High" in page.text.replace("Priority: ", "Priority : ")
     assert "Continue" not in page.text
+    tried = admin.get(f"{RULES}/{rule['id']}/dry-run").json()["data"]
+    assert tried["next_after"] is None
+    (found,) = tried["tickets"]
+    assert (found["number"], found["because"]) == (ticket["number"], [when("tag", "vip")])
+    assert found["changes"]["priority"] == ["medium", "high"]
     assert read(key, ticket) == ticket
 
 

@@ -2,16 +2,17 @@
 
 import msgspec
 
-from sealdesk.tickets.automation import actions, examples, rules, store
+from sealdesk.tickets.automation import actions, dry_run, examples, rules, store
 from sealdesk.tickets.automation.errors import TOO_MANY_RULES
 from sealdesk.tickets.automation.types import NewRule, Rule, RuleChange, RuleResponse
-from sealdesk.web import body, envelope
+from sealdesk.web import body, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, list_all
 from sealdesk.web.request import Request, Response
 
 _TAG = "Rules"
 _PATH = "/api/v1/rules"
+_AFTER = (query.number("after", "`next_after` of the previous response."),)
 
 
 @operation("List rules", tag=_TAG, gives=examples.RULE, is_list=True, params=PAGING)
@@ -68,6 +69,16 @@ async def delete_rule(request: Request, rule_id: str) -> Response:
     """What the rule has done stays."""
     await request.act(actions.delete_rule, rule_id, now_us=request.now_us)
     return envelope.nothing()
+
+
+@operation("Try a rule", tag=_TAG, gives=examples.DRY_RUN, params=_AFTER)
+async def try_rule(request: Request, rule_id: str) -> Response:
+    """What the rule would have done in the last 30 days, whether it is switched on or not. Nothing
+    is changed. A response reads up to 2,000 events."""
+    after = query.parse(request.query, _AFTER).get("after", 0)
+    rule = await request.fetch(actions.get_rule, rule_id)
+    trial = await dry_run.run(request.read, rule, after, request.now_us)
+    return envelope.one(rules.to_dry_run(trial))
 
 
 def _encode(rule: Rule) -> bytes:

@@ -3,7 +3,8 @@
 One part reads few events, so that requests have their turns between two parts.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,6 +25,8 @@ from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.types import STATUSES
 
 PART_EVENTS = 200
+_PARTS = 10  # of a response
+_MOST_OUTCOMES = 200
 _MAX_DIGITS = 18
 _UNCHANGED = 100  # tickets that a rule on time is tried on, the longest unchanged first
 
@@ -61,6 +64,26 @@ async def try_on_ticket(tx: Tx, rule: Rule, ticket: str, now_us: int) -> OnTicke
         if find_causes(alone, _facts(tried, shown, now_us)) is None:
             return OnTicket(None, condition)
     return OnTicket(_outcome(tried, shown, now_us), None)
+
+
+async def run(
+    read: Callable[[Callable[[Tx], Awaitable[Trial]]], Awaitable[Trial]],
+    rule: Rule,
+    after: int,
+    now_us: int,
+) -> Trial:
+    """Try a rule on some thousand events behind a position, in turns with others.
+
+    read: runs a part in a transaction of its own.
+    """
+    outcomes = list[Outcome]()
+    for _ in range(_PARTS):
+        trial = await read(partial(run_part, rule=rule, after=after, now_us=now_us))
+        outcomes += trial.outcomes
+        after = trial.reached
+        if trial.is_over or len(outcomes) >= _MOST_OUTCOMES:
+            break
+    return trial._replace(outcomes=outcomes)
 
 
 async def run_part(tx: Tx, rule: Rule, after: int, now_us: int) -> Trial:

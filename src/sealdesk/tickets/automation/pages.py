@@ -1,6 +1,5 @@
 """Settings → Rules."""
 
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -22,11 +21,9 @@ from sealdesk.tickets.automation.typed_rule import Known
 from sealdesk.tickets.automation.types import (
     Condition,
     NewRule,
-    Outcome,
     Rule,
     RuleActions,
     RuleChange,
-    Trial,
 )
 from sealdesk.tickets.types import PRIORITIES, STATUSES
 from sealdesk.web import body
@@ -39,8 +36,6 @@ from sealdesk.web.request import Request, Response
 _PATH = "/settings/rules"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Rules"))
 ROOM = Room("tickets.automation", errors, labels, NAV_ITEM, object_type="rule")
-_PARTS = 10  # of a dry run, in one response
-_MOST_OUTCOMES = 200
 _BLANK_ROWS = 3
 _BLANK = Condition("", "is", [""])
 _EMPTY: dict[str, Any] = {
@@ -141,30 +136,19 @@ async def add_ready_made(request: Request) -> Response:
 async def try_rule(request: Request, rule_id: str) -> Response:
     """What a rule would have done: some thousand events at a time, in turns with others."""
     rule = await request.fetch(actions.get_rule, rule_id)
-    after = forms.number(forms.read_query(request).text("after"))
-    reached, outcomes = after if isinstance(after, int) else 0, list[Outcome]()
-    for _ in range(_PARTS):
-        trial = await request.read(partial(_run_part, rule, reached, request.now_us))
-        outcomes += trial.outcomes
-        reached = trial.reached
-        if reached >= trial.last or len(outcomes) >= _MOST_OUTCOMES:
-            break
+    typed = forms.number(forms.read_query(request).text("after"))
+    after = typed if isinstance(typed, int) else 0
+    trial = await dry_run.run(request.read, rule, after, request.now_us)
     known = await request.fetch(typed_rule.list_known)
     return await render.page(
         request,
         "automation/dry_run.html",
         rule=rule,
-        outcomes=outcomes,
         trial=trial,
-        is_over=reached >= trial.last,
         names=known.names() | known.teams,
         live_teams=known.teams,
         iso=iso,
     )
-
-
-async def _run_part(rule: Rule, reached: int, now_us: int, tx: Tx) -> Trial:
-    return await dry_run.run_part(tx, rule, reached, now_us)
 
 
 @page

@@ -5,6 +5,7 @@ from typing import get_args
 
 import msgspec
 
+from sealdesk.clock import iso
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch, representation
@@ -12,11 +13,15 @@ from sealdesk.resources.identity import identity
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.automation.types import (
     Condition,
+    DryRun,
+    Outcome,
     Rule,
     RuleActions,
     RuleChange,
     RuleResponse,
     ShownActions,
+    Trial,
+    TriedTicket,
     Trigger,
 )
 from sealdesk.tickets.types import PRIORITIES, STATUSES, FirstStatus
@@ -68,6 +73,25 @@ def to_response(rule: Rule) -> RuleResponse:
     """A rule as the API shows it."""
     actions = ShownActions(**msgspec.structs.asdict(rule.actions))
     return msgspec.structs.replace(_respond(rule), actions=actions)
+
+
+def to_dry_run(trial: Trial) -> DryRun:
+    """A part of a dry run as the API shows it."""
+    tickets = [to_tried_ticket(each) for each in trial.outcomes]
+    return DryRun(tickets, None if trial.is_over else trial.reached)
+
+
+def to_tried_ticket(outcome: Outcome) -> TriedTicket:
+    """What a rule would have done to a ticket, as the API shows it."""
+    return TriedTicket(
+        outcome.ticket_id,
+        outcome.number,
+        outcome.subject,
+        iso(outcome.at),
+        outcome.changes,
+        outcome.others,
+        tuple(Condition(each.field, each.operator, [each.value]) for each in outcome.causes),
+    )
 
 
 def find_faults(rule: Rule) -> list[Fault]:

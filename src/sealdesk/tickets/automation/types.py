@@ -184,9 +184,41 @@ class Outcome(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A part of a dry run. reached, last: positions in the feed; it is over when they are equal."""
+    """A part of a dry run. first, reached, last: positions in the feed."""
 
     outcomes: list[Outcome]
     first: int
     reached: int
     last: int
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there are no later events."""
+        return self.reached >= self.last
+
+
+class TriedTicket(msgspec.Struct, frozen=True):
+    """What a rule would have done to a ticket.
+
+    happened_at: of the event.
+    changes: field → [old, new]. also: further actions, as `reply`.
+    because: the conditions that held, each with the value for which it did.
+    """
+
+    ticket_id: Id
+    number: int
+    subject: str
+    happened_at: Iso
+    changes: Changes
+    also: tuple[str, ...]
+    because: tuple[Condition, ...]
+
+
+class DryRun(msgspec.Struct, frozen=True):
+    """A part of a dry run of a rule.
+
+    next_after: for the next request, as there are more events; null when it is over.
+    """
+
+    tickets: list[TriedTicket]
+    next_after: int | None
