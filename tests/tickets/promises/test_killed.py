@@ -1,38 +1,32 @@
-"""The process is killed again and again: each warning and each breach is told once."""
+"""Workers are killed again and again: each warning and each breach is told once."""
 
 import asyncio
 import multiprocessing
-import sqlite3
 from collections import Counter
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.context import SpawnProcess
+from typing import Any
 
 import msgspec
 import pytest
 
 from sealdesk.caller import SYSTEM, Caller
-from sealdesk.clock import Clock
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import Database, Tx
 from sealdesk.db.factory import open_database
-from sealdesk.settings import from_env
-from sealdesk.state import make_state
+from sealdesk.settings import Settings
 from sealdesk.tickets import actions
 from sealdesk.tickets.types import NewTicket, TicketCustomer
-from sealdesk.worker import loop
-from tests.support.databases import SQLITE_ONLY
+from tests.support.databases import ONE_LOG, POSTGRESQL_ONLY, SQLITE_FIRST
 from tests.support.service import Service, wait_until
+from tests.tickets.promises.killed_worker import work
 from tests.tickets.promises.test_promises import made
 
 _BATCH = 500
-_UNTOLD = "SELECT count(*) FROM tickets WHERE alert_at IS NOT NULL"
+_UNTOLD = "SELECT count(*) AS count FROM tickets WHERE alert_at IS NOT NULL"
 _EVENTS = "SELECT type, changes, object FROM events WHERE type LIKE 'ticket.sla_%'"
-
-
-def work(data_dir: Path) -> None:
-    """The background loop of `sealdesk serve`."""
-    settings = from_env({"SEALDESK_DATA_DIR": str(data_dir)})
-    database = open_database(settings, name="killed")
-    asyncio.run(loop.run(make_state(settings, database, Clock())))
+_TOLD_OF_EACH = 4  # a warning and a breach of two promises
 
 
 def open_late_tickets(service: Service, count: int) -> None:
@@ -40,52 +34,116 @@ def open_late_tickets(service: Service, count: int) -> None:
     service.clock.correct(-3 * 3600)
     tenant = service.tenant()
     made(tenant.admin(), first_response_minutes=60, resolution_minutes=90, warning_minutes=5)
-    caller = Caller(tenant.id, SYSTEM, frozenset(), "")
+    caller = Caller(tenant.id, SYSTEM, frozenset(), "", has_policies=True)
     new = NewTicket("Help", "Please", TicketCustomer("a@b.test"))
 
     async def open_some(tx: Tx) -> None:
-        for _ in range(_BATCH):
+        for _ in range(min(_BATCH, count)):
             now_us = service.clock.now_us()
             await actions.open_ticket(tx, caller, new, source="api", now_us=now_us)
 
-    for _ in range(count // _BATCH):
+    for _ in range(0, count, _BATCH):
         service.write(open_some)
 
 
-def count_untold(path: Path) -> int:
-    with closing(sqlite3.connect(path)) as connection:
-        return int(connection.execute(_UNTOLD).fetchone()[0])
+Query = Callable[[str], Sequence[Any]]
 
 
-def read_told(path: Path) -> Counter[tuple[str, str, str]]:
+@contextmanager
+def queries(settings: Settings) -> Iterator[Query]:
+    """Gives the rows of the database of a service that has ended."""
+    with asyncio.Runner() as runner:
+        url = settings.owner_database_url
+
+        async def opened() -> Database:
+            return open_database(settings, name="test", url=url, has_time=True)
+
+        async def read(sql: str) -> Sequence[Any]:
+            return await database.read(lambda tx: tx.fetch_all(sql, {}))
+
+        database = runner.run(opened())
+        yield lambda sql: runner.run(read(sql))
+        runner.run(database.close())
+
+
+def read_told(query: Query) -> Counter[tuple[str, str, str]]:
     """How often each (type, ticket, target) was told."""
-    with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute(_EVENTS).fetchall()
     decode = msgspec.json.decode
-    return Counter((kind, decode(seen)["id"], *decode(changes)) for kind, changes, seen in rows)
+    return Counter(
+        (row["type"], decode(row["object"])["id"], *decode(row["changes"]))
+        for row in query(_EVENTS)
+    )
 
 
-def check(service: Service, count: int, between_kills: int) -> int:
+def started(settings: Settings) -> SpawnProcess:
+    process = multiprocessing.get_context("spawn").Process(target=work, args=(settings,))
+    process.start()
+    return process
+
+
+@dataclass
+class Plan:
+    """How many workers run at once, and when one is killed after the next tickets were told."""
+
+    workers: int = 1
+    killed_after_s: float = 2
+    most_kills: int = 1_000_000
+
+
+def check(service: Service, count: int, plan: Plan) -> int:
     """How many processes were killed."""
     open_late_tickets(service, count)
     service.drop()
-    path, kills = service.settings.database_path, 0
-    while left := count_untold(path):
-        process = multiprocessing.get_context("spawn").Process(target=work, args=(path.parent,))
-        process.start()
-        aim = max(0, left - between_kills)
-        wait_until(lambda: count_untold(path) <= aim)  # noqa: B023
-        process.kill()
-        process.join()
-        kills += 1
-    told = read_told(path)
-    assert len(told) == 4 * count
+    with queries(service.settings) as query:
+        kills = kill_again_and_again(service.settings, query, plan)
+        told = read_told(query)
+    assert len(told) == _TOLD_OF_EACH * count
     assert {*told.values()} == {1}
     return kills
 
 
-@SQLITE_ONLY
-@pytest.mark.timeout(300)
+def kill_again_and_again(settings: Settings, query: Query, plan: Plan) -> int:
+    def untold() -> int:
+        return int(query(_UNTOLD)[0]["count"])
+
+    running, kills = list[SpawnProcess](), 0
+    try:
+        while left := untold():
+            running += [started(settings) for _ in range(plan.workers - len(running))]
+            aim = left if kills < plan.most_kills else 1
+            wait_until(lambda: untold() < aim)  # noqa: B023
+            running[0].join(plan.killed_after_s)
+            end(running.pop(0))
+            kills += 1
+    finally:
+        for each in running:
+            end(each)
+    return kills
+
+
+def end(process: SpawnProcess) -> None:
+    process.kill()
+    process.join()
+
+
+@SQLITE_FIRST
+def test_due_times_are_told_once_though_the_worker_is_killed(own_service: Service) -> None:
+    check(own_service, 150, Plan(killed_after_s=0, most_kills=1))
+
+
+@ONE_LOG
+@pytest.mark.timeout(900)
 @pytest.mark.prove
-def test_2000_due_times_are_told_once_though_processes_are_killed(own_service: Service) -> None:
-    assert check(own_service, 1_000, 300) > 2
+def test_50000_due_times_are_told_once_though_the_worker_is_killed_every_two_seconds(
+    own_service: Service,
+) -> None:
+    assert check(own_service, 12_500, Plan()) > 2
+
+
+@POSTGRESQL_ONLY
+@pytest.mark.timeout(900)
+@pytest.mark.prove
+def test_50000_due_times_are_told_once_by_two_workers_of_which_one_is_killed_every_two_seconds(
+    own_service: Service,
+) -> None:
+    assert check(own_service, 12_500, Plan(workers=2)) > 2
