@@ -37,6 +37,8 @@ table(
     of_tenant(),
     has_rowid=False,
     runtime="UPDATE",
+    # Weekly reports name them.
+    worker="SELECT",
 )
 table(
     "api_key_directory",

@@ -10,10 +10,12 @@ from sealdesk.db.schema.definitions import (
     table,
     tenant,
     text_,
+    texts,
     time_,
 )
 
 # counted: JSON, what the sums have of the ticket. Tickets that were merged into others have no row.
+# reopened_at: the last time.
 table(
     "ticket_measures",
     tenant(),
@@ -22,6 +24,8 @@ table(
     time_("answered_at", null=True),
     time_("resolved_at", null=True),
     text_("counted"),
+    time_("reopened_at", null=True),
+    time_("rated_at", null=True),
     refers("ticket_id", "tickets"),
     index("ticket_measures_created_at", "tenant_id", "created_at", "ticket_id"),
     index(
@@ -37,6 +41,20 @@ table(
         "resolved_at",
         "ticket_id",
         where="resolved_at IS NOT NULL",
+    ),
+    index(
+        "ticket_measures_reopened_at",
+        "tenant_id",
+        "reopened_at",
+        "ticket_id",
+        where="reopened_at IS NOT NULL",
+    ),
+    index(
+        "ticket_measures_rated_at",
+        "tenant_id",
+        "rated_at",
+        "ticket_id",
+        where="rated_at IS NOT NULL",
     ),
     has_rowid=False,
     worker="SELECT INSERT UPDATE DELETE",
@@ -64,4 +82,20 @@ table(
     of_tenant(),
     index("report_rebuilds_stepped_at", "stepped_at", "tenant_id"),
     worker="SELECT INSERT UPDATE DELETE",
+)
+# Reports that a user gets by e-mail each Monday. query: of the page of the report. due_at: of the
+# next one. base_url: what its links begin with.
+table(
+    "saved_reports",
+    tenant(),
+    id_(key=True),
+    id_("user_id"),
+    *texts("query", "language", "base_url"),
+    time_("created_at"),
+    time_("due_at"),
+    refers("user_id", "users"),
+    index("saved_reports_user", "tenant_id", "user_id", "id"),
+    index("saved_reports_due_at", "due_at", "tenant_id", "id"),
+    runtime="DELETE",
+    worker="SELECT UPDATE",
 )

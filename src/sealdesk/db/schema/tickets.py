@@ -106,6 +106,7 @@ table(
     text_("clocks", null=True),
     time_("due_at", null=True),
     time_("alert_at", null=True),
+    id_("key_id", null=True),  # of the API key that created it
     # The ready JSON of the columns above, without the customer; see decision 0004.
     blob("document"),
     refers("customer_id", "customers"),

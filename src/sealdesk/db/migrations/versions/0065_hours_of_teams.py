@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0065"
-down_revision = "0062"
+down_revision = "0064"
 oldest_reader = "0062"
 
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
