@@ -162,6 +162,7 @@ async def _list_others(tx: Tx) -> None:
     for happening, dimension in product(HAPPENINGS, DIMENSIONS):
         await reports.list_ticket_ids(tx, _TENANT, happening, (0, 1), dimension, "value")
     for dimension in DIMENSIONS:
+        await reports.list_ratings(tx, _TENANT, (0, 1), dimension, "value")
         await reports.count_unfinished(tx, _TENANT, [1, 0], dimension, "value")
 
 

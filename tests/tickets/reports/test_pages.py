@@ -81,9 +81,22 @@ def test_promises_and_ratings_are_shares_of_what_was_promised_and_rated(
         _rate(desk, ticket["id"], rating)
     wait_until(lambda: is_counted(desk.tenant))
     visitor = logged_in(desk.tenant)  # the first log-in is over
-    text = " ".join(visitor.get(f"{AT}?period=year").text.split())
-    assert "SLA promises kept 50 % of 2" in text
+    page = visitor.get(f"{AT}?period=year")
+    text = " ".join(page.text.split())
+    assert "SLA promises kept 50 % of 2 · 1 missed" in text
     assert "Satisfied customers 50 % of 2" in text
+    links = {each: number for each, number in _LINK.findall(page.answer.text) if "of=" not in each}
+    of = {each.partition("what=")[2]: (each.replace("&amp;", "&"), links[each]) for each in links}
+    assert (of["missed"][1], of["rated"][1]) == ("1", "2")
+    missed = visitor.get(of["missed"][0]).text
+    assert f"#{late['number']}" in missed and f"#{early['number']}" not in missed
+    rated = " ".join(visitor.get(of["rated"][0]).text.split())
+    assert rated.index("3 of 5 =1+1") < rated.index("5 of 5 =1+1")
+    given = visitor.get(f"{AT}/file?table=ratings&period=year").answer.text
+    assert [
+        (row["rating"], row["comment"], row["ticket_id"])
+        for row in csv.DictReader(io.StringIO(given))
+    ] == [("3", "'=1+1", late["id"]), ("5", "'=1+1", early["id"])]
     file = visitor.get(f"{AT}/file?table=values&period=year").answer.text
     (row,) = csv.DictReader(io.StringIO(file))
     assert [*row.values()][-4:] == ["2", "50", "2", "50"]
@@ -93,7 +106,7 @@ def _rate(desk: TeamDesk, ticket_id: str, rating: int) -> None:
     service, now_us = desk.service, desk.service.clock.now_us()
     opened = links.opened_until(desk.tenant.id, ticket_id, now_us)
     key_ring = service.state.key_ring
-    service.write(lambda tx: ratings.rate(tx, opened, Rating(rating), key_ring, now_us))
+    service.write(lambda tx: ratings.rate(tx, opened, Rating(rating, "=1+1"), key_ring, now_us))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ _decode = msgspec.json.Decoder(dict[str, int]).decode
 class Figures(NamedTuple):
     """The numbers of a part of a report. Durations in microseconds, None without any.
 
-    promises: of SLA policies, kept or missed. ratings: of customers; satisfied are 4 and 5.
+    promises: of SLA policies, kept or missed, of which `missed` were. ratings: of customers;
+    satisfied are 4 and 5.
     """
 
     created: int
@@ -31,6 +32,7 @@ class Figures(NamedTuple):
     resolution_us: int | None
     resolution_p90_us: int | None
     promises: int
+    missed: int
     kept_percent: int | None
     ratings: int
     satisfied_percent: int | None
@@ -51,6 +53,7 @@ def figures_of(sums: Sums) -> Figures:
         rules.percentile_us(resolutions, 50),
         rules.percentile_us(resolutions, 90),
         promises,
+        sums[rules.MISSED],
         _percent(sums[rules.KEPT], promises),
         ratings.total(),
         _percent(ratings[4] + ratings[5], ratings.total()),

@@ -102,8 +102,8 @@ async def _read(
         [*chain.from_iterable(rows)],
         by_value,
         {
-            **await _names(tx, tenant_id, query.by, [*by_value]),
-            **await _names(tx, tenant_id, query.dimension, [query.value]),
+            **await read_names(tx, tenant_id, query.by, [*by_value]),
+            **await read_names(tx, tenant_id, query.dimension, [query.value]),
         },
         await store.count_unfinished(
             tx,
@@ -116,7 +116,7 @@ async def _read(
     )
 
 
-async def _names(
+async def read_names(
     tx: Tx, tenant_id: str, dimension: Dimension, values: Sequence[str]
 ) -> Mapping[str, str]:
     """The names of teams or people; others are called by their values."""

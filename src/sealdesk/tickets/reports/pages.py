@@ -1,5 +1,6 @@
 """The page "Reports": what happened in a period, beside the period before."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -15,7 +16,7 @@ from sealdesk.tickets.reports.figures import to_response
 from sealdesk.tickets.reports.query import PATH, Query
 from sealdesk.tickets.reports.responses import ReportFigures
 from sealdesk.tickets.reports.rules import HOUR_US
-from sealdesk.tickets.reports.types import AGES, DIMENSIONS, HAPPENINGS, Age
+from sealdesk.tickets.reports.types import AGES, DIMENSIONS, HAPPENINGS, Age, RatedTicket
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
@@ -45,6 +46,11 @@ async def show_report(request: Request) -> Response:
         query=query,
         report=report,
         labels=labels,
+        parts=[
+            part and query.in_period(part)
+            for place in range(len(report.steps))
+            for part in [periods.period_of_step(query.period, report.steps, place)]
+        ],
         plot=plots.bars([created, resolved], [each[_YEAR:] for each in labels]),
         width=plots.WIDTH,
         height=plots.HEIGHT,
@@ -65,13 +71,18 @@ async def show_report(request: Request) -> Response:
 
 @page
 async def download_report(request: Request) -> Response:
-    """The numbers of a report as a CSV file, by step or by value."""
+    """The numbers of a report as a CSV file, by step or by value, or the ratings behind them."""
     zone = await making.read_zone(request)
     query, error = _query(request, zone)
     if error is not None:
         raise error
+    table = forms.read_query(request).text("table")
+    first = query.period.first.isoformat()
+    if table == "ratings":
+        content = await _ratings(request, query, zone)
+        return render.download(content, _CSV, f"ratings-{query.period.kind}-{first}.csv")
     report = await making.make(request, query, zone)
-    if forms.read_query(request).text("table") == "values":
+    if table == "values":
         named = [(report.names.get(value, value), each) for value, each in report.values]
     else:
         named = [
@@ -79,7 +90,6 @@ async def download_report(request: Request) -> Response:
         ]
     header = ["name", *ReportFigures.__struct_fields__]
     content = csv_file.encode(header, [_row(name, to_response(each)) for name, each in named])
-    first = query.period.first.isoformat()
     return render.download(content, _CSV, f"report-{query.period.kind}-{first}.csv")
 
 
@@ -96,8 +106,7 @@ async def list_tickets(request: Request) -> Response:
     if happening == "unfinished":
         between_us = rules.created_between(age, request.now_us)
     else:
-        first, end = periods.hours_of(query.period, zone)
-        between_us = first * HOUR_US, end * HOUR_US
+        between_us = _between_us(query, zone)
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> list[str]:
@@ -123,6 +132,40 @@ async def list_tickets(request: Request) -> Response:
         last_day=periods.last_day(query.period),
         most=store.MAX_TICKETS,
     )
+
+
+async def _ratings(request: Request, query: Query, zone: ZoneInfo) -> bytes:
+    """The ratings of a period with their tickets as a CSV file."""
+    tenant_id, between_us = request.caller.tenant_id, _between_us(query, zone)
+
+    async def work(tx: Tx) -> tuple[list[RatedTicket], Mapping[str, str]]:
+        found = await store.list_ratings(tx, tenant_id, between_us, query.dimension, query.value)
+        team_ids = [*{each.team_id for each in found if each.team_id}]
+        user_ids = [*{each.assignee_id for each in found if each.assignee_id}]
+        names = await making.read_names(tx, tenant_id, "team", team_ids)
+        return found, {**names, **await making.read_names(tx, tenant_id, "assignee", user_ids)}
+
+    found, names = await request.read_unindexed(work)
+    header = ["ticket", "subject", "rating", "comment", "rated_at", "team", "assignee", "ticket_id"]
+    rows = (
+        [
+            str(each.number),
+            each.subject,
+            str(each.satisfaction.rating),
+            each.satisfaction.comment or "",
+            each.satisfaction.rated_at,
+            names.get(each.team_id or "", ""),
+            names.get(each.assignee_id or "", ""),
+            each.id,
+        ]
+        for each in found
+    )
+    return csv_file.encode(header, rows)
+
+
+def _between_us(query: Query, zone: ZoneInfo) -> tuple[int, int]:
+    first, end = periods.hours_of(query.period, zone)
+    return first * HOUR_US, end * HOUR_US
 
 
 def _age(text: str) -> Age:

@@ -1,5 +1,6 @@
 """The periods of reports in the time zone of the desk, and their steps; no I/O."""
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Literal, NamedTuple, get_args
 from zoneinfo import ZoneInfo
@@ -120,6 +121,12 @@ def steps_of(period: Period, step: StepName, zone: ZoneInfo) -> list[Step]:
         for part in parts
         for place, hour in enumerate(range(part.first, part.end))
     ]
+
+
+def period_of_step(period: Period, steps: Sequence[Step], place: int) -> Period | None:
+    """The days of a step as a period of its own; None for an hour."""
+    following = steps[place + 1].day if place + 1 < len(steps) else period.end
+    return Period("own", steps[place].day, following) if steps[place].hour is None else None
 
 
 def _month_after(day: date, months: int) -> date:

@@ -4,13 +4,18 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
 
+import msgspec
+
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.reports.types import Dimension, Happening, Range
+from sealdesk.tickets.reports.types import Dimension, Facts, Happening, Range, RatedTicket
 from sealdesk.tickets.store.filters import UNFINISHED
+from sealdesk.tickets.store.tickets import decode_satisfaction
 
 MAX_VALUES = 50
 MAX_TICKETS = 200
 MAX_UNFINISHED = 100_000
+MAX_RATINGS = 10_000
+_MAX_REOPENED = 2_000
 # More than a year of 1,000 tags has.
 _MAX_ROWS = 50_000
 
@@ -40,8 +45,17 @@ _WHEN: dict[Happening, str] = {
     "created": "m.created_at",
     "answered": "m.answered_at",
     "resolved": "m.resolved_at",
+    "reopened": "m.reopened_at",
+    "missed": "m.created_at",
+    "rated": "m.rated_at",
     "unfinished": "m.created_at",
 }
+_IS_MISSED = " OR ".join(
+    f"(m.{kind}_at >= :first AND m.{kind}_at < :end"
+    f""" AND m.counted LIKE '%"{kind}_in_time":false%')"""
+    for kind in ("answered", "resolved")
+)
+_decode = msgspec.json.Decoder(Facts).decode
 
 
 async def list_rows(
@@ -76,17 +90,40 @@ async def list_ticket_ids(
     value: str,
 ) -> list[str]:
     """The tickets to which something happened, the latest first; one more than are shown."""
-    at = _WHEN[happening]
-    is_now = f"AND t.status IN ({_UNFINISHED})" if happening == "unfinished" else ""
+    first, end = between_us
     sql = f"""
-SELECT m.ticket_id FROM ticket_measures m
+SELECT m.ticket_id, m.counted FROM ticket_measures m
 JOIN tickets t ON t.tenant_id = :tenant_id AND t.id = m.ticket_id
-WHERE m.tenant_id = :tenant_id AND {at} >= :first AND {at} < :end {is_now} {_OF[dimension]}
-ORDER BY {at} DESC, m.ticket_id DESC LIMIT :limit
+WHERE m.tenant_id = :tenant_id AND {_condition(happening)} {_OF[dimension]}
+ORDER BY {_WHEN[happening]} DESC, m.ticket_id DESC LIMIT :limit
+"""
+    limit = _MAX_REOPENED if happening == "reopened" else MAX_TICKETS + 1
+    params = {"tenant_id": tenant_id, "first": first, "end": end, "value": value, "limit": limit}
+    rows = await tx.fetch_all(sql, params)
+    if happening == "reopened":
+        rows = [row for row in rows if any(first <= at < end for at in _decode(row[1]).reopened_at)]
+    return [row["ticket_id"] for row in rows[: MAX_TICKETS + 1]]
+
+
+async def list_ratings(
+    tx: Tx, tenant_id: str, between_us: tuple[int, int], dimension: Dimension, value: str
+) -> list[RatedTicket]:
+    """The latest 10,000 ratings of a time, with their tickets; the latest first."""
+    sql = f"""
+SELECT t.id, t.number, t.subject, t.team_id, t.assignee_id, t.satisfaction
+FROM ticket_measures m JOIN tickets t ON t.tenant_id = :tenant_id AND t.id = m.ticket_id
+WHERE m.tenant_id = :tenant_id AND {_condition("rated")} {_OF[dimension]}
+ORDER BY m.rated_at DESC, m.ticket_id DESC LIMIT :limit
 """
     params = {"tenant_id": tenant_id, "first": between_us[0], "end": between_us[1]}
-    rows = await tx.fetch_all(sql, {**params, "value": value, "limit": MAX_TICKETS + 1})
-    return [row["ticket_id"] for row in rows]
+    rows = await tx.fetch_all(sql, {**params, "value": value, "limit": MAX_RATINGS})
+    return [
+        RatedTicket(
+            row["id"], row["number"], row["subject"], row["team_id"], row["assignee_id"], given
+        )
+        for row in rows
+        if (given := decode_satisfaction(row["satisfaction"])) is not None
+    ]
 
 
 async def count_unfinished(
@@ -113,3 +150,15 @@ async def is_rebuilding(tx: Tx, tenant_id: str) -> bool:
     """Whether the reports are incomplete until all tickets are counted."""
     row = await tx.fetch_one(_REBUILDING, {"tenant_id": tenant_id, "limit": 1})
     return row is not None
+
+
+def _condition(happening: Happening) -> str:
+    at = _WHEN[happening]
+    match happening:
+        case "missed":
+            return f"({_IS_MISSED})"
+        case "reopened":  # the column has the last time of several
+            return f"{at} >= :first AND m.created_at < :end"
+        case "unfinished":
+            return f"{at} >= :first AND {at} < :end AND t.status IN ({_UNFINISHED})"
+    return f"{at} >= :first AND {at} < :end"

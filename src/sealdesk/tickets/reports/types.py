@@ -5,11 +5,13 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
+from sealdesk.tickets.types import Satisfaction
+
 # By what tickets are told apart; "desk" is all of them.
 Dimension = Literal["desk", "team", "assignee", "source", "tag"]
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 # What happened to a ticket, or what it is now, for lists of the tickets behind a number.
-Happening = Literal["created", "answered", "resolved", "unfinished"]
+Happening = Literal["created", "answered", "resolved", "reopened", "missed", "rated", "unfinished"]
 HAPPENINGS: tuple[Happening, ...] = get_args(Happening)
 
 
@@ -33,6 +35,17 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     resolved_in_time: bool | None = None
     rating: int = 0
     rated_at: int | None = None
+
+
+class RatedTicket(NamedTuple):
+    """A ticket with the rating of its customer."""
+
+    id: str
+    number: int
+    subject: str
+    team_id: str | None
+    assignee_id: str | None
+    satisfaction: Satisfaction
 
 
 class Place(NamedTuple):

@@ -29,11 +29,12 @@ WHERE tenant_id = :tenant_id AND ticket_id = :id AND changes LIKE '%"status":["%
 ORDER BY id LIMIT :limit
 """
 _SAVE_COUNTED = """
-INSERT INTO ticket_measures (tenant_id, ticket_id, created_at, answered_at, resolved_at, counted)
-VALUES (:tenant_id, :id, :created_at, :answered_at, :resolved_at, :counted)
+INSERT INTO ticket_measures (tenant_id, ticket_id, created_at, answered_at, resolved_at,
+    reopened_at, rated_at, counted)
+VALUES (:tenant_id, :id, :created_at, :answered_at, :resolved_at, :reopened_at, :rated_at, :counted)
 ON CONFLICT (tenant_id, ticket_id) DO UPDATE SET created_at = excluded.created_at,
     answered_at = excluded.answered_at, resolved_at = excluded.resolved_at,
-    counted = excluded.counted
+    reopened_at = excluded.reopened_at, rated_at = excluded.rated_at, counted = excluded.counted
 """
 _DELETE_COUNTED = """
 DELETE FROM ticket_measures WHERE tenant_id = :tenant_id AND ticket_id = :id
@@ -137,6 +138,8 @@ async def save_counted(tx: Tx, tenant_id: str, counted: Mapping[str, Facts | Non
                 "created_at": facts.created_at,
                 "answered_at": facts.answered_at,
                 "resolved_at": facts.resolved_at,
+                "reopened_at": max(facts.reopened_at, default=None),
+                "rated_at": facts.rated_at,
                 "counted": _encode(facts).decode(),
             }
             for ticket_id, facts in counted.items()
