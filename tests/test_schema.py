@@ -97,6 +97,10 @@ ACROSS_TENANTS = {
         "promise_store.list_due_tenants",
         "worker/stepper.py",
     ),
+    "mail/weekly_reports/steps/store.py _LIST_TENANTS": (
+        "weekly_store.list_due_tenants",
+        "worker/stepper.py",
+    ),
     "tickets/reports/steps/store.py _LIST_TENANTS": (
         "report_store.list_due_tenants",
         "worker/stepper.py",

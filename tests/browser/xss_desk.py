@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -20,6 +20,9 @@ from sealdesk.mail.ratings import links as rating_links
 from sealdesk.mail.ratings.types import AskSettings, Rating
 from sealdesk.mail.threads import actions as threads
 from sealdesk.mail.threads import links
+from sealdesk.mail.weekly_reports import links as weekly_links
+from sealdesk.mail.weekly_reports import store as weekly_reports
+from sealdesk.mail.weekly_reports.types import SavedReport
 from sealdesk.routes import PAGES
 from sealdesk.tickets.macros import actions as macros
 from sealdesk.tickets.macros.types import NewMacro
@@ -95,6 +98,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     service.write(lambda tx: force(tx, tenant.id, texts))
     tag = texts.fit(64)
     service.write(lambda tx: _tag(tx, tenant, ticket["id"], tag))
+    weekly = service.write(lambda tx: _weekly(tx, tenant, tag))
     return {
         "tag": quote(tag, safe=""),
         "/tickets/views": view,
@@ -114,6 +118,8 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
         "/confirm": token,
         "/ticket": page_token,
         "/r": rating_token,
+        "/reports/weekly": weekly,
+        "/unsubscribe": weekly_links.token_of(service.state.key_ring, tenant.id, weekly),
         "/held-messages": held,
         "delivery": delivery,
         "reply": reply[0],
@@ -127,7 +133,7 @@ def address(path: str, places: dict[str, str]) -> str:
     path = path.replace("{user_id}", places["/settings/people"])
     path = path.replace("{delivery_id}", places["delivery"])
     path = path.replace("{path_name}", places.get("desk", ""))
-    for start in ("/confirm", "/ticket", "/r"):
+    for start in ("/confirm", "/ticket", "/r", "/unsubscribe"):
         path = path.replace(f"{start}/{{token}}", f"{start}/{places.get(start, '')}")
     assert "{" not in path, "a page without an id for it"
     return path
@@ -153,6 +159,17 @@ def page_paths(places: dict[str, str], asked: Iterable[str]) -> list[str]:
             f"/settings/api-keys/requests?key={text}&status={text}&request_id={text}",
         ]  # fmt: skip
     return paths
+
+
+async def _weekly(tx: Tx, tenant: Tenant, tag: str) -> str:
+    (user,) = await tx.fetch_all(
+        "SELECT id FROM users WHERE tenant_id = :id AND role <> 'agent' ORDER BY id LIMIT 1",
+        {"id": tenant.id},
+    )
+    query = urlencode({"by": "tag", "of": "tag", "value": tag})
+    report = SavedReport(tenant.id, ids.mint(1), user["id"], query, "en", "https://x", 1, 2**52)
+    await weekly_reports.add(tx, report)
+    return report.id
 
 
 async def _view(tx: Tx, tenant: Tenant, texts: Texts) -> str:

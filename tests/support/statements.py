@@ -21,6 +21,7 @@ _FILES_OF_WORKER = (
     "tickets/automation/steps/store.py",
     "tickets/promises/steps/store.py",
     "tickets/reports/steps/store.py",
+    "mail/weekly_reports/steps/store.py",
     "tickets/erasing/steps/store.py",
     "tickets/erasing/steps/logs/store.py",
     "tickets/erasing/steps/mail/store.py",

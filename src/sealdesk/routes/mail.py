@@ -16,6 +16,7 @@ from sealdesk.mail.ratings import settings_pages as rating_settings
 from sealdesk.mail.received_messages import api as received
 from sealdesk.mail.received_messages import pages as held_pages
 from sealdesk.mail.threads import pages as thread_pages
+from sealdesk.mail.weekly_reports import pages as weekly_reports
 from sealdesk.web.operation import Route
 from sealdesk.web.request import MAX_BODY_BYTES
 
@@ -118,6 +119,25 @@ MAIL_PAGES: tuple[Route, ...] = (
         "/{path_name}/ticket/{token}/files/{id}",
         _PUBLIC,
         customer_page.show_file,
+        takes_names=True,
+    ),
+    # Reports by e-mail each Monday, and the link in them.
+    Route("GET", "/reports/weekly", _ADMIN_PAGE, weekly_reports.list_reports),
+    Route("POST", "/reports/weekly", _ADMIN_PAGE, weekly_reports.save_report),
+    Route("POST", "/reports/weekly/{id}/delete", _ADMIN_PAGE, weekly_reports.delete_report),
+    Route(
+        "GET",
+        "/reports/unsubscribe/{token}",
+        _PUBLIC,
+        weekly_reports.ask_unsubscribe,
+        takes_names=True,
+    ),
+    Route(
+        "POST",
+        "/reports/unsubscribe/{token}",
+        _PUBLIC,
+        weekly_reports.unsubscribe,
+        _FORM,
         takes_names=True,
     ),
     # Asks the customer of a ticket for a rating.

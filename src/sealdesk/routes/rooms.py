@@ -15,6 +15,7 @@ from sealdesk.mail.ratings import pages as ratings
 from sealdesk.mail.received_messages import pages as received_messages
 from sealdesk.mail.receiving import errors as receiving_errors
 from sealdesk.mail.threads import pages as threads
+from sealdesk.mail.weekly_reports import pages as weekly_reports
 from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.automation import pages as automation
 from sealdesk.tickets.custom_fields import pages as custom_fields
@@ -64,6 +65,7 @@ ROOMS: tuple[Room, ...] = (
     contact_form.ROOM,
     customer_page.ROOM,
     ratings.ROOM,
+    weekly_reports.ROOM,
     threads.ROOM,
     Room("mail.receiving", receiving_errors),
     feed.ROOM,

@@ -11,12 +11,18 @@ from sealdesk.mail.ratings import asking
 from sealdesk.mail.sending import store
 from sealdesk.mail.sending.deliverer import MailDeliverer
 from sealdesk.mail.sending.queueing import MailQueue
+from sealdesk.mail.weekly_reports import actions as weekly
+from sealdesk.mail.weekly_reports import composing as weekly_composing
 from sealdesk.state import AppState
 from sealdesk.worker.attempts import attempt
 from sealdesk.worker.log_tasks import ConsumerTask, wait_for
 
 LOOK_EVERY_S = 0.5
-_COMPOSERS = {actions.CONFIRMATION: confirmation.compose, asking.RATING: asking.compose}
+_COMPOSERS = {
+    actions.CONFIRMATION: confirmation.compose,
+    asking.RATING: asking.compose,
+    weekly.WEEKLY: weekly_composing.compose,
+}
 _REST_S = 0.025  # between two looks, as for webhooks
 
 

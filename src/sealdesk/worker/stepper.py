@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from sealdesk.db.engine import Tx
+from sealdesk.mail.weekly_reports.steps import actions as weekly
+from sealdesk.mail.weekly_reports.steps import store as weekly_store
 from sealdesk.state import AppState
 from sealdesk.tickets.automation.steps import actions as automation
 from sealdesk.tickets.automation.steps import store as automation_store
@@ -106,7 +108,10 @@ PROMISES = Stepper(
 REPORTS = Stepper(
     "rebuild reports", report_store.list_due_tenants, reports.run_step, report_store.postpone
 )
-_STEPPERS = (RENAMINGS, ERASURES, AUTOMATION, PROMISES, REPORTS)
+WEEKLY_REPORTS = Stepper(
+    "weekly reports", weekly_store.list_due_tenants, weekly.run_step, weekly_store.postpone
+)
+_STEPPERS = (RENAMINGS, ERASURES, AUTOMATION, PROMISES, REPORTS, WEEKLY_REPORTS)
 
 
 async def take_all_steps(state: AppState) -> None:

@@ -135,9 +135,10 @@ table(
     runtime="UPDATE",
     worker="SELECT UPDATE",
 )
-# kind: reply, shared (by a participant), acknowledgement, confirmation or rating. about_id: the
-# reply, the ticket that is acknowledged, the submitted form, or an id made of that of the ticket to
-# rate. ticket_id: NULL until that form is confirmed.
+# kind: reply, shared (by a participant), acknowledgement, confirmation, rating or report.
+# about_id: the reply, the ticket that is acknowledged, the submitted form, an id made of that of
+# the ticket to rate, or a saved report and its week. ticket_id: NULL until that form is confirmed,
+# and for reports.
 # state: queued, sent, bounced or failed. due_at: of the next attempt, NULL after the last.
 table(
     "outgoing_messages",

@@ -1,9 +1,5 @@
 """The e-mail that asks to confirm a submitted form; it says nothing that was typed."""
 
-from datetime import UTC, datetime
-from email import policy
-from email.headerregistry import Address
-from email.message import EmailMessage
 from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
@@ -12,12 +8,11 @@ from sealdesk.identity import store as identity
 from sealdesk.mail.contact_form import actions, store, tokens
 from sealdesk.mail.contact_form.types import ContactForm, Submission
 from sealdesk.mail.mailboxes.types import Mailbox
+from sealdesk.mail.sending.composing import begin_automatic
 from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.state import AppState
 from sealdesk.web.pages import i18n
 from sealdesk.web.pages.i18n import gettext
-
-_MAX_NAME = 100
 
 
 class _Found(NamedTuple):
@@ -34,18 +29,11 @@ async def compose(state: AppState, mailbox: Mailbox, message: OutgoingMessage) -
         return None
     form, submission, desk_name = found
     i18n.activate(submission.language)
-    sender = _line(mailbox.display_name or desk_name)
+    sender = mailbox.display_name or desk_name
     token = tokens.confirmation_token(state.key_ring, form.tenant_id, submission.id)
     link = f"{form.base_url}/{form.path_name}/confirm/{token}"
-    composed = EmailMessage(policy=policy.SMTP)
-    composed["From"] = _address(sender, mailbox.address)
-    composed["To"] = _address("", message.address)
-    composed["Subject"] = gettext("Confirm your request to %(desk)s") % {"desk": sender}
-    composed["Date"] = datetime.fromtimestamp(message.created_at / 1_000_000, UTC)
-    composed["Message-ID"] = message.message_id
-    # No out-of-office reply is wanted (RFC 3834).
-    composed["Auto-Submitted"] = "auto-generated"
-    composed["X-Auto-Response-Suppress"] = "All"
+    subject = gettext("Confirm your request to %(desk)s") % {"desk": sender}
+    composed = begin_automatic(message, sender, mailbox.address, subject)
     composed.set_content(_text(sender, link), cte="quoted-printable")
     return composed.as_bytes()
 
@@ -68,13 +56,3 @@ def _text(desk: str, link: str) -> str:
     ask = gettext("To send the request, open this page within 24 hours and press the button:")
     otherwise = gettext("If it was not you, do nothing. The request is deleted then.")
     return "\n\n".join((first % {"desk": desk}, ask, link, otherwise)) + "\n"
-
-
-def _address(name: str, address: str) -> Address:
-    local, _, domain = address.rpartition("@")
-    return Address(name, local, domain)
-
-
-def _line(text: str) -> str:
-    """A name as a header can contain it: a line break would begin another header."""
-    return "".join(each if each.isprintable() else " " for each in text)[:_MAX_NAME].strip()

@@ -7,7 +7,7 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 
 from sealdesk.mail.sending.rules import subject_of_answer
-from sealdesk.mail.sending.types import Content
+from sealdesk.mail.sending.types import Content, OutgoingMessage
 
 # A line break in a name or a subject would begin another header.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -51,6 +51,21 @@ def compose(content: Content) -> bytes:
         part.set_boundary(f"{boundary}.{number}")
     is_ascii = content.recipient_address.isascii()
     return message.as_bytes(policy=_LONG_LINES if is_ascii else _LONG_UTF8_LINES)
+
+
+def begin_automatic(
+    message: OutgoingMessage, sender_name: str, sender_address: str, subject: str
+) -> EmailMessage:
+    """A message that is no answer and wants no out-of-office reply, without its text."""
+    begun = EmailMessage(policy=policy.SMTP)
+    begun["From"] = _address(sender_name, sender_address)
+    begun["To"] = _address("", message.address)
+    begun["Subject"] = _line(subject)
+    begun["Date"] = datetime.fromtimestamp(message.created_at / 1_000_000, UTC)
+    begun["Message-ID"] = message.message_id
+    begun["Auto-Submitted"] = "auto-generated"  # RFC 3834
+    begun["X-Auto-Response-Suppress"] = "All"
+    return begun
 
 
 def _media_type(declared: str) -> str:

@@ -75,7 +75,9 @@ async def get_report(request: Request) -> Response:
     team and agent that it has now. Merged tickets count nowhere."""
     zone = await making.read_zone(request)
     wanted = _read(query.parse(request.query, _PARAMS), request.now_us, zone)
-    report = await making.make(request, wanted, zone)
+    report = await making.make(
+        request.state.database, request.caller.tenant_id, wanted, zone, request.now_us
+    )
     return envelope.one(_to_response(report, wanted, zone))
 
 

@@ -6,7 +6,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import Database, Tx
 from sealdesk.tickets.hours import store as hours_store
 from sealdesk.tickets.reports import figures, periods, rules, store
 from sealdesk.tickets.reports.figures import Figures
@@ -55,12 +55,28 @@ async def read_zone(request: Request) -> ZoneInfo:
     return ZoneInfo(found.time_zone if found else "UTC")
 
 
-async def make(request: Request, query: Query, zone: ZoneInfo) -> Report:
+async def make(
+    database: Database, tenant_id: str, query: Query, zone: ZoneInfo, now_us: int
+) -> Report:
     """The report that is asked for."""
     steps = periods.steps_of(query.period, query.step, zone)
     hours = periods.hours_of(query.period, zone)
     earlier = periods.hours_of(periods.before(query.period), zone)
-    read = await request.read_unindexed(lambda tx: _read(tx, request, query, steps, hours, earlier))
+    since = [rules.created_between(age, now_us)[0] for age in AGES]
+
+    async def work(tx: Tx) -> _Read:
+        return _Read(
+            *await _rows(tx, tenant_id, query, steps, earlier),
+            by_value := await _rows_by_value(tx, tenant_id, query, hours),
+            {
+                **await read_names(tx, tenant_id, query.by, [*by_value]),
+                **await read_names(tx, tenant_id, query.dimension, [query.value]),
+            },
+            await store.count_unfinished(tx, tenant_id, since, query.dimension, query.value),
+            await store.is_rebuilding(tx, tenant_id),
+        )
+
+    read = await database.read_unindexed(work, tenant_id)
     by_step = [await figures.add_up(rows) for rows in read.by_step]
     total: Sums = sum(by_step, Counter())
     by_value = [
@@ -80,40 +96,27 @@ async def make(request: Request, query: Query, zone: ZoneInfo) -> Report:
     )
 
 
-async def _read(
+async def _rows(
     tx: Tx,
-    request: Request,
+    tenant_id: str,
     query: Query,
     steps: Sequence[periods.Step],
-    hours: tuple[int, int],
     earlier: tuple[int, int],
-) -> _Read:
-    tenant_id = request.caller.tenant_id
+) -> tuple[list[list[str]], list[str]]:
+    """The sums of each step, and of the period before."""
     of_step = [ranges_of(each.first, each.end) for each in steps]
-    of_earlier = ranges_of(*earlier)
-    every = [*chain.from_iterable(of_step), *of_earlier]
+    every = [*chain.from_iterable(of_step), *ranges_of(*earlier)]
     rows = iter(await store.list_rows(tx, tenant_id, query.dimension, query.value, every))
     by_step = [[*chain.from_iterable(islice(rows, len(ranges)))] for ranges in of_step]
-    by_value = {}
-    if query.by != "desk":
-        by_value = await store.list_rows_by_value(tx, tenant_id, query.by, ranges_of(*hours))
-    return _Read(
-        by_step,
-        [*chain.from_iterable(rows)],
-        by_value,
-        {
-            **await read_names(tx, tenant_id, query.by, [*by_value]),
-            **await read_names(tx, tenant_id, query.dimension, [query.value]),
-        },
-        await store.count_unfinished(
-            tx,
-            tenant_id,
-            [rules.created_between(age, request.now_us)[0] for age in AGES],
-            query.dimension,
-            query.value,
-        ),
-        await store.is_rebuilding(tx, tenant_id),
-    )
+    return by_step, [*chain.from_iterable(rows)]
+
+
+async def _rows_by_value(
+    tx: Tx, tenant_id: str, query: Query, hours: tuple[int, int]
+) -> Mapping[str, list[str]]:
+    if query.by == "desk":
+        return {}
+    return await store.list_rows_by_value(tx, tenant_id, query.by, ranges_of(*hours))
 
 
 async def read_names(

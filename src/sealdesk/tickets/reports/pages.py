@@ -10,9 +10,10 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ValidationFailed
 from sealdesk.resources import csv_file
 from sealdesk.tickets.pages.inbox_rows import duration_text
-from sealdesk.tickets.reports import making, periods, plots, rules, store
+from sealdesk.tickets.reports import making, naming, periods, plots, rules, store
 from sealdesk.tickets.reports import query as queries
 from sealdesk.tickets.reports.figures import to_response
+from sealdesk.tickets.reports.making import Report
 from sealdesk.tickets.reports.query import PATH, Query
 from sealdesk.tickets.reports.responses import ReportFigures
 from sealdesk.tickets.reports.rules import HOUR_US
@@ -35,7 +36,7 @@ async def show_report(request: Request) -> Response:
     """A report of a period."""
     zone = await making.read_zone(request)
     query, error = _query(request, zone)
-    report = await making.make(request, query, zone)
+    report = await _make(request, query, zone)
     labels = [_label(each) for each in report.steps]
     created = [each.created for each in report.by_step]
     resolved = [each.resolved for each in report.by_step]
@@ -62,6 +63,8 @@ async def show_report(request: Request) -> Response:
         last_day=periods.last_day(query.period),
         zone=zone.key,
         duration=duration_text,
+        dimension_name=naming.dimension_name,
+        value_name=naming.value_name,
         most=store.MAX_VALUES,
         ages=AGES,
         is_cut=sum(report.unfinished) >= store.MAX_UNFINISHED,
@@ -81,7 +84,7 @@ async def download_report(request: Request) -> Response:
     if table == "ratings":
         content = await _ratings(request, query, zone)
         return render.download(content, _CSV, f"ratings-{query.period.kind}-{first}.csv")
-    report = await making.make(request, query, zone)
+    report = await _make(request, query, zone)
     if table == "values":
         named = [(report.names.get(value, value), each) for value, each in report.values]
     else:
@@ -132,6 +135,11 @@ async def list_tickets(request: Request) -> Response:
         last_day=periods.last_day(query.period),
         most=store.MAX_TICKETS,
     )
+
+
+async def _make(request: Request, query: Query, zone: ZoneInfo) -> Report:
+    database, tenant_id = request.state.database, request.caller.tenant_id
+    return await making.make(database, tenant_id, query, zone, request.now_us)
 
 
 async def _ratings(request: Request, query: Query, zone: ZoneInfo) -> bytes:

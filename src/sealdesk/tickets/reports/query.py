@@ -37,6 +37,11 @@ class Query(NamedTuple):
             fields |= {"of": self.dimension, "value": self.value}
         return f"{path}?{urlencode(fields | others)}"
 
+    def saved(self) -> str:
+        """The query string without the period, for any week."""
+        fields = {"by": self.by, "of": self.dimension, "value": self.value}
+        return urlencode({name: text for name, text in fields.items() if text})
+
     def in_period(self, period: Period) -> "Query":
         return self._replace(period=period)
 

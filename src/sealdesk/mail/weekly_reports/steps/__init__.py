@@ -1,0 +1,1 @@
+"""The worker's part of weekly reports: queues those that are due."""
