@@ -76,6 +76,7 @@ async def open_ticket(
         attachments=attached,
         created_at=created_at,
         now_us=now_us,
+        key_id=caller.actor.id if caller.actor.kind == "api_key" else None,
     )
     if caller.has_policies:
         ticket = await keeping.begin(tx, ticket, email, is_old=is_history)

@@ -108,6 +108,7 @@ def new_ticket(
     attachments: tuple[AttachmentRef, ...],
     created_at: int,
     now_us: int,
+    key_id: str | None = None,
 ) -> Ticket:
     """The first version of a ticket. Raises Conflict, ValidationFailed."""
     fields = msgspec.structs.asdict(new)
@@ -132,6 +133,7 @@ def new_ticket(
         waiting_since=None if new.status == "resolved" else created_at,
         last_message_at=created_at,
         snippet=snippet(new.description),
+        key_id=key_id,
     )
 
 

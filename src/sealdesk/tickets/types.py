@@ -274,6 +274,7 @@ class Ticket(TicketFields, frozen=True, kw_only=True):
     follower_count: of the people in `followers`, who change it.
     clocks: of an SLA policy; None without one. due_at: what is due first by it, and alert_at when
     the worker announces next that something is over; due, which has no column, follows from them.
+    key_id: of the API key that created it; None of older ones, and of those that came otherwise.
     """
 
     tenant_id: str
@@ -292,6 +293,7 @@ class Ticket(TicketFields, frozen=True, kw_only=True):
     due_at: int | None = None
     alert_at: int | None = None
     due: Due | None = None
+    key_id: str | None = None
     version: int
 
 

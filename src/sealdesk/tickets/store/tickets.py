@@ -21,6 +21,7 @@ _STORED = tuple(name for name in Ticket.__struct_fields__ if name != "due")
 # A change never sets these.
 _FIXED = {
     *("tenant_id", "id", "number", "source", "customer_id", "created_at", "follower_count"),
+    "key_id",
     "satisfaction",
 }
 COLUMNS = column_list(_STORED, "t")
