@@ -17,7 +17,7 @@ from sealdesk.tickets.attachments import store as attachments
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.live.types import Change
 from sealdesk.tickets.reports import store as reports
-from sealdesk.tickets.reports.types import DIMENSIONS, HAPPENINGS
+from sealdesk.tickets.reports.types import DIMENSIONS, FIELD, HAPPENINGS
 from sealdesk.tickets.store import (
     assignees,
     counts,
@@ -159,9 +159,10 @@ async def _list_others(tx: Tx) -> None:
         await feed.list_events(tx, _TENANT, types, 0, _FIRST)
     for wanted in (DeliveryFilter(), DeliveryFilter("failed", "ticket.created", 1, 2)):
         await delivery_log.list_deliveries(tx, _TENANT, "endpoint", _FIRST, wanted)
-    for happening, dimension in product(HAPPENINGS, DIMENSIONS):
+    dimensions = (*DIMENSIONS, f"{FIELD}carrier")
+    for happening, dimension in product(HAPPENINGS, dimensions):
         await reports.list_ticket_ids(tx, _TENANT, happening, (0, 1), dimension, "value")
-    for dimension in DIMENSIONS:
+    for dimension in dimensions:
         await reports.list_ratings(tx, _TENANT, (0, 1), dimension, "value")
         await reports.count_unfinished(tx, _TENANT, [1, 0], dimension, "value")
 

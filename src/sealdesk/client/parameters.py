@@ -31,7 +31,8 @@ class TicketCustomer(TypedDict, total=False):
 class ReportFilters(TypedDict, total=False):
     """What a report is of: a day of a period, or the first and last day of any.
 
-    step: hour, day or week. Either group_by, or one of the filters.
+    step: hour, day or week. group_by: team, assignee, source, tag, key, or field: and the key of a
+    custom field. Either group_by, or one of the filters.
     """
 
     period: Literal["day", "week", "month", "quarter", "year"]
@@ -39,11 +40,13 @@ class ReportFilters(TypedDict, total=False):
     first_day: str
     last_day: str
     step: Literal["hour", "day", "week"]
-    group_by: Literal["team", "assignee", "source", "tag"]
+    group_by: str
     team_id: str
     assignee_id: str
     source: Literal["api", "dashboard", "email"]
     tag: str
+    key_id: str
+    custom_field: str
 
 
 class TicketFilters(TypedDict, total=False):

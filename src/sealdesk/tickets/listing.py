@@ -39,14 +39,16 @@ _READ_CUSTOMERS = "customers:read"
 _decode_reference = msgspec.json.Decoder(CustomerRef).decode
 
 
-def _custom_field() -> query.Param:
+def custom_field(about: str = "") -> query.Param:
+    """A custom field and its value."""
+
     def read(text: str) -> str:
         key, colon, value = text.partition(":")
         if not (key and colon and value) or len(text) > _MAX_FIELD_LENGTH:
             raise query.BadValue("a key and a value, as in carrier:DHL")
         return text
 
-    param = query.text("custom_field", "", max_length=_MAX_FIELD_LENGTH, example="carrier:DHL")
+    param = query.text("custom_field", about, max_length=_MAX_FIELD_LENGTH, example="carrier:DHL")
     return msgspec.structs.replace(
         param, read=read, schema={**param.schema, "pattern": r"^[^:]+:[\s\S]"}
     )
@@ -95,7 +97,7 @@ FILTERS = (
         most=_MAX_TAGS,
     ),
     query.repeated(
-        _custom_field(),
+        custom_field(),
         "Tickets with this value of a custom field, as `key:value`, regardless of case; sent"
         " several times, all of these values. The newest first; a page may end before it is full.",
         most=_MAX_TAGS,

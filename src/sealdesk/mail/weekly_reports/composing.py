@@ -103,7 +103,7 @@ def _cells(figures: Figures) -> dict[str, str]:
 
 
 def _values(query: Query, report: Report) -> Table:
-    heading = naming.dimension_name(query.by)
+    heading = naming.dimension_name(query.by, report.names)
     columns = (gettext("Created"), gettext("Resolved"), gettext("First response, median"))
     rows = []
     for value, figures in report.values[:_MOST_ROWS]:

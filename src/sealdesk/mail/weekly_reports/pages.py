@@ -92,7 +92,7 @@ async def _list(request: Request, error: ValidationFailed | None = None) -> Resp
     shown = [(each.id, composing.read_query(each, _today(request))) for each in listed]
 
     async def read_names(tx: Tx) -> Mapping[str, str]:
-        names: dict[str, str] = {}
+        names = dict(await making.read_labels(tx, tenant_id))
         for _, query in shown:
             names |= await making.read_names(tx, tenant_id, query.dimension, [query.value])
         return names

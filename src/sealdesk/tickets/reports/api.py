@@ -9,7 +9,8 @@ from sealdesk.clock import iso
 from sealdesk.errors import BadRequest
 from sealdesk.errors.requests import INVALID_PARAMETER
 from sealdesk.resources.identity import identity
-from sealdesk.tickets.reports import examples, making, periods
+from sealdesk.tickets.listing import custom_field
+from sealdesk.tickets.reports import dimensions, examples, making, periods
 from sealdesk.tickets.reports.figures import Figures, to_response
 from sealdesk.tickets.reports.making import Report
 from sealdesk.tickets.reports.query import Query
@@ -20,7 +21,7 @@ from sealdesk.tickets.reports.responses import (
     ReportStep,
 )
 from sealdesk.tickets.reports.rules import HOUR_US
-from sealdesk.tickets.reports.types import AGES, DIMENSIONS, Dimension
+from sealdesk.tickets.reports.types import AGES, DIMENSIONS, FIELD, Dimension
 from sealdesk.tickets.types import Source
 from sealdesk.web import envelope, query
 from sealdesk.web.operation import operation
@@ -33,6 +34,8 @@ _FILTERS: Mapping[str, Dimension] = {
     "assignee_id": "assignee",
     "source": "source",
     "tag": "tag",
+    "key_id": "key",
+    "custom_field": FIELD,
 }
 
 
@@ -46,6 +49,19 @@ def _day(name: str, about: str) -> Param:
     return Param(name, about, read, {"type": "string", "format": "date"}, str, "2026-01-31")
 
 
+def _group_by() -> Param:
+    def read(text: str) -> Dimension:
+        found = dimensions.parse(text)
+        if found is None:
+            raise BadValue(f"one of {', '.join(DIMENSIONS[1:])}, or {FIELD} and a key")
+        return found
+
+    about = "By what the tickets are told apart in `groups`; `field:carrier` is a custom field."
+    return Param(
+        "group_by", about, read, {"type": "string", "pattern": dimensions.PATTERN}, str, "team"
+    )
+
+
 _PARAMS = (
     query.one_of("period", periods.KINDS[:-1], "The period in which `day` is.", default="week"),
     _day("day", "A day of the period, in the time zone of the desk; by default today."),
@@ -56,7 +72,7 @@ _PARAMS = (
         periods.STEPS,
         "The parts of the period: hours of up to 7 days, days of up to 92, or weeks.",
     ),
-    query.one_of("group_by", DIMENSIONS[1:], "By what the tickets are told apart in `groups`."),
+    _group_by(),
     query.identifier(
         "team_id", "Only tickets that this team has now, or `none`: no team.", besides=_NOBODY
     ),
@@ -65,14 +81,18 @@ _PARAMS = (
     ),
     query.one_of("source", get_args(Source), "Only tickets that came in this way."),
     query.text("tag", "Only tickets that carry this tag.", max_length=64, example="refund"),
+    query.identifier(
+        "key_id", "Only tickets that this API key created, or `none`: no key.", besides=_NOBODY
+    ),
+    custom_field("Only tickets with this choice of a custom field."),
 )
 
 
 @operation("Get a report", tag="Reports", gives=examples.REPORT, params=_PARAMS)
 async def get_report(request: Request) -> Response:
     """How many tickets were created, answered and resolved in a period and how long that took,
-    beside the period before, in steps, and by team, agent, source or tag. A ticket counts for the
-    team and agent that it has now. Merged tickets count nowhere."""
+    beside the period before, in steps, and by team, agent, source, tag, key or custom field. A
+    ticket counts for the team and agent that it has now. Merged tickets count nowhere."""
     zone = await making.read_zone(request)
     wanted = _read(query.parse(request.query, _PARAMS), request.now_us, zone)
     report = await making.make(
@@ -92,8 +112,11 @@ def _read(values: Mapping[str, Any], now_us: int, zone: ZoneInfo) -> Query:
         raise _refused(parts[1], f"cannot be combined with {parts[0]}")
     if not parts or "group_by" in parts:
         return Query(period, step, values.get("group_by", "desk"))
-    name = parts[0]
-    return Query(period, step, "desk", _FILTERS[name], _stored(name, values[name]))
+    name, value = parts[0], values[parts[0]]
+    if name == "custom_field":
+        key, _, value = value.partition(":")
+        return Query(period, step, "desk", f"{FIELD}{key}", value)
+    return Query(period, step, "desk", _FILTERS[name], _stored(name, value))
 
 
 def _stored(name: str, value: str) -> str:

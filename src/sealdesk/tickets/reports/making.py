@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from sealdesk.db.engine import Database, Tx
 from sealdesk.tickets.hours import store as hours_store
-from sealdesk.tickets.reports import figures, periods, rules, store
+from sealdesk.tickets.reports import dimensions, figures, periods, rules, store
 from sealdesk.tickets.reports.figures import Figures
 from sealdesk.tickets.reports.query import Query
 from sealdesk.tickets.reports.rules import ranges_of
@@ -20,10 +20,7 @@ _MAX_NAMES = 1_000
 
 
 class _Read(NamedTuple):
-    """What is read in one transaction: rows of sums. names: of teams and people, by ids.
-
-    unfinished: see Report.
-    """
+    """What is read in one transaction: rows of sums. names, unfinished: see Report."""
 
     by_step: list[list[str]]
     earlier: list[str]
@@ -35,6 +32,7 @@ class _Read(NamedTuple):
 
 class Report(NamedTuple):
     """A report. values: those of its dimension, each with its figures; the largest first.
+    names: of teams, people and keys by ids, and of custom fields by dimension.
 
     unfinished: how many tickets are not finished now, for each of AGES.
     """
@@ -69,6 +67,7 @@ async def make(
             *await _rows(tx, tenant_id, query, steps, earlier),
             by_value := await _rows_by_value(tx, tenant_id, query, hours),
             {
+                **await read_labels(tx, tenant_id),
                 **await read_names(tx, tenant_id, query.by, [*by_value]),
                 **await read_names(tx, tenant_id, query.dimension, [query.value]),
             },
@@ -122,10 +121,15 @@ async def _rows_by_value(
 async def read_names(
     tx: Tx, tenant_id: str, dimension: Dimension, values: Sequence[str]
 ) -> Mapping[str, str]:
-    """The names of teams or people; others are called by their values."""
+    """The names of teams, people or keys; others are called by their values."""
     ids = [each for each in values if each][:_MAX_NAMES]
     if dimension == "team" and ids:
         return await teams.list_names(tx, tenant_id, ids)
     if dimension == "assignee" and ids:
         return await assignees.list_names(tx, tenant_id, ids)
-    return {}
+    return await store.list_key_names(tx, tenant_id) if dimension == "key" and ids else {}
+
+
+async def read_labels(tx: Tx, tenant_id: str) -> Mapping[str, str]:
+    """What the custom fields are called that are counted, by dimension."""
+    return {each.dimension: each.label for each in await dimensions.list_fields(tx, tenant_id)}

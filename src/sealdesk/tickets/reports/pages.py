@@ -17,7 +17,7 @@ from sealdesk.tickets.reports.making import Report
 from sealdesk.tickets.reports.query import PATH, Query
 from sealdesk.tickets.reports.responses import ReportFigures
 from sealdesk.tickets.reports.rules import HOUR_US
-from sealdesk.tickets.reports.types import AGES, DIMENSIONS, HAPPENINGS, Age, RatedTicket
+from sealdesk.tickets.reports.types import AGES, DIMENSIONS, FIELD, HAPPENINGS, Age, RatedTicket
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
@@ -55,7 +55,7 @@ async def show_report(request: Request) -> Response:
         plot=plots.bars([created, resolved], [each[_YEAR:] for each in labels]),
         width=plots.WIDTH,
         height=plots.HEIGHT,
-        dimensions=DIMENSIONS[1:],
+        dimensions=[*DIMENSIONS[1:], *(each for each in report.names if each.startswith(FIELD))],
         kinds=periods.KINDS,
         offered=periods.steps_for(query.period),
         before=query.in_period(periods.before(query.period)),

@@ -5,13 +5,13 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from sealdesk.errors import Fault, gettext_noop, invalid
-from sealdesk.tickets.reports import periods
+from sealdesk.tickets.reports import dimensions, periods
 from sealdesk.tickets.reports.periods import KINDS, STEPS, Kind, Period, StepName
-from sealdesk.tickets.reports.types import DIMENSIONS, Dimension
+from sealdesk.tickets.reports.types import Dimension
 from sealdesk.web.form import Form
 
 PATH = "/reports"
-_MAX_VALUE = 64
+_MAX_VALUE = 100
 _BAD_DAY = gettext_noop("Write a date as in 2027-12-24.")
 _TOO_LONG = gettext_noop("A report has at most %(limit)s days.")
 _REVERSED = gettext_noop("The last day must not be before the first.")
@@ -62,8 +62,8 @@ def read(form: Form, today: date) -> Query:
     wanted = form.text("step")
     offered = periods.steps_for(period)
     step = next((each for each in STEPS if each == wanted and each in offered), None)
-    by: Dimension = next((each for each in DIMENSIONS[1:] if each == form.text("by")), "team")
-    of: Dimension = next((each for each in DIMENSIONS if each == form.text("of")), "desk")
+    by = dimensions.parse(form.text("by")) or "team"
+    of = dimensions.parse(form.text("of")) or "desk"
     value = form.text("value")[:_MAX_VALUE] if of != "desk" else ""
     return Query(period, step or periods.usual_step(period), by, of, value)
 

@@ -39,8 +39,8 @@ class ReportStep(msgspec.Struct, frozen=True):
 class ReportGroup(msgspec.Struct, frozen=True):
     """A part of the tickets of a report.
 
-    value: the id of a team or agent, the name of a source, or a tag; null for tickets without one.
-    name: of the team or agent, else as value.
+    value: the id of a team, agent or API key, the name of a source, a tag, or a choice of a custom
+    field; null for tickets without one. name: of the team, agent or key, else as value.
     """
 
     value: str | None

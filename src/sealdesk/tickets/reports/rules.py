@@ -107,6 +107,8 @@ def _values(facts: Facts) -> list[tuple[Dimension, str]]:
         ("assignee", facts.assignee_id),
         ("source", facts.source),
         *(("tag", tag) for tag in facts.tags),
+        ("key", facts.key_id),
+        *facts.fields.items(),
     ]
 
 

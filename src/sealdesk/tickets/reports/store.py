@@ -1,5 +1,6 @@
 """The SQL of reports."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
@@ -7,7 +8,7 @@ from itertools import chain
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.reports.types import Dimension, Facts, Happening, Range, RatedTicket
+from sealdesk.tickets.reports.types import FIELD, Dimension, Facts, Happening, Range, RatedTicket
 from sealdesk.tickets.store.filters import UNFINISHED
 from sealdesk.tickets.store.tickets import decode_satisfaction
 
@@ -32,6 +33,7 @@ WHERE tenant_id = :tenant_id AND dimension = :dimension AND length = :length
 ORDER BY start, value LIMIT :limit
 """
 _REBUILDING = "SELECT tenant_id FROM report_rebuilds WHERE tenant_id = :tenant_id LIMIT :limit"
+# key_id and the chosen values of fields have no index: such lists end after 2 s.
 _OF: dict[Dimension, str] = {
     "desk": "",
     "team": "AND coalesce(t.team_id, '') = :value",
@@ -39,7 +41,12 @@ _OF: dict[Dimension, str] = {
     "source": "AND t.source = :value",
     "tag": """AND EXISTS (SELECT 1 FROM ticket_tags g WHERE g.tenant_id = :tenant_id
         AND g.tag = :value AND g.ticket_id = t.id)""",
+    "key": "AND coalesce(t.key_id, '') = :value",
+    FIELD: """AND EXISTS (SELECT 1 FROM ticket_measures f WHERE f.tenant_id = :tenant_id
+        AND f.ticket_id = t.id AND f.counted LIKE :pattern ESCAPE '!')""",
 }
+_KEYS = "SELECT id, name FROM api_keys WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT :limit"
+_MAX_KEYS = 1_000
 _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 _WHEN: dict[Happening, str] = {
     "created": "m.created_at",
@@ -94,12 +101,12 @@ async def list_ticket_ids(
     sql = f"""
 SELECT m.ticket_id, m.counted FROM ticket_measures m
 JOIN tickets t ON t.tenant_id = :tenant_id AND t.id = m.ticket_id
-WHERE m.tenant_id = :tenant_id AND {_condition(happening)} {_OF[dimension]}
+WHERE m.tenant_id = :tenant_id AND {_condition(happening)} {_of(dimension)}
 ORDER BY {_WHEN[happening]} DESC, m.ticket_id DESC LIMIT :limit
 """
     limit = _MAX_REOPENED if happening == "reopened" else MAX_TICKETS + 1
-    params = {"tenant_id": tenant_id, "first": first, "end": end, "value": value, "limit": limit}
-    rows = await tx.fetch_all(sql, params)
+    params = {"tenant_id": tenant_id, "first": first, "end": end, "limit": limit}
+    rows = await tx.fetch_all(sql, params | _values(dimension, value))
     if happening == "reopened":
         rows = [row for row in rows if any(first <= at < end for at in _decode(row[1]).reopened_at)]
     return [row["ticket_id"] for row in rows[: MAX_TICKETS + 1]]
@@ -112,11 +119,11 @@ async def list_ratings(
     sql = f"""
 SELECT t.id, t.number, t.subject, t.team_id, t.assignee_id, t.satisfaction
 FROM ticket_measures m JOIN tickets t ON t.tenant_id = :tenant_id AND t.id = m.ticket_id
-WHERE m.tenant_id = :tenant_id AND {_condition("rated")} {_OF[dimension]}
+WHERE m.tenant_id = :tenant_id AND {_condition("rated")} {_of(dimension)}
 ORDER BY m.rated_at DESC, m.ticket_id DESC LIMIT :limit
 """
     params = {"tenant_id": tenant_id, "first": between_us[0], "end": between_us[1]}
-    rows = await tx.fetch_all(sql, {**params, "value": value, "limit": MAX_RATINGS})
+    rows = await tx.fetch_all(sql, {**params, **_values(dimension, value), "limit": MAX_RATINGS})
     return [
         RatedTicket(
             row["id"], row["number"], row["subject"], row["team_id"], row["assignee_id"], given
@@ -136,12 +143,12 @@ async def count_unfinished(
     )
     sql = f"""
 SELECT x.age, count(*) AS tickets FROM (SELECT CASE {cases} END AS age FROM tickets t
-    WHERE t.tenant_id = :tenant_id AND t.status IN ({_UNFINISHED}) {_OF[dimension]}
+    WHERE t.tenant_id = :tenant_id AND t.status IN ({_UNFINISHED}) {_of(dimension)}
     LIMIT :limit) x
 GROUP BY x.age ORDER BY x.age
 """
     params: dict[str, object] = {f"since_{age}": at for age, at in enumerate(created_us)}
-    params |= {"tenant_id": tenant_id, "value": value, "limit": MAX_UNFINISHED}
+    params |= {"tenant_id": tenant_id, "limit": MAX_UNFINISHED} | _values(dimension, value)
     found = {row["age"]: row["tickets"] for row in await tx.fetch_all(sql, params)}
     return [found.get(age, 0) for age in range(len(created_us))]
 
@@ -150,6 +157,25 @@ async def is_rebuilding(tx: Tx, tenant_id: str) -> bool:
     """Whether the reports are incomplete until all tickets are counted."""
     row = await tx.fetch_one(_REBUILDING, {"tenant_id": tenant_id, "limit": 1})
     return row is not None
+
+
+async def list_key_names(tx: Tx, tenant_id: str) -> dict[str, str]:
+    """The names of the newest API keys, by their ids."""
+    rows = await tx.fetch_all(_KEYS, {"tenant_id": tenant_id, "limit": _MAX_KEYS})
+    return {row["id"]: row["name"] for row in rows}
+
+
+def _of(dimension: Dimension) -> str:
+    return _OF[FIELD if dimension.startswith(FIELD) else dimension]
+
+
+def _values(dimension: Dimension, value: str) -> dict[str, object]:
+    """The parameters of `_of`."""
+    if not dimension.startswith(FIELD):
+        return {"value": value}
+    text = msgspec.json.encode({dimension: value}).decode()[1:-1]
+    escaped = re.sub("([!%_])", r"!\1", text)
+    return {"pattern": f"%{escaped}%"}
 
 
 def _condition(happening: Happening) -> str:

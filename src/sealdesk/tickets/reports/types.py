@@ -1,15 +1,18 @@
 """What reports count: of a ticket, and in an hour."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
 from sealdesk.tickets.types import Satisfaction
 
-# By what tickets are told apart; "desk" is all of them.
-Dimension = Literal["desk", "team", "assignee", "source", "tag"]
-DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+# By what tickets are told apart: one of these, or a custom field as "field:carrier". "desk" is all
+# of them.
+Dimension = str
+DIMENSIONS = ("desk", "team", "assignee", "source", "tag", "key")
+FIELD = "field:"
 # What happened to a ticket, or what it is now, for lists of the tickets behind a number.
 Happening = Literal["created", "answered", "resolved", "reopened", "missed", "rated", "unfinished"]
 HAPPENINGS: tuple[Happening, ...] = get_args(Happening)
@@ -19,6 +22,7 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is counted of a ticket, with times in microseconds.
 
     answered_at: of the first public reply that was not the customer's. tags: their identities.
+    key_id: of the API key that created it. fields: chosen values of custom fields, by dimension.
     reopened_at: each time that the ticket was reopened. answered_in_time, resolved_in_time: as its
     SLA policy promises, None without a promise. rating: from 1 to 5.
     """
@@ -35,6 +39,16 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     resolved_in_time: bool | None = None
     rating: int = 0
     rated_at: int | None = None
+    key_id: str = ""
+    fields: dict[str, str] = {}
+
+
+class FieldChoices(NamedTuple):
+    """A custom field that is counted. choices: by their identities."""
+
+    dimension: Dimension
+    label: str
+    choices: Mapping[str, str]
 
 
 class RatedTicket(NamedTuple):

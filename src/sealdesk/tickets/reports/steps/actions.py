@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.reports import rules
+from sealdesk.tickets.reports import dimensions, rules
 from sealdesk.tickets.reports.steps import store
 from sealdesk.tickets.reports.types import Rebuild
 
@@ -23,7 +23,8 @@ async def count(
     reopened = {ticket_id: old.reopened_at for ticket_id, old in pairs if old}
     looked = [each for each in ticket_ids if each in maybe_reopened or each not in reopened]
     reopened |= await store.read_reopened(tx, tenant_id, looked)
-    after = await store.read_facts(tx, tenant_id, ticket_ids, reopened)
+    fields = await dimensions.list_fields(tx, tenant_id)
+    after = await store.read_facts(tx, tenant_id, ticket_ids, reopened, fields)
     changed = {
         ticket_id: (old, new)
         for (ticket_id, old), new in zip(pairs, after, strict=True)

@@ -8,7 +8,7 @@ from sealdesk import clock
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.reports.rules import apply
-from sealdesk.tickets.reports.types import Facts, Place, Rebuild, Sums
+from sealdesk.tickets.reports.types import FIELD, Facts, FieldChoices, Place, Rebuild, Sums
 from sealdesk.tickets.store.tickets import decode_clocks, decode_satisfaction
 from sealdesk.tickets.types import ENDED
 
@@ -17,7 +17,7 @@ _MAX_CHANGES = 1_000  # of a ticket, that are read for when it was reopened
 
 _TICKET = """
 SELECT id, source, team_id, assignee_id, tags, created_at, first_response_at, resolved_at,
-    closed_at, merged_into_id, satisfaction, clocks
+    closed_at, merged_into_id, satisfaction, clocks, key_id, custom_fields
 FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
 _COUNTED = """
@@ -99,14 +99,20 @@ async def lock(tx: Tx, tenant_id: str) -> None:
 
 
 async def read_facts(
-    tx: Tx, tenant_id: str, ticket_ids: Sequence[str], reopened: Mapping[str, tuple[int, ...]]
+    tx: Tx,
+    tenant_id: str,
+    ticket_ids: Sequence[str],
+    reopened: Mapping[str, tuple[int, ...]],
+    fields: Sequence[FieldChoices],
 ) -> list[Facts | None]:
     """What is to be counted of tickets; None for those that were merged into others.
 
     reopened: when each was.
     """
     found = await tx.fetch_for_each(_TICKET, _keys(tenant_id, ticket_ids))
-    return [_facts(rows[0], reopened.get(rows[0]["id"], ())) if rows else None for rows in found]
+    return [
+        _facts(rows[0], reopened.get(rows[0]["id"], ()), fields) if rows else None for rows in found
+    ]
 
 
 async def read_counted(tx: Tx, tenant_id: str, ticket_ids: Sequence[str]) -> list[Facts | None]:
@@ -226,7 +232,7 @@ def _keys(tenant_id: str, ticket_ids: Sequence[str]) -> list[dict[str, object]]:
     return [{"tenant_id": tenant_id, "id": each} for each in ticket_ids]
 
 
-def _facts(row: Row, reopened: tuple[int, ...]) -> Facts | None:
+def _facts(row: Row, reopened: tuple[int, ...], fields: Sequence[FieldChoices]) -> Facts | None:
     if row["merged_into_id"] is not None:
         return None
     answered_at, resolved_at = row["first_response_at"], row["resolved_at"] or row["closed_at"]
@@ -244,7 +250,20 @@ def _facts(row: Row, reopened: tuple[int, ...]) -> Facts | None:
         resolved_in_time=clocks.is_kept("resolution") if clocks and resolved_at else None,
         rating=rated.rating if rated else 0,
         rated_at=clock.parse_instant(rated.rated_at) if rated else None,
+        key_id=row["key_id"] or "",
+        fields=_chosen(row["custom_fields"], fields) if fields else {},
     )
+
+
+def _chosen(custom_fields: str, fields: Sequence[FieldChoices]) -> dict[str, str]:
+    """The choices of a ticket, by dimension; values that are none are left out."""
+    values = msgspec.json.decode(custom_fields)
+    found = {}
+    for each in fields:
+        value = values.get(each.dimension.removeprefix(FIELD))
+        if isinstance(value, str) and (choice := each.choices.get(identity(value))):
+            found[each.dimension] = choice
+    return found
 
 
 def _reopens(changes: str) -> bool:
