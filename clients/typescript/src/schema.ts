@@ -293,7 +293,7 @@ export interface paths {
         };
         /**
          * Get a report
-         * @description How many tickets were created, answered and resolved in a period and how long that took, beside the period before, in steps, and by team, agent, source or tag. A ticket counts for the team and agent that it has now. Merged tickets count nowhere.
+         * @description How many tickets were created, answered and resolved in a period and how long that took, beside the period before, in steps, and by team, agent, source, tag, key or custom field. A ticket counts for the team and agent that it has now. Merged tickets count nowhere.
          *
          *     Needs the permission `tickets:read`.
          */
@@ -1621,7 +1621,7 @@ export interface components {
          */
         ReportFigures: {
             created: number;
-            /** @description Tickets with a first response. *_s: median and 90th percentile in seconds of calendar time, accurate to 2 %, null without any. */
+            /** @description Tickets with a first response. *_s: median and 90th percentile in seconds of calendar time, *_business_* of the business hours in it, accurate to 2 %, null without any. */
             answered: number;
             resolved: number;
             reopened: number;
@@ -1629,6 +1629,10 @@ export interface components {
             first_response_p90_s: number | null;
             resolution_median_s: number | null;
             resolution_p90_s: number | null;
+            first_response_business_median_s: number | null;
+            first_response_business_p90_s: number | null;
+            resolution_business_median_s: number | null;
+            resolution_business_p90_s: number | null;
             /** @description First responses and resolutions that an SLA policy promised. */
             sla_promises: number;
             sla_kept_percent: number | null;
@@ -1653,9 +1657,9 @@ export interface components {
          * @description A part of the tickets of a report.
          */
         ReportGroup: {
-            /** @description The id of a team or agent, the name of a source, or a tag; null for tickets without one. */
+            /** @description The id of a team, agent or API key, the name of a source, a tag, or a choice of a custom field; null for tickets without one. */
             value: string | null;
-            /** @description Of the team or agent, else as value. */
+            /** @description Of the team, agent or key, else as value. */
             name: string | null;
             figures: components["schemas"]["ReportFigures"];
         };
@@ -3506,10 +3510,10 @@ export interface operations {
                  */
                 step?: "hour" | "day" | "week";
                 /**
-                 * @description By what the tickets are told apart in `groups`.
+                 * @description By what the tickets are told apart in `groups`; `field:carrier` is a custom field.
                  *
                  */
-                group_by?: "team" | "assignee" | "source" | "tag";
+                group_by?: string;
                 /**
                  * @description Only tickets that this team has now, or `none`: no team.
                  *
@@ -3530,6 +3534,16 @@ export interface operations {
                  *
                  */
                 tag?: string;
+                /**
+                 * @description Only tickets that this API key created, or `none`: no key.
+                 *
+                 */
+                key_id?: string | "none";
+                /**
+                 * @description Only tickets with this choice of a custom field.
+                 *
+                 */
+                custom_field?: string;
             };
             header?: never;
             path?: never;
@@ -3560,6 +3574,10 @@ export interface operations {
                      *           "first_response_p90_s": 19800,
                      *           "resolution_median_s": 43200,
                      *           "resolution_p90_s": 172800,
+                     *           "first_response_business_median_s": 1980,
+                     *           "first_response_business_p90_s": 9120,
+                     *           "resolution_business_median_s": 21600,
+                     *           "resolution_business_p90_s": 79200,
                      *           "sla_promises": 397,
                      *           "sla_kept_percent": 94,
                      *           "ratings": 58,
@@ -3574,6 +3592,10 @@ export interface operations {
                      *           "first_response_p90_s": 19800,
                      *           "resolution_median_s": 43200,
                      *           "resolution_p90_s": 172800,
+                     *           "first_response_business_median_s": 1980,
+                     *           "first_response_business_p90_s": 9120,
+                     *           "resolution_business_median_s": 21600,
+                     *           "resolution_business_p90_s": 79200,
                      *           "sla_promises": 397,
                      *           "sla_kept_percent": 94,
                      *           "ratings": 58,
@@ -3592,6 +3614,10 @@ export interface operations {
                      *               "first_response_p90_s": 19800,
                      *               "resolution_median_s": 43200,
                      *               "resolution_p90_s": 172800,
+                     *               "first_response_business_median_s": 1980,
+                     *               "first_response_business_p90_s": 9120,
+                     *               "resolution_business_median_s": 21600,
+                     *               "resolution_business_p90_s": 79200,
                      *               "sla_promises": 397,
                      *               "sla_kept_percent": 94,
                      *               "ratings": 58,
@@ -3612,6 +3638,10 @@ export interface operations {
                      *               "first_response_p90_s": 19800,
                      *               "resolution_median_s": 43200,
                      *               "resolution_p90_s": 172800,
+                     *               "first_response_business_median_s": 1980,
+                     *               "first_response_business_p90_s": 9120,
+                     *               "resolution_business_median_s": 21600,
+                     *               "resolution_business_p90_s": 79200,
                      *               "sla_promises": 397,
                      *               "sla_kept_percent": 94,
                      *               "ratings": 58,

@@ -14,6 +14,8 @@ from sealdesk.mail.ratings import actions as ratings
 from sealdesk.mail.ratings import links
 from sealdesk.mail.ratings.types import Rating
 from sealdesk.tickets import actions
+from sealdesk.tickets.hours import store as hours_store
+from sealdesk.tickets.hours.types import Hours, Interval
 from sealdesk.tickets.merging import actions as merging
 from sealdesk.tickets.merging.types import Merge
 from sealdesk.tickets.reports.rules import LENGTHS, number_of
@@ -34,6 +36,9 @@ HOUR_US = 3600 * 1_000_000
 TAGS = ("glaze", "Glaze", "kiln", "shipping")
 SOURCES: tuple[Source, ...] = ("api", "dashboard", "email")
 PROMISED_MINUTES = 120
+CHOICES = ("DHL", "Own van")
+_DAY_US = 24 * HOUR_US
+_OPENS, _CLOSES = 9, 17  # from Monday to Friday, in UTC
 _AT_ONCE = 20
 _ALL = "SELECT * FROM tickets WHERE tenant_id = :id ORDER BY id LIMIT 99999"
 _SUMS = "SELECT * FROM report_sums WHERE tenant_id = :id ORDER BY dimension, start LIMIT 999999"
@@ -43,7 +48,8 @@ Plain = dict[str, int]
 
 
 class History:
-    """Acts at random on the tickets of a desk, which promises a first response.
+    """Acts at random on the tickets of a desk, which promises a first response, and has business
+    hours and a custom field with choices.
 
     seen: which status each ticket had since when, and whether it was reopened then.
     """
@@ -55,8 +61,16 @@ class History:
         self.seen: list[tuple[str, int, str, bool]] = []
         self._teams, self._users = [None, *team_ids], [None, *user_ids]
         promised = {"name": "All", "counts": "calendar", "first_response_minutes": PROMISED_MINUTES}
+        field = {"key": "carrier", "label": "Carrier", "type": "choice", "choices": CHOICES}
         assert tenant.admin().post("/api/v1/sla-policies", promised).is_success
-        self._caller = Caller(tenant.id, Actor("api_key", "k", "test"), frozenset(), "")
+        assert tenant.admin().post("/api/v1/custom-fields", field).is_success
+        week = ((Interval(_OPENS * 60, _CLOSES * 60),),) * 5 + ((),) * 2
+        hours = Hours("UTC", week, frozenset())
+        tenant.service.write(lambda tx: hours_store.save(tx, tenant.id, hours, 1))
+        actors = [Actor("api_key", "k1", "A"), Actor("api_key", "k2", "B"), Actor("user", "u", "C")]
+        self._callers = [Caller(tenant.id, actor, frozenset(), "") for actor in actors]
+        self._caller = self._callers[0]
+        self._keys: dict[str, str] = {}
 
     def act(self, count: int) -> None:
         """Act so many times, some of them in one transaction; minutes or hours pass between."""
@@ -112,21 +126,28 @@ class History:
             team_id=self.random.choice(self._teams),
             assignee_id=self.random.choice(self._users),
             tags=self.random.sample(TAGS, self.random.randrange(3)),
+            custom_fields=self._custom_fields(),
         )
-        source = self.random.choice(SOURCES)
-        opened = await actions.open_ticket(tx, self._caller, new, source=source, now_us=now_us)
+        source, caller = self.random.choice(SOURCES), self.random.choice(self._callers)
+        opened = await actions.open_ticket(tx, caller, new, source=source, now_us=now_us)
+        self._keys[opened.id] = caller.actor.id if caller.actor.kind == "api_key" else ""
         self.ticket_ids.append(opened.id)
         self.seen.append((opened.id, now_us, new.status, False))
 
     def _change(self) -> TicketChange:
-        match self.random.randrange(4):
+        match self.random.randrange(5):
             case 0:
                 return TicketChange(team_id=self.random.choice(self._teams))
             case 1:
                 return TicketChange(assignee_id=self.random.choice(self._users))
             case 2:
                 return TicketChange(tags=self.random.sample(TAGS, self.random.randrange(3)))
+            case 3:
+                return TicketChange(custom_fields=self._custom_fields())
         return TicketChange(status=self.random.choice(STATUSES))
+
+    def _custom_fields(self) -> dict[str, object]:
+        return {"carrier": self.random.choice([*CHOICES, None]), "free": self.random.choice(TAGS)}
 
     async def _status(self, tx: Tx, ticket_id: str) -> str:
         stored = await ticket_store.find(tx, self.tenant.id, ticket_id)
@@ -148,12 +169,17 @@ class History:
             values = [("desk", ""), ("source", row["source"])]
             values += [("team", row["team_id"] or ""), ("assignee", row["assignee_id"] or "")]
             values += [("tag", tag) for tag in self._tags(row["id"])]
+            values.append(("key", self._keys[row["id"]]))
+            carrier = json.loads(row["custom_fields"]).get("carrier")
+            values += [("field:carrier", carrier)] if carrier else []
             ended_at = row["resolved_at"] or row["closed_at"]
             happened = [(row["created_at"], "created")]
             happened += [(at, "reopened") for at in reopened[row["id"]]]
             for kind, at in (("a", row["first_response_at"]), ("r", ended_at)):
                 if at is not None:
                     happened.append((at, f"{kind}{number_of(at - row['created_at'])}"))
+                    worked_us = _worked_us(row["created_at"], at)
+                    happened.append((at, f"{kind.upper()}{number_of(worked_us)}"))
             if row["first_response_at"] is not None:
                 waited_us = _waited_us(statuses[row["id"]], row["first_response_at"])
                 is_kept = waited_us < PROMISED_MINUTES * 60 * 1_000_000
@@ -181,6 +207,15 @@ class History:
             (row["dimension"], row["length"], row["start"], row["value"]): json.loads(row["sums"])
             for row in rows
         }
+
+
+def _worked_us(start: int, end: int) -> int:
+    """How much of business hours lies between two times."""
+    return sum(
+        max(0, min(day + _CLOSES * HOUR_US, end) - max(day + _OPENS * HOUR_US, start))
+        for day in range(start // _DAY_US * _DAY_US, end, _DAY_US)
+        if (day // _DAY_US + 3) % 7 < 5  # 1970-01-01 was a Thursday
+    )
 
 
 def _waited_us(known: list[tuple[int, str]], until: int) -> int:

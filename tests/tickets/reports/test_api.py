@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from sealdesk.tickets.hours import store as hours_store
+from sealdesk.tickets.hours.types import Hours, Interval
 from tests.support.client import Key
 from tests.support.for_each import for_each
 from tests.support.service import Service, wait_until
@@ -18,7 +20,9 @@ def desk(service: Service) -> TeamDesk:
     """Three tickets, two of a team, of which one is answered and resolved."""
     desk = TeamDesk(service.tenant())
     team = desk.team("Orders", assignment="by_hand")
-    desk.key.ticket(tags=["Kiln", "none"])
+    field = {"key": "carrier", "label": "Carrier", "type": "choice", "choices": ["DHL", "Own_van"]}
+    assert desk.admin.post("/api/v1/custom-fields", field).is_success
+    desk.key.ticket(tags=["Kiln", "none"], custom_fields={"carrier": "Own_van"})
     desk.key.ticket(team_id=team)
     answered = desk.key.ticket(team_id=team)
     desk.key.post(f"{TICKETS}/{answered['id']}/replies", {"body": "Hello"})
@@ -58,9 +62,43 @@ def test_a_report_counts_a_part_of_the_tickets(desk: TeamDesk) -> None:
         "source=email": 0,
         "tag=KILN": 1,
         "tag=none": 1,
+        f"key_id={desk.key.id}": 3,
+        "key_id=none": 0,
+        "custom_field=carrier:Own_van": 1,
+        "custom_field=carrier:DHL": 0,
     }.items():
         found = report(desk.key, f"?period=month&{part}")
         assert (part, found["figures"]["created"], found["groups"]) == (part, number, [])
+        if "custom_field" in part:
+            assert sum(each["tickets"] for each in found["unfinished"]) == number
+
+
+def test_groups_are_called_as_people_call_them(desk: TeamDesk) -> None:
+    for by, groups in {
+        "key": [(desk.key.id, 3)],
+        "field:carrier": [("Own_van", 1)],
+        "field:unknown": [],
+    }.items():
+        found = report(desk.key, f"?group_by={by}")["groups"]
+        assert [(each["value"], each["figures"]["created"]) for each in found] == groups
+    (key,) = report(desk.key, "?group_by=key")["groups"]
+    assert key["name"] and key["name"] != key["value"]
+
+
+def test_business_hours_are_counted_beside_the_calendar(own_service: Service) -> None:
+    desk = TeamDesk(own_service.tenant())
+    week = ((Interval(0, 60),),) * 7  # an hour after midnight
+    hours = Hours("UTC", week, frozenset())
+    own_service.write(lambda tx: hours_store.save(tx, desk.tenant.id, hours, 1))
+    ticket = desk.key.ticket()
+    own_service.clock.advance(48 * 3600)
+    desk.key = desk.tenant.key()
+    desk.change(ticket, status="resolved")
+    wait_until(lambda: is_counted(desk.tenant))
+    figures = report(desk.key, "?period=year")["figures"]
+    assert figures["resolution_median_s"] == pytest.approx(48 * 3600, rel=0.03)
+    assert figures["resolution_business_median_s"] == pytest.approx(2 * 3600, rel=0.03)
+    assert figures["first_response_business_median_s"] is None
 
 
 def test_unfinished_tickets_are_counted_by_age(own_service: Service) -> None:
@@ -104,6 +142,7 @@ def test_one_of_the_days_alone_is_a_day(key: Key) -> None:
         ("first_day=2027-01-01&last_day=2027-01-02&day=2027-01-01", "day", "cannot be combined"),
         ("period=year&step=hour", "step", "must be longer: the period has 36"),
         ("source=api&tag=a", "tag", "cannot be combined with source"),
+        ("group_by=field:", "group_by", "must be one of team, assignee, source, tag, key"),
         ("group_by=tag&tag=a", "tag", "cannot be combined with group_by"),
         ("team_id=Orders", "team_id", "must be an id as the API returns it"),
         ("by=team", "by", "There are assignee_id"),

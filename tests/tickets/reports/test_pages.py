@@ -27,7 +27,9 @@ def desk(service: Service) -> TeamDesk:
     """Five tickets: one answered, two of a team, one of these resolved, one merged."""
     desk = TeamDesk(service.tenant())
     team = desk.team("=Orders", assignment="by_hand")
-    answered = desk.key.ticket(tags=["kiln"])
+    field = {"key": "carrier", "label": "Carrier", "type": "choice", "choices": ["50 %_!", "DHL"]}
+    assert desk.admin.post("/api/v1/custom-fields", field).is_success
+    answered = desk.key.ticket(tags=["kiln"], custom_fields={"carrier": "50 %_!"})
     desk.key.post(f"{TICKETS}/{answered['id']}/replies", {"body": "Hello"})
     desk.key.ticket(team_id=team)
     desk.change(desk.key.ticket(team_id=team), status="resolved")
@@ -42,7 +44,7 @@ def visitor(desk: TeamDesk) -> Visitor:
     return logged_in(desk.tenant)
 
 
-@pytest.mark.parametrize("by", ["team", "assignee", "source", "tag"])
+@pytest.mark.parametrize("by", ["team", "assignee", "source", "tag", "key", "field:carrier"])
 def test_each_number_leads_to_exactly_its_tickets(visitor: Visitor, by: str) -> None:
     numbers = _LINK.findall(visitor.get(f"{AT}?by={by}&period=year").answer.text)
     assert len(numbers) >= 6

@@ -13,6 +13,7 @@ from sealdesk.mail.sending import store as sending
 from sealdesk.mail.weekly_reports import rules, store
 from sealdesk.mail.weekly_reports.types import SavedReport
 from sealdesk.tickets.hours import store as hours_store
+from sealdesk.tickets.reports.making import zone_of
 
 WEEKLY = "report"  # the kind of its outgoing message
 _TOO_MANY = gettext_noop("There are already %(count)s weekly reports. Delete one first.")
@@ -21,8 +22,7 @@ _NO_MAILBOX = gettext_noop("No mailbox of this desk sends e-mail. Set one up fir
 
 async def read_zone(tx: Tx, tenant_id: str) -> ZoneInfo:
     """The time zone of a desk."""
-    hours = await hours_store.find(tx, tenant_id)
-    return ZoneInfo(hours.time_zone if hours else "UTC")
+    return zone_of(await hours_store.find(tx, tenant_id))
 
 
 async def save(tx: Tx, wanted: SavedReport, *, now_us: int) -> None:

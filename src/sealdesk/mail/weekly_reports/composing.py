@@ -97,6 +97,8 @@ def _cells(figures: Figures) -> dict[str, str]:
         gettext("Reopened"): i18n.number(figures.reopened),
         gettext("First response, median"): _duration(figures.answer_us),
         gettext("Resolution, median"): _duration(figures.resolution_us),
+        gettext("First response in business hours, median"): _duration(figures.answer_work_us),
+        gettext("Resolution in business hours, median"): _duration(figures.resolution_work_us),
         gettext("SLA promises kept"): _share(figures.kept_percent, figures.promises),
         gettext("Satisfied customers"): _share(figures.satisfied_percent, figures.ratings),
     }

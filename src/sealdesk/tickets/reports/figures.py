@@ -17,7 +17,8 @@ _decode = msgspec.json.Decoder(dict[str, int]).decode
 
 
 class Figures(NamedTuple):
-    """The numbers of a part of a report. Durations in microseconds, None without any.
+    """The numbers of a part of a report. Durations in microseconds, None without any; *_work_* are
+    those within business hours.
 
     promises: of SLA policies, kept or missed, of which `missed` were. ratings: of customers;
     satisfied are 4 and 5.
@@ -31,6 +32,10 @@ class Figures(NamedTuple):
     answer_p90_us: int | None
     resolution_us: int | None
     resolution_p90_us: int | None
+    answer_work_us: int | None
+    answer_work_p90_us: int | None
+    resolution_work_us: int | None
+    resolution_work_p90_us: int | None
     promises: int
     missed: int
     kept_percent: int | None
@@ -41,6 +46,8 @@ class Figures(NamedTuple):
 def figures_of(sums: Sums) -> Figures:
     answers = rules.numbers(sums, rules.ANSWER)
     resolutions = rules.numbers(sums, rules.RESOLUTION)
+    answers_work = rules.numbers(sums, rules.ANSWER.upper())
+    resolutions_work = rules.numbers(sums, rules.RESOLUTION.upper())
     ratings = rules.numbers(sums, rules.RATING)
     promises = sums[rules.KEPT] + sums[rules.MISSED]
     return Figures(
@@ -52,6 +59,10 @@ def figures_of(sums: Sums) -> Figures:
         rules.percentile_us(answers, 90),
         rules.percentile_us(resolutions, 50),
         rules.percentile_us(resolutions, 90),
+        rules.percentile_us(answers_work, 50),
+        rules.percentile_us(answers_work, 90),
+        rules.percentile_us(resolutions_work, 50),
+        rules.percentile_us(resolutions_work, 90),
         promises,
         sums[rules.MISSED],
         _percent(sums[rules.KEPT], promises),
@@ -86,6 +97,10 @@ def to_response(figures: Figures) -> ReportFigures:
         _seconds(figures.answer_p90_us),
         _seconds(figures.resolution_us),
         _seconds(figures.resolution_p90_us),
+        _seconds(figures.answer_work_us),
+        _seconds(figures.answer_work_p90_us),
+        _seconds(figures.resolution_work_us),
+        _seconds(figures.resolution_work_p90_us),
         figures.promises,
         figures.kept_percent,
         figures.ratings,

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from sealdesk.db.engine import Database, Tx
 from sealdesk.tickets.hours import store as hours_store
+from sealdesk.tickets.hours.types import Hours
 from sealdesk.tickets.reports import dimensions, figures, periods, rules, store
 from sealdesk.tickets.reports.figures import Figures
 from sealdesk.tickets.reports.query import Query
@@ -49,8 +50,12 @@ class Report(NamedTuple):
 
 async def read_zone(request: Request) -> ZoneInfo:
     """The time zone of the desk."""
-    found = await request.fetch(hours_store.find)
-    return ZoneInfo(found.time_zone if found else "UTC")
+    return zone_of(await request.fetch(hours_store.find))
+
+
+def zone_of(hours: Hours | None) -> ZoneInfo:
+    """The time zone of a desk with these business hours."""
+    return ZoneInfo(hours.time_zone if hours else "UTC")
 
 
 async def make(

@@ -9,6 +9,7 @@ import msgspec
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ValidationFailed
 from sealdesk.resources import csv_file
+from sealdesk.tickets.hours import store as hours_store
 from sealdesk.tickets.pages.inbox_rows import duration_text
 from sealdesk.tickets.reports import making, naming, periods, plots, rules, store
 from sealdesk.tickets.reports import query as queries
@@ -34,7 +35,8 @@ _YEAR = len("2027-")  # that the labels of a plot leave out
 @page
 async def show_report(request: Request) -> Response:
     """A report of a period."""
-    zone = await making.read_zone(request)
+    hours = await request.fetch(hours_store.find)
+    zone = making.zone_of(hours)
     query, error = _query(request, zone)
     report = await _make(request, query, zone)
     labels = [_label(each) for each in report.steps]
@@ -62,6 +64,7 @@ async def show_report(request: Request) -> Response:
         after=query.in_period(periods.after(query.period)),
         last_day=periods.last_day(query.period),
         zone=zone.key,
+        has_hours=rules.have_intervals(hours) or report.now.answer_work_us is not None,
         duration=duration_text,
         dimension_name=naming.dimension_name,
         value_name=naming.value_name,

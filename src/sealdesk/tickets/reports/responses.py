@@ -10,7 +10,8 @@ class ReportFigures(msgspec.Struct, frozen=True):
     """What is counted of tickets.
 
     created, resolved, reopened: how often that happened. answered: tickets with a first response.
-    *_s: median and 90th percentile in seconds of calendar time, accurate to 2 %, null without any.
+    *_s: median and 90th percentile in seconds of calendar time, *_business_* of the business hours
+    in it, accurate to 2 %, null without any.
     sla_promises: first responses and resolutions that an SLA policy promised. ratings: of
     customers; satisfied are those with 4 or 5.
     """
@@ -23,6 +24,10 @@ class ReportFigures(msgspec.Struct, frozen=True):
     first_response_p90_s: int | None
     resolution_median_s: int | None
     resolution_p90_s: int | None
+    first_response_business_median_s: int | None
+    first_response_business_p90_s: int | None
+    resolution_business_median_s: int | None
+    resolution_business_p90_s: int | None
     sla_promises: int
     sla_kept_percent: int | None
     ratings: int

@@ -4,6 +4,10 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+import msgspec
+
+from sealdesk.tickets.hours.rules import MAX_DAYS, worked_us
+from sealdesk.tickets.hours.types import Hours
 from sealdesk.tickets.reports.types import Age, Dimension, Facts, Place, Range, Sums
 
 HOUR_US = 3600 * 1_000_000
@@ -30,8 +34,44 @@ def duration_us(number: int) -> int:
     return round(_SECOND_US * math.exp2((number + 0.5) / _PER_DOUBLING))
 
 
+def work_number(hours: Hours, start_us: int, end_us: int) -> int:
+    """The number of the business hours between two instants, within the first four years."""
+    end_us = min(end_us, start_us + duration_us(_MOST))
+    stride_us = (MAX_DAYS - 1) * _DAY_US  # less than what one call looks at
+    return number_of(
+        sum(
+            worked_us(hours, at, min(at + stride_us, end_us))
+            for at in range(start_us, end_us, stride_us)
+        )
+    )
+
+
+def have_intervals(hours: Hours | None) -> bool:
+    """Whether there are business hours at all, and not only a time zone."""
+    return hours is not None and any(hours.week)
+
+
+def with_work(facts: Facts, before: Facts | None, hours: Hours | None) -> Facts:
+    """The same with business hours. What was counted before stays, so that new hours change nothing
+    that is over."""
+
+    def work(end: int | None, end_before: int | None, known: int | None) -> int | None:
+        if end is None or hours is None or not have_intervals(hours):
+            return known if end == end_before else None
+        is_known = known is not None and end == end_before
+        return known if is_known else work_number(hours, facts.created_at, end)
+
+    old = before or Facts(facts.created_at, facts.source)
+    return msgspec.structs.replace(
+        facts,
+        answered_work=work(facts.answered_at, old.answered_at, old.answered_work),
+        resolved_work=work(facts.resolved_at, old.resolved_at, old.resolved_work),
+    )
+
+
 def numbers(sums: Mapping[str, int], kind: str) -> Counter[int]:
-    """How often each number is in sums. kind: ANSWER or RESOLUTION for durations, RATING."""
+    """How often each number is in sums. kind: ANSWER or RESOLUTION for durations, in upper case of
+    business hours, or RATING."""
     return Counter(
         {int(key[1:]): count for key, count in sums.items() if key[0] == kind and key[1:].isdigit()}
     )
@@ -116,12 +156,14 @@ def _happenings(facts: Facts) -> Iterator[tuple[int, str]]:
     yield facts.created_at, "created"
     for at in facts.reopened_at:
         yield at, "reopened"
-    for kind, end, is_kept in (
-        (ANSWER, facts.answered_at, facts.answered_in_time),
-        (RESOLUTION, facts.resolved_at, facts.resolved_in_time),
+    for kind, end, work, is_kept in (
+        (ANSWER, facts.answered_at, facts.answered_work, facts.answered_in_time),
+        (RESOLUTION, facts.resolved_at, facts.resolved_work, facts.resolved_in_time),
     ):
         if end is not None:
             yield end, f"{kind}{number_of(end - facts.created_at)}"
+            if work is not None:
+                yield end, f"{kind.upper()}{work}"
             if is_kept is not None:
                 yield end, KEPT if is_kept else MISSED
     if facts.rated_at is not None:

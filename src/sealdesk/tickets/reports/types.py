@@ -21,7 +21,9 @@ HAPPENINGS: tuple[Happening, ...] = get_args(Happening)
 class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is counted of a ticket, with times in microseconds.
 
-    answered_at: of the first public reply that was not the customer's. tags: their identities.
+    answered_at: of the first public reply that was not the customer's. answered_work,
+    resolved_work: how much of business hours that took, as the number of a duration; None if there
+    were none. tags: their identities.
     key_id: of the API key that created it. fields: chosen values of custom fields, by dimension.
     reopened_at: each time that the ticket was reopened. answered_in_time, resolved_in_time: as its
     SLA policy promises, None without a promise. rating: from 1 to 5.
@@ -41,6 +43,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     rated_at: int | None = None
     key_id: str = ""
     fields: dict[str, str] = {}
+    answered_work: int | None = None
+    resolved_work: int | None = None
 
 
 class FieldChoices(NamedTuple):
@@ -84,7 +88,7 @@ class Range(NamedTuple):
 
 # How often each thing happened: "created", "reopened", "kept" and "missed" for promises of SLA
 # policies, "a" or "r" with the number of a duration for an answer or a resolution that took so
-# long, and "s" with a rating.
+# long, "A" or "R" with that of the business hours in it, and "s" with a rating.
 Sums = Counter[str]
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Sequence
 
 from sealdesk.db.engine import Tx
+from sealdesk.tickets.hours import store as hours_store
 from sealdesk.tickets.reports import dimensions, rules
 from sealdesk.tickets.reports.steps import store
-from sealdesk.tickets.reports.types import Rebuild
+from sealdesk.tickets.reports.types import Facts, Rebuild
 
 STEP_TICKETS = 100
 _STEP_ROWS = 500  # that are deleted
@@ -24,7 +25,8 @@ async def count(
     looked = [each for each in ticket_ids if each in maybe_reopened or each not in reopened]
     reopened |= await store.read_reopened(tx, tenant_id, looked)
     fields = await dimensions.list_fields(tx, tenant_id)
-    after = await store.read_facts(tx, tenant_id, ticket_ids, reopened, fields)
+    found = await store.read_facts(tx, tenant_id, ticket_ids, reopened, fields)
+    after = await _with_work(tx, tenant_id, found, before)
     changed = {
         ticket_id: (old, new)
         for (ticket_id, old), new in zip(pairs, after, strict=True)
@@ -53,3 +55,16 @@ async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
     else:
         await store.store_step(tx, tenant_id, rebuild._replace(ticket_id=ticket_ids[-1]), now_us)
     return len(ticket_ids)
+
+
+async def _with_work(
+    tx: Tx, tenant_id: str, found: Sequence[Facts | None], before: Sequence[Facts | None]
+) -> list[Facts | None]:
+    of_teams = await hours_store.find_of_teams(
+        tx, tenant_id, [each.team_id or None for each in found if each]
+    )
+    of_desk = await hours_store.find(tx, tenant_id)
+    return [
+        new and rules.with_work(new, old, of_teams.get(new.team_id, of_desk))
+        for new, old in zip(found, before, strict=True)
+    ]
