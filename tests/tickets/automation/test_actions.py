@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from sealdesk.tickets.hours.types import DAYS
 from tests.support.client import Key, Person
 from tests.support.pages import logged_in
 from tests.support.service import Service, Tenant, wait_until
@@ -109,17 +110,27 @@ def test_what_a_ticket_refuses_stands_in_its_history(admin: Person, tenant: Tena
     assert read(key, ticket)["status"] == "open"
 
 
-def test_a_rule_holds_outside_business_hours(admin: Person, tenant: Tenant) -> None:
+def test_a_rule_holds_outside_the_hours_of_the_team_or_else_of_the_desk(
+    admin: Person, tenant: Tenant, service: Service
+) -> None:
     visitor = logged_in(tenant)
     form = visitor.get(HOURS_PAGE).form(HOURS_PAGE)
-    days = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-    visitor.submit(form, **dict.fromkeys(days, ""))
+    visitor.submit(form, **dict.fromkeys(DAYS, ""))
+    team_id = admin.post("/api/v1/teams", {"name": "Always"}).json()["data"]["id"]
+    form = visitor.get(f"{HOURS_PAGE}?team={team_id}").form(HOURS_PAGE, "time_zone")
+    visitor.submit(form, **dict.fromkeys(DAYS, "00:00-24:00"))
     closed = [when("business_hours", "no")]
-    made(admin, conditions=closed, actions={"add_tags": ["night"]})
+    night = made(admin, conditions=closed, actions={"add_tags": ["night"], "priority": "low"})
     made(admin, conditions=[when("business_hours", "yes")], actions={"add_tags": ["day"]})
     key = tenant.key()
     ticket = opened(key)
     wait_until(lambda: read(key, ticket)["tags"] == ["night"])
+    new = {"subject": "Help", "description": "Please", "customer": {"email": "a@b.test"}}
+    of_team = key.post(TICKETS, {**new, "team_id": team_id}).json()["data"]
+    wait_until(lambda: read(key, of_team)["tags"] == ["day"])
+    wait_until_run(service)
+    tried = admin.get(f"{RULES}/{night['id']}/dry-run").json()["data"]["tickets"]
+    assert [each["number"] for each in tried] == [ticket["number"]]
 
 
 @pytest.mark.any_database

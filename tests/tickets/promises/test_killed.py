@@ -132,7 +132,7 @@ def test_due_times_are_told_once_though_the_worker_is_killed(own_service: Servic
 
 
 @ONE_LOG
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 @pytest.mark.prove
 def test_50000_due_times_are_told_once_though_the_worker_is_killed_every_two_seconds(
     own_service: Service,
@@ -141,7 +141,7 @@ def test_50000_due_times_are_told_once_though_the_worker_is_killed_every_two_sec
 
 
 @POSTGRESQL_ONLY
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 @pytest.mark.prove
 def test_50000_due_times_are_told_once_by_two_workers_of_which_one_is_killed_every_two_seconds(
     own_service: Service,
