@@ -119,8 +119,10 @@ def table(
     )
 
 
-def text_(name: str, *, key: bool = False, null: bool = False) -> Column:
-    return Column(name, "text", key, null)
+def text_(
+    name: str, *, key: bool = False, null: bool = False, default: str | None = None
+) -> Column:
+    return Column(name, "text", key, null, default)
 
 
 def texts(*names: str, null: bool = False) -> list[Column]:

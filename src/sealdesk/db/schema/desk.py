@@ -142,18 +142,20 @@ table(
     runtime="UPDATE",
     worker="SELECT UPDATE DELETE",
 )
-# Canned replies of the desk. tags: JSON. What is null stays as it is on the ticket.
+# Canned replies. owner_id: a user, "" for the desk. tags: JSON. What is null stays as it is on the
+# ticket.
 table(
     "macros",
     tenant(),
     id_(key=True),
+    text_("owner_id", default=""),
     *texts("name", "shortcut", "shortcut_identity", "body"),
     *texts("status", "priority", "assignee_id", "team_id", null=True),
     text_("tags"),
     time_("created_at"),
     time_("updated_at"),
     of_tenant(),
-    index("macros_shortcut", "tenant_id", "shortcut_identity", is_unique=True),
+    index("macros_shortcut", "tenant_id", "owner_id", "shortcut_identity", is_unique=True),
     runtime="UPDATE DELETE",
     worker="SELECT UPDATE",
 )

@@ -253,6 +253,20 @@ table(
     worker="SELECT DELETE",
     expiry=Expiry("merged_at", DAY_US),
 )
+# How a ticket relates to another one; each link is two rows, one from each side.
+table(
+    "ticket_links",
+    tenant(),
+    id_("ticket_id", key=True),
+    id_("other_id", key=True),
+    text_("relation"),
+    time_("created_at"),
+    refers("ticket_id", "tickets"),
+    refers("other_id", "tickets"),
+    has_rowid=False,
+    runtime="DELETE",
+    worker="SELECT DELETE",
+)
 # The erasure of a customer, by the worker in steps. texts: JSON, by which rows that name the person
 # are found; empty once it is finished. cursor: the last row of its stage.
 table(
