@@ -30,6 +30,7 @@ CLOCK = "/api/v1/external/test-clock"
 REPLIES = f"{TICKETS}/{{ticket_id}}/replies"
 PARTICIPANTS = f"{TICKETS}/{{ticket_id}}/participants"
 FOLLOWERS = f"{TICKETS}/{{ticket_id}}/followers"
+LINKS = f"{TICKETS}/{{ticket_id}}/links"
 WEBHOOKS = "/api/v1/webhooks"
 FIELDS = "/api/v1/custom-fields"
 MACROS = "/api/v1/macros"
@@ -72,6 +73,9 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("GET", FOLLOWERS): None,
     ("POST", FOLLOWERS): {"user_id": "unknown"},
     ("DELETE", f"{FOLLOWERS}/{{user_id}}"): None,
+    ("GET", LINKS): None,
+    ("POST", LINKS): {"relation": "blocks", "ticket_id": "unknown"},
+    ("DELETE", f"{LINKS}/{{other_id}}"): None,
     ("GET", CUSTOMERS): None,
     ("POST", CUSTOMERS): {"email": "known-to-both@customers.test"},
     ("PUT", f"{BY_EXTERNAL_ID}/{{external_id}}"): {"email": "new@customers.test"},
@@ -244,6 +248,7 @@ class Matrix(NamedTuple):
         start, brace, rest = route.path.partition("/{")
         path = f"{start}/{ids[start]}{rest.partition('}')[2]}" if brace else start
         path = path.replace("{user_id}", self.ours.agent_id)
+        path = path.replace("{other_id}", self.ours.ticket["id"])
         return path.replace("{delivery_id}", self.ours.delivery_id)
 
     def body(self, route: Route) -> dict[str, Any] | None:
@@ -392,7 +397,7 @@ def _prepare(matrix: Matrix, key: Key, route: Route) -> tuple[str, dict[str, Any
     ids = {TICKETS: ticket["id"], CUSTOMERS: customer["id"], BY_EXTERNAL_ID: "new"}
     start, brace, rest = route.path.partition("/{")
     target = f"{start}/{ids[start]}{rest.partition('}')[2]}" if brace else start
-    target = target.replace("{user_id}", matrix.ours.agent_id)
+    target = target.replace("{user_id}", matrix.ours.agent_id).replace("{other_id}", ticket["id"])
     root = CUSTOMERS if route.path.startswith(CUSTOMERS) else TICKETS
     return target, _prepare_one(key, f"{root}/{ids[root]}", route)
 
@@ -418,6 +423,8 @@ def _prepare_one(key: Key, path: str, route: Route) -> dict[str, Any] | None:
         return {"tickets": [{"id": path.rpartition("/")[2], "subject": "Taken over"}]}
     if route.path.endswith("/followers"):
         return {"user_id": key.get("/api/v1/external/agents").json()["data"][0]["id"]}
+    if route.path.endswith("/links"):
+        return {"relation": "blocks", "ticket_id": key.ticket(subject="The other one")["id"]}
     if not route.path.endswith("/merge"):
         return BODIES[route.method, route.path]
     if route.path.startswith(CUSTOMERS):
@@ -511,7 +518,7 @@ def test_a_cursor_of_another_tenant_is_refused(matrix: Matrix, route: Route) -> 
     cursor = mine.get(f"{matrix.target(route)}?per_page=1").json()["meta"]["next_cursor"]
     assert cursor, "our tenant needs two rows in every list"
     target = matrix.target(route)
-    if route.path in (REPLIES, FOLLOWERS):
+    if route.path in (REPLIES, FOLLOWERS, LINKS):
         theirs_id = matrix.stranger_key.ticket()["id"]
         target = f"{TICKETS}/{theirs_id}/{route.path.rpartition('/')[2]}"
     elif route.path.endswith("/refusals"):

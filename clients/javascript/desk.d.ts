@@ -2,7 +2,7 @@
 import { type Bytes } from "./bytes.js";
 import { Webhooks } from "./endpoints.js";
 import { Pages } from "./pages.js";
-import { Attachments, Customers, Events, Followers, Participants, type ListOptions, Replies, Tickets } from "./resources.js";
+import { Attachments, Customers, Events, Followers, Links, Participants, type ListOptions, Replies, Tickets } from "./resources.js";
 import { type RetryPolicy } from "./retry.js";
 import { type Received, type Retry, Transport } from "./transport.js";
 import type { Agent, Report, ReportFilters, ServerTime, Team, TestClock, WhoAmI } from "./types.js";
@@ -40,6 +40,7 @@ export declare class Desk {
     readonly replies: Replies;
     readonly customers: Customers;
     readonly followers: Followers;
+    readonly links: Links;
     readonly participants: Participants;
     readonly attachments: Attachments;
     readonly webhooks: Webhooks;

@@ -4,7 +4,7 @@ import { checkUrl } from "./credentials.js";
 import { Webhooks } from "./endpoints.js";
 import { InvalidConfiguration } from "./errors.js";
 import { Pages } from "./pages.js";
-import { Attachments, Customers, Events, Followers, Participants, jsonOf, readPageOf, Replies, Tickets, } from "./resources.js";
+import { Attachments, Customers, Events, Followers, Links, Participants, jsonOf, readPageOf, Replies, Tickets, } from "./resources.js";
 import { DEFAULT_POLICY, Limiter } from "./retry.js";
 import { Signer } from "./signing.js";
 import { ROOT, targetOf } from "./targets.js";
@@ -14,6 +14,7 @@ export class Desk {
     replies;
     customers;
     followers;
+    links;
     participants;
     attachments;
     webhooks;
@@ -26,6 +27,7 @@ export class Desk {
         this.replies = new Replies(this.#transport);
         this.customers = new Customers(this.#transport);
         this.followers = new Followers(this.#transport);
+        this.links = new Links(this.#transport);
         this.participants = new Participants(this.#transport);
         this.attachments = new Attachments(this.#transport);
         this.webhooks = new Webhooks(this.#transport);

@@ -87,6 +87,12 @@ export declare class IdempotencyInFlight extends Conflict {
 /** 409: The ticket cannot change to this status. */
 export declare class InvalidTransition extends Conflict {
 }
+/** 409: The tickets would block each other. */
+export declare class LinkCircle extends Conflict {
+}
+/** 409: The tickets are linked in another way. */
+export declare class LinkedOtherwise extends Conflict {
+}
 /** 409: The merge can no longer be undone. */
 export declare class MergeFinal extends Conflict {
 }
@@ -119,6 +125,9 @@ export declare class TicketMerged extends Conflict {
 }
 /** 409: Too many people follow the ticket. */
 export declare class TooManyFollowers extends Conflict {
+}
+/** 409: Too many links. */
+export declare class TooManyLinks extends Conflict {
 }
 /** 409: Too many replies to move. */
 export declare class TooManyReplies extends Conflict {

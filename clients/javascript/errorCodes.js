@@ -87,6 +87,12 @@ export class IdempotencyInFlight extends Conflict {
 /** 409: The ticket cannot change to this status. */
 export class InvalidTransition extends Conflict {
 }
+/** 409: The tickets would block each other. */
+export class LinkCircle extends Conflict {
+}
+/** 409: The tickets are linked in another way. */
+export class LinkedOtherwise extends Conflict {
+}
 /** 409: The merge can no longer be undone. */
 export class MergeFinal extends Conflict {
 }
@@ -119,6 +125,9 @@ export class TicketMerged extends Conflict {
 }
 /** 409: Too many people follow the ticket. */
 export class TooManyFollowers extends Conflict {
+}
+/** 409: Too many links. */
+export class TooManyLinks extends Conflict {
 }
 /** 409: Too many replies to move. */
 export class TooManyReplies extends Conflict {
@@ -207,6 +216,8 @@ export const CLASS_OF_CODE = {
     external_id_not_unique: ExternalIdNotUnique,
     idempotency_in_flight: IdempotencyInFlight,
     invalid_transition: InvalidTransition,
+    link_circle: LinkCircle,
+    linked_otherwise: LinkedOtherwise,
     merge_final: MergeFinal,
     merge_into_itself: MergeIntoItself,
     no_mailbox: NoMailbox,
@@ -218,6 +229,7 @@ export const CLASS_OF_CODE = {
     ticket_closed: TicketClosed,
     ticket_merged: TicketMerged,
     too_many_followers: TooManyFollowers,
+    too_many_links: TooManyLinks,
     too_many_replies: TooManyReplies,
     too_many_snoozed: TooManySnoozed,
     too_many_tickets: TooManyTickets,

@@ -71,6 +71,13 @@ export declare class Followers extends Resource {
     add(ticketId: string, userId: string, options?: PostOptions): Promise<types.Follower>;
     remove(ticketId: string, userId: string): Promise<void>;
 }
+export declare class Links extends Resource {
+    /** The tickets that a ticket is linked to. */
+    list(ticketId: string, options?: ListOptions): Pages<types.TicketLink>;
+    /** Links a ticket to another one. */
+    add(ticketId: string, relation: types.NewTicketLink["relation"], otherId: string, options?: PostOptions): Promise<types.TicketLink>;
+    remove(ticketId: string, otherId: string): Promise<void>;
+}
 export declare class Participants extends Resource {
     /** The people who get the public replies of a ticket by e-mail. */
     get(ticketId: string): Promise<types.Participants>;

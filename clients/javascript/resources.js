@@ -112,6 +112,19 @@ export class Followers extends Resource {
         return this.deleteAt(`${followersPath(ticketId)}/${segment(userId)}`);
     }
 }
+export class Links extends Resource {
+    /** The tickets that a ticket is linked to. */
+    list(ticketId, options = {}) {
+        return this.listRows(linksPath(ticketId), {}, options);
+    }
+    /** Links a ticket to another one. */
+    add(ticketId, relation, otherId, options = {}) {
+        return this.postFields(linksPath(ticketId), { relation, ticket_id: otherId }, options);
+    }
+    remove(ticketId, otherId) {
+        return this.deleteAt(`${linksPath(ticketId)}/${segment(otherId)}`);
+    }
+}
 export class Participants extends Resource {
     /** The people who get the public replies of a ticket by e-mail. */
     async get(ticketId) {
@@ -226,6 +239,9 @@ function participantsPath(ticketId) {
 }
 function followersPath(ticketId) {
     return `${ROOT}/tickets/${segment(ticketId)}/followers`;
+}
+function linksPath(ticketId) {
+    return `${ROOT}/tickets/${segment(ticketId)}/links`;
 }
 function bulkOf(response) {
     const { item_count, refused_count } = response.meta;

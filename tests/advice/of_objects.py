@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import httpx
+
 from sealdesk import clock
 from tests.advice.desk import CUSTOMERS, KEYS, MAILBOXES, TICKETS, WEBHOOKS, Desk, Steps
 from tests.mail.receiving.stored import received
@@ -144,6 +146,36 @@ def too_many_followers(desk: Desk) -> Steps:
     yield desk.key.post(path, {"user_id": other})
     yield desk.key.delete(f"{path}/{one}")
     yield desk.key.post(path, {"user_id": other})
+
+
+def _linked(desk: Desk, one: str, relation: str, other: str) -> httpx.Response:
+    new = {"relation": relation, "ticket_id": other}
+    return desk.key.post(f"{TICKETS}/{one}/links", new)
+
+
+def linked_otherwise(desk: Desk) -> Steps:
+    one, other = (desk.key.ticket()["id"] for _ in range(2))
+    _linked(desk, one, "relates_to", other)
+    yield _linked(desk, one, "blocks", other)
+    yield desk.key.delete(f"{TICKETS}/{one}/links/{other}")
+    yield _linked(desk, one, "blocks", other)
+
+
+def link_circle(desk: Desk) -> Steps:
+    one, two, three = (desk.key.ticket()["id"] for _ in range(3))
+    _linked(desk, one, "blocks", two)
+    _linked(desk, two, "blocks", three)
+    yield _linked(desk, three, "blocks", one)
+    yield _linked(desk, three, "relates_to", one)
+
+
+def too_many_links(desk: Desk) -> Steps:
+    one, two, three = (desk.key.ticket()["id"] for _ in range(3))
+    desk.limit("MAX_LINKS")
+    _linked(desk, one, "relates_to", two)
+    yield _linked(desk, one, "relates_to", three)
+    yield desk.key.delete(f"{TICKETS}/{one}/links/{two}")
+    yield _linked(desk, one, "relates_to", three)
 
 
 def external_id_not_unique(desk: Desk) -> Steps:

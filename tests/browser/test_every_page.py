@@ -23,6 +23,8 @@ _UNSEEN = {
     "/tickets/{id}/macro",
     "/tickets/preview",
     "/tickets/{id}/unmerge",
+    "/tickets/{id}/notes/{note_id}",
+    "/tickets/{id}/links/{other_id}/remove",
     "/customers/{id}/merge",
     "/customers/{id}/unmerge",
     "/account/two-factor/confirm",

@@ -44,6 +44,8 @@ PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | 
     "/notifications/bell",
     "/tickets/arrived",
     "/tickets/people",
+    "/tickets/{id}/links/suggestions",
+    "/tickets/{id}/notes/{note_id}",
     "/tickets/tags",
     "/customers/suggestions",
     "/tickets/export/file",
@@ -130,6 +132,8 @@ def address(path: str, places: dict[str, str]) -> str:
     """The path of a route, with these ids."""
     for start, found in places.items():
         path = path.replace(f"{start}/{{id}}", f"{start}/{found}")
+    path = path.replace("{other_id}", places.get("/tickets", ""))
+    path = path.replace("{note_id}", places.get("reply", ""))
     path = path.replace("{user_id}", places["/settings/people"])
     path = path.replace("{delivery_id}", places["delivery"])
     path = path.replace("{path_name}", places.get("desk", ""))

@@ -54,7 +54,7 @@ _OURS = {
 # PostgreSQL that wait for their position, names of consumers, identities of tags and addresses, and
 # what is needed to undo a merge.
 _UNSHOWN = {"idempotency", "user_addresses", "second_factors", "event_outbox", "reads",
-            "consumer_positions", "ticket_merges", "ticket_followers", "erasures",
+            "consumer_positions", "ticket_merges", "ticket_followers", "erasures", "ticket_links",
             "ticket_message_ids", "ticket_tags", "outgoing_messages",
             "form_submissions", "customer_addresses", "saved_reports",
             # Shown as the API has filled it, within bounds that reading checks again.

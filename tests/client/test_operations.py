@@ -11,6 +11,7 @@ _ROOT = "/api/v1/external"
 # The Python method of each operation; in TypeScript it has the same name in camel case.
 _METHODS = {
     "add_follower": "followers.add",
+    "add_link": "links.add",
     "change_customer": "customers.update",
     "change_ticket": "tickets.update",
     "change_tickets": "tickets.bulk_update",
@@ -39,6 +40,7 @@ _METHODS = {
     "list_events": "events.page",
     "get_report": "report",
     "list_followers": "followers.list",
+    "list_links": "links.list",
     "list_replays_by_key": "webhooks.replays",
     "list_replies": "replies.list",
     "list_tickets": "tickets.list",
@@ -48,6 +50,7 @@ _METHODS = {
     "redeliver_by_key": "webhooks.redeliver",
     "redeliver_failed_by_key": "webhooks.redeliver_failed",
     "remove_follower": "followers.remove",
+    "remove_link": "links.remove",
     "replay_events_by_key": "webhooks.replay",
     "retry_now_by_key": "webhooks.retry_now",
     "rotate_webhook_secret_by_key": "webhooks.rotate_secret",

@@ -98,6 +98,14 @@ def test_a_user_is_added_to_the_followers_and_removed(desk: Desk) -> None:
     assert list(desk.followers.list(ticket.id)) == []
 
 
+def test_tickets_are_linked_and_the_link_is_removed(desk: Desk) -> None:
+    one, other = (desk.tickets.create(**TICKET) for _ in range(2))
+    assert desk.links.add(one.id, "blocks", other.id).number == other.number
+    assert [each.relation for each in desk.links.list(other.id)] == ["blocked_by"]
+    desk.links.remove(one.id, other.id)
+    assert list(desk.links.list(one.id)) == []
+
+
 def test_a_customer_is_upserted_and_found(desk: Desk) -> None:
     made = desk.customers.upsert("shop/7 ü", email="bo@example.test", name="Bo")
     changed = desk.customers.upsert("shop/7 ü", email="bo@example.test", name="Bodil")

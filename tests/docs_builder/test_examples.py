@@ -14,6 +14,7 @@ import pytest
 from sealdesk.routes import ROUTES
 from sealdesk.tickets.customer_merging.api import MERGE as MERGE_CUSTOMER
 from sealdesk.tickets.followers.api import NEW_FOLLOWER
+from sealdesk.tickets.links.api import NEW_LINK
 from sealdesk.tickets.merging.api import MERGE, SPLIT
 from sealdesk.web.documentation import read_archive
 from sealdesk.web.openapi.snippets import shell
@@ -108,9 +109,12 @@ def test_the_requests_of_every_signed_operation_work_unchanged(
         else:
             done = _run(["sh"], pasted, key)
         assert done.returncode == 0, f"{title}: {done.stderr}{done.stdout}"
-        begin = {"download": "text", "remove_follower": "", "delete_customer": ""}.get(
-            name, '{"data":'
-        )
+        begin = {
+            "download": "text",
+            "remove_follower": "",
+            "remove_link": "",
+            "delete_customer": "",
+        }.get(name, '{"data":')
         assert "".join(done.stdout.split()).startswith(begin), title
 
 
@@ -148,6 +152,8 @@ def _own_examples(key: Key, name: str, example: str) -> dict[str, str]:
         return {NEW_FOLLOWER["user_id"]: agent["id"]}
     if name == "merge_customer":
         return {MERGE_CUSTOMER["into"]: key.customer("other@example.test")["id"]}
+    if name == "add_link":
+        return {NEW_LINK["ticket_id"]: key.ticket()["id"]}
     if name == "merge_ticket":
         return {MERGE["into"]: key.ticket()["id"]}
     if name != "split_ticket":

@@ -25,9 +25,10 @@ def feed(tenant: Tenant) -> Feed:
     return Feed(tenant)
 
 
-# These need a mail server, tests/mail/sending, time, tests/tickets/promises, a customer, or a rule.
+# These need a page, a mail server, tests/mail/sending, time, tests/tickets/promises, a customer, or
+# a rule.
 _OF_OTHERS = {
-    *("reply.delivered", "reply.bounced"),
+    *("reply.updated", "reply.delivered", "reply.bounced"),
     *("ticket.sla_warning", "ticket.sla_breached", "ticket.rated"),
     "ticket.rule_matched",
 }
@@ -195,6 +196,7 @@ def test_a_type_needs_what_listing_its_objects_needs() -> None:
         "ticket.rated": ("tickets:read",),
         "ticket.rule_matched": ("tickets:read",),
         "reply.created": ("tickets:read", "replies:read"),
+        "reply.updated": ("tickets:read", "replies:read"),
         "reply.delivered": ("tickets:read", "replies:read"),
         "reply.bounced": ("tickets:read", "replies:read"),
         "customer.created": ("customers:read",),

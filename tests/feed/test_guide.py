@@ -25,7 +25,7 @@ from tests.support.feed import EVENTS, Feed, record
 from tests.support.mail_desk import Desk
 from tests.support.mail_server import mail_server
 from tests.support.openapi import validator
-from tests.support.pages import Visitor
+from tests.support.pages import Visitor, logged_in
 from tests.support.receiver import LOOPBACK, receiving
 from tests.support.service import Service, Tenant, wait_until
 
@@ -57,6 +57,7 @@ def recorded_events(start: Callable[..., Service]) -> dict[str, Json]:
     tenant = service.tenant()
     admin, feed = tenant.admin(), Feed(tenant)
     _of_customers_and_tickets(tenant.key())
+    _of_notes(tenant)
     _of_deliveries(tenant, feed)
     _of_keys(admin)
     _of_webhooks(admin, tenant.key(), feed)
@@ -93,6 +94,14 @@ def _of_erasure(key: Key, service: Service, feed: Feed) -> None:
     assert key.post(f"{CUSTOMERS}/{customer['id']}/erase", None).status_code == 202
     service.clock.advance(11)
     wait_until(lambda: any(row["type"] == "customer.erased" for row in feed.recorded()))
+
+
+def _of_notes(tenant: Tenant) -> None:
+    visitor, at = logged_in(tenant), f"/tickets/{tenant.key().ticket()['id']}"
+    note = {"body": "Ask the studio.", "is_internal": "yes"}
+    page = visitor.submit(visitor.get(at).form(f"{at}/reply"), **note)
+    (edit,) = [link for link in page.links if "/notes/" in link]
+    visitor.submit(visitor.get(edit).form(edit), body="Ask the studio whether batch 77 has cracks.")
 
 
 def _of_deliveries(tenant: Tenant, feed: Feed) -> None:

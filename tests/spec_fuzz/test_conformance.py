@@ -125,6 +125,7 @@ def _own_of_room(fuzzed: Fuzzed, path: str) -> dict[str, str]:
         "/webhooks/": _own_webhook, "/teams/": _own_team, "/macros/": _own_macro,
         "/rules/": _own_rule, "/sla-policies/": _own_policy,
         "/custom-fields/": _own_field, "/followers/": _own_follower,
+        "/links/": _own_link,
         "/by-external-id/": _own_external_id,
         "/requests/": _own_request, "/erasure": _own_erasure,
         "/mailboxes/": _own_mailbox, "/mail-blocks/": _own_block,
@@ -212,6 +213,14 @@ def _own_follower(fuzzed: Fuzzed) -> dict[str, str]:
     ticket_id, user_id = str(fuzzed.key.ticket()["id"]), fuzzed.tenant.user("agent")
     fuzzed.key.post(f"/api/v1/external/tickets/{ticket_id}/followers", {"user_id": user_id})
     return {"ticket_id": ticket_id, "user_id": user_id}
+
+
+def _own_link(fuzzed: Fuzzed) -> dict[str, str]:
+    """The ids of two new tickets that are linked."""
+    ticket_id, other_id = (str(fuzzed.key.ticket()["id"]) for _ in range(2))
+    new = {"relation": "relates_to", "ticket_id": other_id}
+    fuzzed.key.post(f"/api/v1/external/tickets/{ticket_id}/links", new)
+    return {"ticket_id": ticket_id, "other_id": other_id}
 
 
 def _own_webhook(fuzzed: Fuzzed) -> dict[str, str]:

@@ -150,7 +150,7 @@ def _marked_ticket(key: Key, agent_id: str, team_id: str) -> dict[str, Any]:
     customer = key.customer(
         f"{CANARY}@customers.test", metadata={CANARY: CANARY}, **dict.fromkeys(texts, CANARY)
     )
-    for _ in range(2):  # two of each, so that every list has a cursor
+    for _ in range(3):  # two of each, so that every list has a cursor, also that of links
         ticket = key.ticket(
             subject=CANARY,
             description=CANARY,
@@ -166,6 +166,9 @@ def _marked_ticket(key: Key, agent_id: str, team_id: str) -> dict[str, Any]:
     for agent in key.get("/api/v1/external/agents").json()["data"]:
         at = f"/api/v1/external/tickets/{ticket['id']}/followers"
         key.post(at, {"user_id": agent["id"]})
+    for other in key.get("/api/v1/external/tickets?per_page=3").json()["data"][1:]:
+        link = {"relation": "relates_to", "ticket_id": other["id"]}
+        key.post(f"/api/v1/external/tickets/{ticket['id']}/links", link)
     key.customer(f"{CANARY}-2@customers.test", name=CANARY)
     key.customer("known-to-both@customers.test", name=CANARY)
     return ticket

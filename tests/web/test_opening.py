@@ -17,6 +17,7 @@ _REFUSED = {
     "/settings/installation": 403,
     "/settings/tags/rename": 404,
     "/tickets/{id}/macro/{macro_id}": 404,
+    "/tickets/{id}/notes/{note_id}": 404,
 }
 
 

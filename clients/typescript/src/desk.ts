@@ -10,6 +10,7 @@ import {
   Customers,
   Events,
   Followers,
+  Links,
   Participants,
   jsonOf,
   type ListOptions,
@@ -65,6 +66,7 @@ export class Desk {
   readonly replies: Replies;
   readonly customers: Customers;
   readonly followers: Followers;
+  readonly links: Links;
   readonly participants: Participants;
   readonly attachments: Attachments;
   readonly webhooks: Webhooks;
@@ -78,6 +80,7 @@ export class Desk {
     this.replies = new Replies(this.#transport);
     this.customers = new Customers(this.#transport);
     this.followers = new Followers(this.#transport);
+    this.links = new Links(this.#transport);
     this.participants = new Participants(this.#transport);
     this.attachments = new Attachments(this.#transport);
     this.webhooks = new Webhooks(this.#transport);

@@ -78,6 +78,10 @@ export class ExternalIdNotUnique extends Conflict {}
 export class IdempotencyInFlight extends Conflict {}
 /** 409: The ticket cannot change to this status. */
 export class InvalidTransition extends Conflict {}
+/** 409: The tickets would block each other. */
+export class LinkCircle extends Conflict {}
+/** 409: The tickets are linked in another way. */
+export class LinkedOtherwise extends Conflict {}
 /** 409: The merge can no longer be undone. */
 export class MergeFinal extends Conflict {}
 /** 409: Nothing can be merged into itself. */
@@ -100,6 +104,8 @@ export class TicketClosed extends Conflict {}
 export class TicketMerged extends Conflict {}
 /** 409: Too many people follow the ticket. */
 export class TooManyFollowers extends Conflict {}
+/** 409: Too many links. */
+export class TooManyLinks extends Conflict {}
 /** 409: Too many replies to move. */
 export class TooManyReplies extends Conflict {}
 /** 409: Too many tickets are snoozed. */
@@ -170,6 +176,8 @@ export const CLASS_OF_CODE: Readonly<Record<string, ApiErrorClass>> = {
   external_id_not_unique: ExternalIdNotUnique,
   idempotency_in_flight: IdempotencyInFlight,
   invalid_transition: InvalidTransition,
+  link_circle: LinkCircle,
+  linked_otherwise: LinkedOtherwise,
   merge_final: MergeFinal,
   merge_into_itself: MergeIntoItself,
   no_mailbox: NoMailbox,
@@ -181,6 +189,7 @@ export const CLASS_OF_CODE: Readonly<Record<string, ApiErrorClass>> = {
   ticket_closed: TicketClosed,
   ticket_merged: TicketMerged,
   too_many_followers: TooManyFollowers,
+  too_many_links: TooManyLinks,
   too_many_replies: TooManyReplies,
   too_many_snoozed: TooManySnoozed,
   too_many_tickets: TooManyTickets,

@@ -11,6 +11,7 @@ export type {
   Customers,
   Events,
   Followers,
+  Links,
   Participants,
   ListOptions,
   PatchOptions,

@@ -173,6 +173,27 @@ export class Followers extends Resource {
   }
 }
 
+export class Links extends Resource {
+  /** The tickets that a ticket is linked to. */
+  list(ticketId: string, options: ListOptions = {}): Pages<types.TicketLink> {
+    return this.listRows(linksPath(ticketId), {}, options);
+  }
+
+  /** Links a ticket to another one. */
+  add(
+    ticketId: string,
+    relation: types.NewTicketLink["relation"],
+    otherId: string,
+    options: PostOptions = {},
+  ): Promise<types.TicketLink> {
+    return this.postFields(linksPath(ticketId), { relation, ticket_id: otherId }, options);
+  }
+
+  remove(ticketId: string, otherId: string): Promise<void> {
+    return this.deleteAt(`${linksPath(ticketId)}/${segment(otherId)}`);
+  }
+}
+
 export class Participants extends Resource {
   /** The people who get the public replies of a ticket by e-mail. */
   async get(ticketId: string): Promise<types.Participants> {
@@ -332,6 +353,10 @@ function participantsPath(ticketId: string): string {
 
 function followersPath(ticketId: string): string {
   return `${ROOT}/tickets/${segment(ticketId)}/followers`;
+}
+
+function linksPath(ticketId: string): string {
+  return `${ROOT}/tickets/${segment(ticketId)}/links`;
 }
 
 function bulkOf(response: any): types.BulkResult {

@@ -378,6 +378,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/external/tickets/{ticket_id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a ticket's links
+         * @description The tickets that this one is linked to, at most 50, by their ids. Those that were merged into others are left out, as those have their links.
+         *
+         *     Needs the permission `tickets:read`.
+         */
+        get: operations["list_links"];
+        put?: never;
+        /**
+         * Link a ticket to another
+         * @description A link that is there already stays. The other ticket has the opposite link. Neither ticket nor its ETag changes; the history of both names the other one.
+         *
+         *     Needs the permission `tickets:write`.
+         */
+        post: operations["add_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/external/tickets/{ticket_id}/links/{other_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a link between tickets
+         * @description Also if there is none. The link of the other ticket is removed with it.
+         *
+         *     Needs the permission `tickets:write`.
+         */
+        delete: operations["remove_link"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/external/customers": {
         parameters: {
             query?: never;
@@ -1130,6 +1180,19 @@ export interface components {
             user_id: string;
         };
         /**
+         * NewTicketLink
+         * @description The body of a request that links a ticket to another one.
+         */
+        NewTicketLink: {
+            /**
+             * @description What the ticket in the path is to the other one.
+             * @enum {string}
+             */
+            relation: "relates_to" | "blocks" | "blocked_by" | "duplicate_of" | "has_duplicate";
+            /** @description Of the other ticket. */
+            ticket_id: string;
+        };
+        /**
          * NewCustomer
          * @description The body of a request that creates a customer.
          */
@@ -1223,7 +1286,7 @@ export interface components {
              */
             url: string;
             /** @description The subscribed event types; `*`, all of them, also those of later versions. */
-            events: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
+            events: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.updated" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
             /** @description A note for users. */
             description?: string | null;
         };
@@ -1238,7 +1301,7 @@ export interface components {
              */
             url?: string;
             /** @description The subscribed event types; `*`, all of them, also those of later versions. */
-            events?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
+            events?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.updated" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "mailbox.failing" | "mailbox.recovered" | "*")[];
             /** @description A note for users. */
             description?: string | null;
             /** @description False pauses the endpoint; true also reactivates one that Sealdesk has disabled. */
@@ -1712,6 +1775,24 @@ export interface components {
             name: string;
             /** @description Deactivated users are notified of nothing. */
             is_active: boolean;
+        };
+        /**
+         * TicketLink
+         * @description A link of a ticket to another one.
+         */
+        TicketLink: {
+            /**
+             * Format: uuid
+             * @description Of the other ticket, as number, subject and status.
+             */
+            id: string;
+            number: number;
+            subject: string;
+            status: string;
+            /** @description What the ticket in the path is to the other one. */
+            relation: string;
+            /** Format: date-time */
+            created_at: string;
         };
         /**
          * Erasure
@@ -3927,6 +4008,155 @@ export interface operations {
             };
         };
     };
+    list_links: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The number of items in a page; more than 100 becomes 100. A page ends early when its data would be larger than 1 MiB.
+                 *
+                 */
+                per_page?: number;
+                /**
+                 * @description `meta.next_cursor` of the previous page; the rest of the query must be the same.
+                 *
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id, as the API returned it.
+                 *
+                 */
+                ticket_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List a ticket's links: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": [
+                     *         {
+                     *           "id": "0199c0a1-11bc-7a90-8e24-5d6c7b8a9f01",
+                     *           "number": 1041,
+                     *           "subject": "The glaze of batch 77 cracks",
+                     *           "status": "open",
+                     *           "relation": "blocked_by",
+                     *           "created_at": "2026-03-02T09:15:41.556301Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "per_page": 25,
+                     *         "has_more": false,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["TicketLink"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    add_link: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours a repeated request gets the first response again.
+                 *
+                 */
+                "Idempotency-Key"?: string;
+                /**
+                 * @description `handling=strict` refuses unknown fields with 422.
+                 *
+                 */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description The id, as the API returned it.
+                 *
+                 */
+                ticket_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 *
+                 *       "relation": "blocked_by",
+                 *       "ticket_id": "0199c0a1-11bc-7a90-8e24-5d6c7b8a9f01"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewTicketLink"];
+            };
+        };
+        responses: {
+            /** @description Link a ticket to another: done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": {
+                     *         "id": "0199c0a1-11bc-7a90-8e24-5d6c7b8a9f01",
+                     *         "number": 1041,
+                     *         "subject": "The glaze of batch 77 cracks",
+                     *         "status": "open",
+                     *         "relation": "blocked_by",
+                     *         "created_at": "2026-03-02T09:15:41.556301Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["TicketLink"];
+                    };
+                };
+            };
+        };
+    };
+    remove_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id, as the API returned it.
+                 *
+                 */
+                ticket_id: string;
+                /**
+                 * @description The id, as the API returned it.
+                 *
+                 */
+                other_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     list_customers: {
         parameters: {
             query?: {
@@ -4656,7 +4886,7 @@ export interface operations {
                  *       "ticket.created"
                  *     ]
                  */
-                type?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased")[];
+                type?: ("ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.updated" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased")[];
                 /**
                  * @description Where to begin without a cursor: at the oldest event that is kept, or behind the latest.
                  *
@@ -5262,7 +5492,7 @@ export interface operations {
                  * @description Deliveries of events of this type.
                  *
                  */
-                event_type?: "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "webhook.test" | "mailbox.failing" | "mailbox.recovered";
+                event_type?: "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.sla_warning" | "ticket.sla_breached" | "ticket.rated" | "ticket.rule_matched" | "reply.created" | "reply.updated" | "reply.delivered" | "reply.bounced" | "customer.created" | "customer.updated" | "customer.deleted" | "customer.merged" | "customer.erased" | "api_key.created" | "api_key.updated" | "api_key.revoked" | "api_key.rotated" | "webhook.disabled" | "webhook.test" | "mailbox.failing" | "mailbox.recovered";
                 /**
                  * @description Deliveries created at this time or later.
                  *

@@ -179,6 +179,18 @@ class ExternalIdNotUnique(Conflict, code="external_id_not_unique"):
     """Several customers have this external_id."""
 
 
+class LinkedOtherwise(Conflict, code="linked_otherwise"):
+    """The tickets are linked in another way."""
+
+
+class LinkCircle(Conflict, code="link_circle"):
+    """The tickets would block each other."""
+
+
+class TooManyLinks(Conflict, code="too_many_links"):
+    """Too many links."""
+
+
 class TooManyFollowers(Conflict, code="too_many_followers"):
     """Too many people follow the ticket."""
 

@@ -52,6 +52,7 @@ from sealdesk.client.results import (
     Team,
     TestClock,
     Ticket,
+    TicketLink,
     TicketResult,
     WhoAmI,
 )
@@ -72,6 +73,7 @@ class _Bulk(msgspec.Struct):
 
 _decode_bulk = msgspec.json.Decoder(_Bulk).decode
 _read_follower, _read_followers = reader_of(Follower), page_reader_of(Follower)
+_read_link, _read_links = reader_of(TicketLink), page_reader_of(TicketLink)
 _read_ticket, _read_tickets = reader_of(Ticket), page_reader_of(Ticket)
 _read_rating_link, _read_report = reader_of(RatingLink), reader_of(Report)
 _read_found = page_reader_of(FoundTicket)
@@ -165,6 +167,25 @@ def add_follower(ticket_id: str, user_id: str, idempotency_key: str | None) -> O
 def remove_follower(ticket_id: str, user_id: str) -> Operation[None]:
     """Make a user follow a ticket no more."""
     target = f"{_followers_path(ticket_id)}/{encode_segment(user_id)}"
+    return Operation("DELETE", target, b"", {}, read_nothing)
+
+
+def list_links(ticket_id: str) -> ListOperation[TicketLink]:
+    """List the links of a ticket."""
+    return ListOperation(_links_path(ticket_id), {}, _read_links)
+
+
+def add_link(
+    ticket_id: str, relation: str, other_id: str, idempotency_key: str | None
+) -> Operation[TicketLink]:
+    """Link a ticket to another one."""
+    fields = {"relation": relation, "ticket_id": other_id}
+    return post(_links_path(ticket_id), fields, idempotency_key, _read_link)
+
+
+def remove_link(ticket_id: str, other_id: str) -> Operation[None]:
+    """Remove the link between two tickets."""
+    target = f"{_links_path(ticket_id)}/{encode_segment(other_id)}"
     return Operation("DELETE", target, b"", {}, read_nothing)
 
 
@@ -359,6 +380,10 @@ def read_row(body: bytes) -> bytes:
 
 def _followers_path(ticket_id: str) -> str:
     return f"{ROOT}/tickets/{encode_segment(ticket_id)}/followers"
+
+
+def _links_path(ticket_id: str) -> str:
+    return f"{ROOT}/tickets/{encode_segment(ticket_id)}/links"
 
 
 def _events_target(types: Sequence[str], cursor: str | None, start: str, wait_s: int) -> str:

@@ -219,6 +219,17 @@ class Follower(Result, frozen=True):
     is_active: bool = True
 
 
+class TicketLink(Result, frozen=True):
+    """A link of a ticket to another one, whose id, number, subject and status it has."""
+
+    id: str
+    number: int
+    subject: str
+    status: str
+    relation: str
+    created_at: str
+
+
 class Participant(msgspec.Struct, frozen=True):
     """Somebody who gets the public replies of a ticket by e-mail."""
 

@@ -23,6 +23,7 @@ EventType = Literal[
     "ticket.rated",
     "ticket.rule_matched",
     "reply.created",
+    "reply.updated",
     "reply.delivered",
     "reply.bounced",
     "customer.created",

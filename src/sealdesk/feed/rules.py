@@ -21,6 +21,7 @@ NEEDS: dict[EventType, tuple[str, ...]] = {
     "ticket.rated": ("tickets:read",),
     "ticket.rule_matched": ("tickets:read",),
     "reply.created": ("tickets:read", "replies:read"),
+    "reply.updated": ("tickets:read", "replies:read"),
     "reply.delivered": ("tickets:read", "replies:read"),
     "reply.bounced": ("tickets:read", "replies:read"),
     "customer.created": ("customers:read",),

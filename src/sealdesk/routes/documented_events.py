@@ -3,7 +3,7 @@
 from sealdesk.api_keys.examples import KEY
 from sealdesk.customers.examples import CUSTOMER, ERASED_CUSTOMER, MERGED_CUSTOMER
 from sealdesk.mail.mailboxes.examples import FAILING_MAILBOX, MAILBOX
-from sealdesk.tickets.examples import RATED_TICKET, REPLY, TICKET
+from sealdesk.tickets.examples import NOTE, RATED_TICKET, REPLY, TICKET
 from sealdesk.web.openapi.webhooks import DocumentedEvent
 from sealdesk.webhooks.examples import WEBHOOK
 
@@ -44,6 +44,12 @@ DOCUMENTED_EVENTS = (
         {"rule": [None, "VIP first"]},
     ),
     DocumentedEvent("reply.created", "a reply or an internal note was written", REPLY),
+    DocumentedEvent(
+        "reply.updated",
+        "the author has edited an internal note",
+        NOTE,
+        {"body": ["Ask the studio.", NOTE.body]},
+    ),
     DocumentedEvent("reply.delivered", "all e-mails of a reply were accepted", REPLY),
     DocumentedEvent("reply.bounced", "an e-mail of a reply cannot be delivered", REPLY),
     DocumentedEvent("customer.created", "a customer was added, also by a new ticket", CUSTOMER),

@@ -16,6 +16,7 @@ from sealdesk.tickets.bulk import api as bulk
 from sealdesk.tickets.customer_merging import api as customer_merging
 from sealdesk.tickets.erasing import api as erasing
 from sealdesk.tickets.followers import api as followers
+from sealdesk.tickets.links import api as links
 from sealdesk.tickets.merging import api as merging
 from sealdesk.tickets.reports import api as reports
 from sealdesk.tickets.teams import api as teams
@@ -105,6 +106,14 @@ EXTERNAL_API: tuple[Route, ...] = (
         "/api/v1/external/tickets/{ticket_id}/followers/{user_id}",
         _TICKETS_WRITE,
         followers.remove_follower,
+    ),
+    Route("GET", "/api/v1/external/tickets/{ticket_id}/links", _TICKETS_READ, links.list_links),
+    Route("POST", "/api/v1/external/tickets/{ticket_id}/links", _TICKETS_WRITE, links.add_link),
+    Route(
+        "DELETE",
+        "/api/v1/external/tickets/{ticket_id}/links/{other_id}",
+        _TICKETS_WRITE,
+        links.remove_link,
     ),
     Route("GET", "/api/v1/external/customers", _CUSTOMERS_READ, customers.list_customers),
     Route("POST", "/api/v1/external/customers", _CUSTOMERS_WRITE, customers.create_customer, _LONG),

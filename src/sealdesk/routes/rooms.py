@@ -20,9 +20,11 @@ from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.automation import pages as automation
 from sealdesk.tickets.custom_fields import pages as custom_fields
 from sealdesk.tickets.customer_merging import pages as customer_merging
+from sealdesk.tickets.editing import pages as editing
 from sealdesk.tickets.erasing import pages as erasing
 from sealdesk.tickets.followers import pages as followers
 from sealdesk.tickets.hours import pages as hours
+from sealdesk.tickets.links import pages as links
 from sealdesk.tickets.macros import pages as macros
 from sealdesk.tickets.merging import pages as merging
 from sealdesk.tickets.notifications import pages as notifications
@@ -43,6 +45,8 @@ ROOMS: tuple[Room, ...] = (
     merging.ROOM,
     customer_merging.ROOM,
     followers.ROOM,
+    links.ROOM,
+    editing.ROOM,
     notifications.ROOM,
     views.ROOM,
     erasing.ROOM,

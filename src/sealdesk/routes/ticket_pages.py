@@ -4,8 +4,10 @@ from sealdesk.identity.auth.session_guard import FileGuard, SessionGuard
 from sealdesk.identity.types import ADMINISTRATORS, ROLES
 from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
+from sealdesk.tickets.editing import pages as editing
 from sealdesk.tickets.followers import pages as followers
 from sealdesk.tickets.hours import pages as hours
+from sealdesk.tickets.links import pages as links
 from sealdesk.tickets.live import pages as live
 from sealdesk.tickets.macros import pages as macros
 from sealdesk.tickets.merging import pages as merging
@@ -93,6 +95,12 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("GET", "/tickets/{id}/macro/{macro_id}", _USER_PAGE, macros.preview),
     Route("POST", "/tickets/{id}/unread", _USER_PAGE, unread.mark_unread),
     Route("POST", "/tickets/{id}/follow", _USER_PAGE, followers.follow),
+    Route("GET", "/tickets/{id}/notes/{note_id}", _USER_PAGE, editing.show_note),
+    Route("POST", "/tickets/{id}/notes/{note_id}", _USER_PAGE, editing.edit_note, _LONG),
+    Route("GET", "/tickets/{id}/links", _USER_PAGE, links.show_links),
+    Route("POST", "/tickets/{id}/links", _USER_PAGE, links.add_link),
+    Route("GET", "/tickets/{id}/links/suggestions", _USER_PAGE, links.suggest_tickets),
+    Route("POST", "/tickets/{id}/links/{other_id}/remove", _USER_PAGE, links.remove_link),
     Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket.show_history),
     # Settings → Business hours.
     Route("GET", "/settings/business-hours", _ADMIN_PAGE, hours.show_hours),

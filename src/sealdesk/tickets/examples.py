@@ -55,4 +55,12 @@ REPLY = ReplyResponse(
     author=Author("api_key", "0199b000-4c5d-7e6f-8a9b-0c1d2e3f4a5b", "Shop integration"),
     created_at="2026-03-02T10:02:18.004417Z",
 )
+NOTE = ReplyResponse(
+    id="0199c0e5-11bb-7203-9a4e-2c3b4a596877",
+    ticket_id=TICKET.id,
+    body="Ask the studio whether batch 77 has cracks.",
+    is_internal=True,
+    author=Author("agent", "0199b000-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "Ada"),
+    created_at="2026-03-02T10:03:27.611938Z",
+)
 NEW_REPLY = {"body": REPLY.body, "is_internal": False}

@@ -24,7 +24,7 @@ BY_STAGE: dict[str, set[str]] = {
     "submissions": {"form_submissions"},
     "replies": {"replies", "attachments"},
     "changes": {"ticket_changes"},
-    "tickets": {"tickets", "attachments"},
+    "tickets": {"tickets", "attachments", "ticket_links"},
     "merged": {"ticket_merges"},
     "search": {"search_documents"},
     "outbox": {"event_outbox"},
@@ -101,6 +101,7 @@ def test_the_statements_of_the_stages_write_these_tables() -> None:
     elsewhere = {
         "customers",
         "customer_addresses",
+        "ticket_links",
         "search_documents",
         "customer_documents",
         "event_outbox",

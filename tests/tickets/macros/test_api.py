@@ -275,11 +275,12 @@ def test_every_statement_reads_macros_by_an_index(template: Path) -> None:
     by_key = "SEARCH macros USING INDEX sqlite_autoindex_macros_1 (tenant_id=?"
     expected = {
         f"{by_key} AND id<?)": lambda tx: store.list_macros(tx, "t", page),
-        f"{by_key})": lambda tx: store.list_choices(tx, "t"),
-        f"{by_key} AND id=?)": lambda tx: store.find(tx, "t", "id"),
-        "SEARCH macros USING INDEX macros_shortcut (tenant_id=? AND shortcut_identity=?)": (
-            lambda tx: store.find_shortcut(tx, "t", "x")
+        "SEARCH macros USING INDEX macros_shortcut (tenant_id=? AND owner_id=?)": (
+            lambda tx: store.list_choices(tx, "t", "u")
         ),
+        f"{by_key} AND id=?)": lambda tx: store.find(tx, "t", "id"),
+        "SEARCH macros USING INDEX macros_shortcut (tenant_id=? AND owner_id=? AND"
+        " shortcut_identity=?)": (lambda tx: store.find_shortcut(tx, "t", "x", "u")),
     }
     for step, work in expected.items():
         assert plan(template, work) == [step]

@@ -82,8 +82,6 @@ def test_a_macro_above_the_limit_is_refused_with_its_text(
     assert page.status == 409
     assert "There are 1 macros, as many as there may be." in page.text
     assert page.form(f"{HOME}/new").value("body") == "Kept"
-    page = visitor.get(HOME)
-    assert "which is the maximum" in page.text and f"{HOME}/new" not in page.links
 
 
 def test_the_list_says_that_an_assignee_is_deactivated(
@@ -105,19 +103,63 @@ def test_macros_are_listed_by_name(visitor: Visitor, admin: Person) -> None:
     assert text.index("Alpha") < text.index("beta") < text.index("Gamma")
 
 
-def test_agents_do_not_manage_macros(tenant: Tenant, admin: Person) -> None:
-    macro = made(admin)
-    agent = Visitor(tenant.service)
-    email = f"bo.{tenant.id}@example.test"
+@pytest.fixture
+def agent(tenant: Tenant) -> Visitor:
+    """A browser with the log-in of an agent."""
+    agent, email = Visitor(tenant.service), f"bo.{tenant.id}@example.test"
     tenant.user("agent", email, "Bo")
     agent.log_in(email)
-    assert HOME not in agent.get("/tickets").links
-    for path in (HOME, f"{HOME}/new", f"{HOME}/{macro['id']}", f"{HOME}/{macro['id']}/delete"):
-        assert agent.get(path).status == 403
-    token = [("form_token", agent.get("/account").form("/account/name").value("form_token"))]
-    for path in (f"{HOME}/new", f"{HOME}/{macro['id']}", f"{HOME}/{macro['id']}/delete"):
-        assert agent.post(path, [*token, ("name", "Taken over")]).status == 403
+    return agent
+
+
+def test_agents_do_not_manage_macros_of_the_desk(agent: Visitor, admin: Person) -> None:
+    macro = made(admin, name="Of the desk")
+    page = agent.get("/account")
+    assert HOME in page.links and "Of the desk" not in agent.get(HOME).text
+    token = [("form_token", page.form("/account/name").value("form_token"))]
+    for path in (f"{HOME}/{macro['id']}", f"{HOME}/{macro['id']}/delete"):
+        assert agent.get(path).status == 404
+        assert agent.post(path, [*token, ("name", "Taken over")]).status == 404
     assert admin.get(MACROS).json()["data"] == [macro]
+
+
+def test_an_own_macro_is_used_changed_and_deleted_by_its_owner_only(
+    agent: Visitor, visitor: Visitor, admin: Person, tenant: Tenant
+) -> None:
+    ticket = f"/tickets/{tenant.key().ticket()['id']}"
+    assert "The macro “Mine” is added." in add(agent, name="Mine", shortcut="mine").text
+    (path,) = [each for each in agent.get(HOME).links if each.startswith(f"{HOME}/0")]
+    assert "Mine ;mine" in agent.get(ticket).text
+    preview = f"{ticket}/macro/{path.rpartition('/')[2]}"
+    assert "Hello" in agent.get(preview).text
+    agent.submit(agent.get(path).form(path), name="Still mine")
+    assert "Still mine" not in visitor.get(ticket).text + visitor.get(HOME).text
+    assert [visitor.get(each).status for each in (path, preview)] == [404, 404]
+    assert admin.get(MACROS).json()["data"] == []
+    assert admin.get(f"{MACROS}/{path.rpartition('/')[2]}").status_code == 404
+    assert "Mine" not in visitor.get("/settings/audit").text
+    agent.submit(agent.get(f"{path}/delete").form(f"{path}/delete"))
+    assert "mine" not in agent.get(ticket).text
+
+
+def test_two_users_may_have_the_same_shortcut_but_not_that_of_the_desk(
+    agent: Visitor, visitor: Visitor, admin: Person
+) -> None:
+    made(admin, shortcut="desk")
+    for each in (agent, visitor):
+        assert "is added" in add(each, shortcut="mine", is_own="yes").text
+        assert "Another macro has this shortcut." in add(each, shortcut="DESK", is_own="yes").text
+        assert "Another macro has this shortcut." in add(each, shortcut="Mine", is_own="yes").text
+
+
+def test_a_user_has_a_limit_of_their_own(
+    agent: Visitor, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sealdesk.tickets.macros.rules.MAX_OWN_MACROS", 1)
+    add(agent, shortcut="first")
+    page = add(agent, shortcut="second", body="Kept")
+    assert page.status == 409 and page.form(f"{HOME}/new").value("body") == "Kept"
+    assert "is added" in add(visitor, shortcut="second").text
 
 
 def test_a_macro_of_another_desk_does_not_exist(service: Service, visitor: Visitor) -> None:

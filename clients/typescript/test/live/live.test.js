@@ -134,6 +134,10 @@ test("several tickets, included data, followers and upserts", async () => {
   assert.equal((await desk.followers.list(id).first()).id, agent.id);
   await desk.followers.remove(id, agent.id);
   assert.equal(await desk.followers.list(id).first(), undefined);
+  const other = await desk.tickets.create(fields);
+  assert.equal((await desk.links.add(id, "blocks", other.id)).number, other.number);
+  assert.equal((await desk.links.list(other.id).first()).relation, "blocked_by");
+  await desk.links.remove(id, other.id);
   const made = await desk.customers.upsert("shop/7 ü", { email: "bo@example.test", name: "Bo" });
   const again = await desk.customers.upsert("shop/7 ü", { email: "bo@example.test", name: "Al" });
   assert.deepEqual([again.id, again.name], [made.id, "Al"]);

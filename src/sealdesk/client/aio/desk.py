@@ -17,6 +17,7 @@ from sealdesk.client.aio.resources import (
     Customers,
     Events,
     Followers,
+    Links,
     Participants,
     Replies,
     Tickets,
@@ -92,6 +93,7 @@ class AsyncDesk:
         self.replies = Replies(self)
         self.customers = Customers(self)
         self.followers = Followers(self)
+        self.links = Links(self)
         self.participants = Participants(self)
         self.attachments = Attachments(self)
         self.webhooks = Webhooks(self)

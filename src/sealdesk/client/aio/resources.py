@@ -32,6 +32,7 @@ from sealdesk.client.results import (
     RatingLink,
     Reply,
     Ticket,
+    TicketLink,
 )
 from sealdesk.client.results import Participants as ParticipantList
 
@@ -156,6 +157,33 @@ class Followers(Resource):
     async def remove(self, ticket_id: str, user_id: str) -> None:
         """Make a user follow a ticket no more."""
         await self._desk.run(operations.remove_follower(ticket_id, user_id))
+
+
+class Links(Resource):
+    """The links between tickets."""
+
+    def list(self, ticket_id: str) -> AsyncPages[TicketLink]:
+        """List the tickets that a ticket is linked to."""
+        return self._desk.list(operations.list_links(ticket_id))
+
+    async def add(
+        self,
+        ticket_id: str,
+        relation: str,
+        other_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TicketLink:
+        """Link a ticket to another one.
+
+        relation: "relates_to", "blocks", "blocked_by", "duplicate_of" or "has_duplicate".
+        """
+        operation = operations.add_link(ticket_id, relation, other_id, idempotency_key)
+        return await self._desk.run(operation)
+
+    async def remove(self, ticket_id: str, other_id: str) -> None:
+        """Remove the link between two tickets."""
+        await self._desk.run(operations.remove_link(ticket_id, other_id))
 
 
 class Participants(Resource):

@@ -33,6 +33,7 @@ from sealdesk.client.sync.resources import (
     Customers,
     Events,
     Followers,
+    Links,
     Participants,
     Replies,
     Tickets,
@@ -92,6 +93,7 @@ class Desk:
         self.replies = Replies(self)
         self.customers = Customers(self)
         self.followers = Followers(self)
+        self.links = Links(self)
         self.participants = Participants(self)
         self.attachments = Attachments(self)
         self.webhooks = Webhooks(self)

@@ -32,6 +32,7 @@ from sealdesk.client.results import (
     RatingLink,
     Reply,
     Ticket,
+    TicketLink,
 )
 from sealdesk.client.results import Participants as ParticipantList
 from sealdesk.client.sync.iterators import Feed, Pages
@@ -149,6 +150,33 @@ class Followers(Resource):
     def remove(self, ticket_id: str, user_id: str) -> None:
         """Make a user follow a ticket no more."""
         self._desk.run(operations.remove_follower(ticket_id, user_id))
+
+
+class Links(Resource):
+    """The links between tickets."""
+
+    def list(self, ticket_id: str) -> Pages[TicketLink]:
+        """List the tickets that a ticket is linked to."""
+        return self._desk.list(operations.list_links(ticket_id))
+
+    def add(
+        self,
+        ticket_id: str,
+        relation: str,
+        other_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TicketLink:
+        """Link a ticket to another one.
+
+        relation: "relates_to", "blocks", "blocked_by", "duplicate_of" or "has_duplicate".
+        """
+        operation = operations.add_link(ticket_id, relation, other_id, idempotency_key)
+        return self._desk.run(operation)
+
+    def remove(self, ticket_id: str, other_id: str) -> None:
+        """Remove the link between two tickets."""
+        self._desk.run(operations.remove_link(ticket_id, other_id))
 
 
 class Participants(Resource):

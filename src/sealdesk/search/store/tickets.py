@@ -62,7 +62,7 @@ _MAX_TICKETS_OF_CUSTOMER = 100  # the newest ones get the new name of their cust
 async def _affected_by(tx: Tx, event: LogEvent) -> list[str]:
     if event.type in ("ticket.created", "ticket.updated"):
         return [decode_about(event.object).id]
-    if event.type == "reply.created":
+    if event.type in ("reply.created", "reply.updated"):
         return [decode_about(event.object).ticket_id]
     if event.type != "customer.updated":
         return []

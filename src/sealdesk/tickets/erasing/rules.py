@@ -10,6 +10,7 @@ from sealdesk.customers.types import Customer
 from sealdesk.resources.identity import identity
 from sealdesk.resources.representation import response_builder
 from sealdesk.tickets.erasing.types import Erasure, ErasureResponse
+from sealdesk.tickets.links.rules import MIRRORED
 from sealdesk.tickets.types import Satisfaction
 
 Json = dict[str, Any]
@@ -20,7 +21,7 @@ _NOBODY = "erased.invalid"
 # What a change of a ticket may still tell: nothing of it is a text about a person.
 _KEPT_CHANGES = (
     *("status", "priority", "assignee_id", "team_id", "tags", "snoozed_until"),
-    *("merged_into_id", "merged_into", "merged", "rating"),
+    *("merged_into_id", "merged_into", "merged", "rating", *MIRRORED),
 )
 _NAMING = ("email", "name", "phone", "external_id")
 _MIN_TEXT = 3  # shorter texts are found in everything

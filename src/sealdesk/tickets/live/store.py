@@ -58,7 +58,7 @@ def _recorded(row: Row) -> Recorded:
     part: TicketPart | ReplyPart | None = None
     if kind.startswith("ticket."):
         part = _decode_ticket(row["object"])
-    elif kind == "reply.created":
+    elif kind in ("reply.created", "reply.updated"):
         part = _decode_reply(row["object"])
     return Recorded(row["position"], kind, row["created_at"], part)
 

@@ -23,20 +23,24 @@ _NO_TEAM = gettext_noop("There is no such team.")
 _decode_ticket = msgspec.json.Decoder(TicketResponse).decode
 
 
-async def get_macro(tx: Tx, tenant_id: str, macro_id: str) -> Macro:
-    """Raises NotFound."""
-    return must_exist(await store.find(tx, tenant_id, macro_id))
+async def get_macro(tx: Tx, tenant_id: str, macro_id: str, user_id: str = "") -> Macro:
+    """A macro of the desk, or of a user. Raises NotFound."""
+    return must_exist(await store.find(tx, tenant_id, macro_id, user_id))
 
 
-async def create_macro(tx: Tx, caller: Caller, new: NewMacro, *, now_us: int) -> Macro:
-    """Raises ValidationFailed, Conflict above MAX_MACROS."""
+async def create_macro(
+    tx: Tx, caller: Caller, new: NewMacro, *, now_us: int, owner_id: str = ""
+) -> Macro:
+    """owner_id: a user, "" for the desk. Raises ValidationFailed, Conflict if there are many."""
     await _lock_macros(tx, caller)
-    if len(await store.list_choices(tx, caller.tenant_id)) >= rules.MAX_MACROS:
-        raise Conflict(TOO_MANY_MACROS, limit=rules.MAX_MACROS)
+    limit = rules.MAX_OWN_MACROS if owner_id else rules.MAX_MACROS
+    if await store.count(tx, caller.tenant_id, owner_id) >= limit:
+        raise Conflict(TOO_MANY_MACROS, limit=limit)
     fields = msgspec.structs.asdict(new) | {"tags": distinct(new.tags)}
     macro = Macro(
         **fields,
         tenant_id=caller.tenant_id,
+        owner_id=owner_id,
         id=ids.mint(now_us),
         created_at=now_us,
         updated_at=now_us,
@@ -48,11 +52,11 @@ async def create_macro(tx: Tx, caller: Caller, new: NewMacro, *, now_us: int) ->
 
 
 async def change_macro(
-    tx: Tx, caller: Caller, macro_id: str, change: MacroChange, *, now_us: int
+    tx: Tx, caller: Caller, macro_id: str, change: MacroChange, *, now_us: int, user_id: str = ""
 ) -> Macro:
-    """The macro after the change. Raises NotFound, ValidationFailed."""
+    """The macro of the desk, or of a user, after the change. Raises NotFound, ValidationFailed."""
     await _lock_macros(tx, caller)
-    macro = await get_macro(tx, caller.tenant_id, macro_id)
+    macro = await get_macro(tx, caller.tenant_id, macro_id, user_id)
     changed = rules.changed(macro, change, now_us)
     if changed is macro:
         return macro
@@ -63,10 +67,12 @@ async def change_macro(
     return changed
 
 
-async def delete_macro(tx: Tx, caller: Caller, macro_id: str, *, now_us: int) -> None:
+async def delete_macro(
+    tx: Tx, caller: Caller, macro_id: str, *, now_us: int, user_id: str = ""
+) -> None:
     """Raises NotFound, also the second time."""
     await _lock_macros(tx, caller)
-    macro = await get_macro(tx, caller.tenant_id, macro_id)
+    macro = await get_macro(tx, caller.tenant_id, macro_id, user_id)
     await store.delete(tx, caller.tenant_id, macro_id)
     await _record_audit(tx, caller, "macro.deleted", macro, now_us)
 
@@ -74,8 +80,9 @@ async def delete_macro(tx: Tx, caller: Caller, macro_id: str, *, now_us: int) ->
 async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> AppliedMacro:
     """What a macro would do to a ticket; nothing is stored. Raises NotFound."""
     view = await tickets.get_view(tx, caller.tenant_id, ticket_id)
-    macro, ticket = await get_macro(tx, caller.tenant_id, macro_id), _decode_ticket(view.json)
-    assignee_id = rules.assignee_of(macro, caller.actor.id)
+    user_id, ticket = caller.actor.id, _decode_ticket(view.json)
+    macro = await get_macro(tx, caller.tenant_id, macro_id, user_id)
+    assignee_id = rules.assignee_of(macro, user_id)
     assignee = None
     if assignee_id is not None:
         assignee = await assignees.find_assignee(tx, caller.tenant_id, assignee_id)
@@ -105,9 +112,10 @@ async def _team_name(tx: Tx, macro: Macro) -> str:
 
 async def _check(tx: Tx, macro: Macro, before: Macro | None) -> None:
     faults = rules.find_empty(macro)
-    owner_id = await store.find_shortcut(tx, macro.tenant_id, macro.shortcut)
-    if owner_id not in (None, macro.id):
-        faults.append(Fault("/shortcut", "taken", _TAKEN))
+    for owner_id in {"", macro.owner_id}:
+        found_id = await store.find_shortcut(tx, macro.tenant_id, macro.shortcut, owner_id)
+        if found_id not in (None, macro.id):
+            faults.append(Fault("/shortcut", "taken", _TAKEN))
     is_same = before is not None and before.assignee_id == macro.assignee_id
     if not is_same and not await _may_be_assigned(tx, macro):
         faults.append(Fault("/assignee_id", "unknown_assignee", _NO_AGENT))
@@ -135,5 +143,7 @@ async def _lock_macros(tx: Tx, caller: Caller) -> None:
 async def _record_audit(
     tx: Tx, caller: Caller, action: str, macro: Macro, now_us: int, **details: Any
 ) -> None:
+    if macro.owner_id:  # what one writes for oneself is nobody else's matter
+        return
     named = {"name": macro.name, "shortcut": macro.shortcut, **details}
     await audit.record(tx, caller, action, macro.id, named, now_us)

@@ -1,9 +1,9 @@
-"""Settings → Macros, and the preview of a macro on a ticket."""
+"""Settings → Macros, one's own ones too, and the preview of a macro on a ticket."""
 
 from typing import Any
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, ValidationFailed
+from sealdesk.errors import ApiError, Conflict, NotFound, ValidationFailed
 from sealdesk.tickets.macros import actions, errors, labels, rules, store, variables
 from sealdesk.tickets.macros.types import ME, Macro, MacroChange, NewMacro
 from sealdesk.tickets.store import assignees, teams
@@ -22,17 +22,25 @@ NAV_ITEM = NavItem(_PATH, gettext_noop("Macros"))
 ROOM = Room("tickets.macros", errors, labels, NAV_ITEM, object_type="macro")
 _ASSIGNEES = 1000  # the options of a select, as on the page of a ticket
 _SELECTS = ("status", "priority", "assignee_id", "team_id")
-_EMPTY = {"name": "", "shortcut": "", "body": "", **dict.fromkeys(_SELECTS, ""), "tags": ()}
+_EMPTY = {
+    "name": "",
+    "shortcut": "",
+    "body": "",
+    **dict.fromkeys(_SELECTS, ""),
+    "tags": (),
+    "is_own": False,
+}
 
 
 @page
 async def list_macros(request: Request) -> Response:
-    """All macros by name, each with what it sets."""
-    tenant_id = request.caller.tenant_id
+    """One's own macros, for administrators also those of the desk, each with what it sets."""
+    tenant_id, user_id = request.caller.tenant_id, request.caller.actor.id
     added_id = forms.read_query(request).text("added")
 
     async def work(tx: Tx) -> tuple[list[Macro], dict[str, assignees.Assignee], dict[str, str]]:
-        macros = await store.list_short(tx, tenant_id)
+        listed = await store.list_short(tx, tenant_id, user_id)
+        macros = [each for each in listed if _may_change(request, each.owner_id)]
         wanted = {
             each.assignee_id for each in macros if each.assignee_id and each.assignee_id != ME
         }
@@ -47,7 +55,6 @@ async def list_macros(request: Request) -> Response:
         macros=macros,
         people=people,
         team_names=team_names,
-        most=rules.MAX_MACROS,
         added=next((macro for macro in macros if macro.id == added_id), None),
     )
 
@@ -62,7 +69,11 @@ async def create_macro(request: Request) -> Response:
     typed = _read_fields(forms.read(request))
     try:
         new = body.convert(_wanted(typed), NewMacro)
-        macro = await request.act(actions.create_macro, new, now_us=request.now_us)
+        is_own = typed["is_own"] or not _may_change(request, "")
+        owner_id = request.caller.actor.id if is_own else ""
+        macro = await request.act(
+            actions.create_macro, new, now_us=request.now_us, owner_id=owner_id
+        )
     except (ValidationFailed, Conflict) as error:
         return await _form(request, typed, error)
     return render.redirect(request, f"{_PATH}?added={macro.id}")
@@ -71,18 +82,21 @@ async def create_macro(request: Request) -> Response:
 @page
 async def show_macro(request: Request, macro_id: str) -> Response:
     """One macro in the form that changes it."""
-    macro = await request.fetch(actions.get_macro, macro_id)
+    macro = await _get_macro(request, macro_id)
     typed = {name: getattr(macro, name) or "" for name in rules.FIELDS}
     return await _form(request, typed, macro=macro)
 
 
 @page
 async def change_macro(request: Request, macro_id: str) -> Response:
-    macro = await request.fetch(actions.get_macro, macro_id)
+    macro = await _get_macro(request, macro_id)
     typed = _read_fields(forms.read(request))
     try:
         change = body.convert(_wanted(typed), MacroChange)
-        await request.act(actions.change_macro, macro.id, change, now_us=request.now_us)
+        user_id = request.caller.actor.id
+        await request.act(
+            actions.change_macro, macro.id, change, now_us=request.now_us, user_id=user_id
+        )
     except ValidationFailed as error:
         return await _form(request, typed, error, macro)
     return render.redirect(request, _PATH)
@@ -90,13 +104,14 @@ async def change_macro(request: Request, macro_id: str) -> Response:
 
 @page
 async def confirm_deletion(request: Request, macro_id: str) -> Response:
-    macro = await request.fetch(actions.get_macro, macro_id)
+    macro = await _get_macro(request, macro_id)
     return await render.page(request, "macros/delete.html", macro=macro)
 
 
 @page
 async def delete_macro(request: Request, macro_id: str) -> Response:
-    await request.act(actions.delete_macro, macro_id, now_us=request.now_us)
+    macro, user_id = await _get_macro(request, macro_id), request.caller.actor.id
+    await request.act(actions.delete_macro, macro.id, now_us=request.now_us, user_id=user_id)
     return render.redirect(request, _PATH)
 
 
@@ -109,6 +124,20 @@ async def preview(request: Request, ticket_id: str, macro_id: str) -> Response:
     return await render.page(request, "macros/preview.html", applied=applied)
 
 
+async def _get_macro(request: Request, macro_id: str) -> Macro:
+    """A macro that the user may change. Raises NotFound."""
+    macro = await request.fetch(actions.get_macro, macro_id, request.caller.actor.id)
+    if not _may_change(request, macro.owner_id):
+        raise NotFound
+    return macro
+
+
+def _may_change(request: Request, owner_id: str) -> bool:
+    """owner_id: of a macro that the user sees; those of the desk are the administrators'."""
+    visitor = request.visitor
+    return owner_id != "" or (visitor is not None and visitor.is_administrator)
+
+
 def _read_fields(form: Form) -> dict[str, Any]:
     """The fields as they were typed."""
     added = [tag.strip() for tag in form.text("new_tags").split(",") if tag.strip()]
@@ -118,12 +147,14 @@ def _read_fields(form: Form) -> dict[str, Any]:
         "body": form.text("body") if form.text("body").strip() else "",
         **{name: form.text(name) for name in _SELECTS},
         "tags": [*form.texts("tags"), *added],
+        "is_own": form.text("is_own") == "yes",
     }
 
 
 def _wanted(typed: dict[str, Any]) -> dict[str, Any]:
     """The same as the body of an API request: an empty choice is none."""
-    return {**typed, **{name: typed[name] or None for name in _SELECTS}}
+    fields = {name: typed[name] for name in rules.FIELDS}
+    return {**fields, **{name: typed[name] or None for name in _SELECTS}}
 
 
 async def _form(

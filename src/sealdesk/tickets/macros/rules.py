@@ -12,7 +12,8 @@ from sealdesk.tickets.macros.types import ME, Macro, MacroChange, MacroChoice, M
 from sealdesk.tickets.rules import distinct
 from sealdesk.tickets.types import TicketResponse
 
-MAX_MACROS = 500  # of a tenant: the page of a ticket lists the names of all: 51 KB
+MAX_MACROS = 500  # of a desk: the page of a ticket lists the names of all: 51 KB
+MAX_OWN_MACROS = 100  # of a user, besides those of the desk
 FIELDS = ("name", "shortcut", "body", "status", "priority", "assignee_id", "team_id", "tags")
 _EMPTY = gettext_noop("Write a text, or choose what the macro sets.")
 

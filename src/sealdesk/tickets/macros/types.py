@@ -89,9 +89,10 @@ class MacroFields(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Macro(MacroFields, frozen=True, kw_only=True):
-    """A macro as it is stored, with times in microseconds."""
+    """A macro as it is stored, with times in microseconds. owner_id: a user, "" for the desk."""
 
     tenant_id: str
+    owner_id: str = ""
     created_at: int
     updated_at: int
 

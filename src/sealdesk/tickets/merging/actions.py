@@ -15,6 +15,7 @@ from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.actions import OpenedTicket
 from sealdesk.tickets.attachments import store as attachments
 from sealdesk.tickets.followers import store as followers
+from sealdesk.tickets.links import actions as links
 from sealdesk.tickets.merging import rules, store
 from sealdesk.tickets.merging.errors import MERGE_FINAL
 from sealdesk.tickets.merging.store import MovingReplies
@@ -69,6 +70,7 @@ async def merge(tx: Tx, caller: Caller, source_id: str, new: Merge, *, now_us: i
     attached = {**moving.attached, **dict.fromkeys(_attachments(source), opening.id)}
     await attachments.relink(tx, caller.tenant_id, attached, target.ticket.id)
     await _copy_people(tx, source.ticket, target.ticket.id, now_us)
+    await links.copy_links(tx, source.ticket, target.ticket, now_us)
     closed = rules.close_merged(source.ticket, target.ticket.id, now_us)
     in_history = {"merged_into": (None, target.ticket.number)}
     await _store(tx, caller, source, _Change(closed, in_history, 0), now_us)
@@ -93,6 +95,7 @@ async def undo(tx: Tx, caller: Caller, source_id: str, *, now_us: int) -> Ticket
         raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS, merged_into_id=target_id)
     await store.move_replies(tx, caller.tenant_id, target_id, source_id, stored.reply_ids)
     await store.take_participants_back(tx, caller.tenant_id, source_id, target_id, stored.merged_at)
+    await links.take_links_back(tx, target.ticket, stored.merged_at)
     moved = await _list_moving(tx, source, after="")
     public_count, attached = moved.public_count, dict.fromkeys(_attachments(source))
     await attachments.relink(tx, caller.tenant_id, {**attached, **moved.attached}, source_id)

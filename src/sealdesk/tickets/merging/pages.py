@@ -2,22 +2,16 @@
 
 from typing import NamedTuple
 
-import msgspec
-
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, ServiceUnavailable, ValidationFailed, invalid
+from sealdesk.errors import ApiError, Conflict, ValidationFailed, invalid
 from sealdesk.errors import Fault as FieldFault
-from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions as ticket_actions
-from sealdesk.tickets.merging import actions, errors, rules
+from sealdesk.tickets.merging import actions, choosing, errors, rules
 from sealdesk.tickets.merging.types import Merge, Split
-from sealdesk.tickets.store import lists, replies
+from sealdesk.tickets.store import replies
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.filters import Filter
 from sealdesk.tickets.store.tickets import TicketAndCustomer
-from sealdesk.tickets.types import ENDED, Reply, Ticket, TicketResponse
-from sealdesk.tickets.views import searching
-from sealdesk.tickets.views.inbox_query import InboxQuery
+from sealdesk.tickets.types import Reply
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
@@ -27,10 +21,6 @@ from sealdesk.web.request import Request, Response
 
 PATH = "/tickets"
 ROOM = Room("tickets.merging", errors)
-_MAX_DIGITS = 15
-_MAX_READ, _MAX_SUGGESTED = 20, 6
-_MAX_WORDS = 8
-_decode = msgspec.json.Decoder(TicketResponse).decode
 _UNKNOWN_NUMBER = "There is no ticket with this number."
 
 
@@ -53,7 +43,7 @@ async def merge(request: Request, ticket_id: str) -> Response:
     number = forms.read(request).text("into")
 
     async def work(tx: Tx) -> str:
-        target_id = await _find_id(tx, request.caller.tenant_id, number)
+        target_id = await choosing.find_id(tx, request.caller.tenant_id, number)
         if target_id is None:
             raise invalid([FieldFault("/into", "unknown_ticket", _UNKNOWN_NUMBER)])
         await actions.merge(tx, request.caller, ticket_id, Merge(target_id), now_us=request.now_us)
@@ -105,7 +95,7 @@ async def _respond_merge(
 
     async def work(tx: Tx) -> _Pair:
         source = await ticket_actions.get_ticket(tx, tenant_id, ticket_id)
-        target_id = await _find_id(tx, tenant_id, number)
+        target_id = await choosing.find_id(tx, tenant_id, number)
         target = await ticket_store.find(tx, tenant_id, target_id) if target_id else None
         return _Pair(source, target)
 
@@ -119,34 +109,12 @@ async def _respond_merge(
         "merging/merge.html",
         error.status if error else 200,
         source=pair.source,
-        suggested=[] if pair.target else await _suggest(request, pair.source.ticket),
+        suggested=[] if pair.target else await choosing.suggest(request, pair.source.ticket),
         target=None if error else pair.target,
         number=number,
         faults=_faults(error),
         hours=rules.UNDO_HOURS,
     )
-
-
-async def _suggest(request: Request, source: Ticket) -> list[TicketResponse]:
-    """Tickets that may be about the same: of the customer, then those with the same words."""
-    page_request = PageRequest(_MAX_READ, None)
-    of_customer = Filter(customer_id=source.customer_id)
-    rows = await request.fetch(lists.list_tickets, of_customer, page_request)
-    same_words = InboxQuery(status=None, q=_words(source.subject))
-    try:
-        found = await searching.find_page(request, same_words, page_request)
-        rows = [*rows, *found.rows]
-    except ServiceUnavailable:
-        pass  # The tickets of the customer are enough.
-    tickets = [_decode(lists.to_json(row)) for row in rows]
-    by_id = {each.id: each for each in tickets if each.id != source.id and each.status not in ENDED}
-    return [*by_id.values()][:_MAX_SUGGESTED]
-
-
-def _words(subject: str) -> str:
-    """The first words of a subject, none of which is a filter of the search."""
-    letters = "".join(each if each.isalnum() else " " for each in subject)
-    return " ".join(letters.split()[:_MAX_WORDS])
 
 
 def _find_conflict(source: TicketAndCustomer, target: TicketAndCustomer) -> Conflict | None:
@@ -183,10 +151,3 @@ def _faults(error: ApiError | None) -> dict[str, str]:
     if isinstance(error, ValidationFailed):
         return forms.faults_by_field(error)
     return {"": translate(error)} if error is not None else {}
-
-
-async def _find_id(tx: Tx, tenant_id: str, number: str) -> str | None:
-    digits = number.strip().removeprefix("#")
-    if not digits.isascii() or not digits.isdigit() or len(digits) > _MAX_DIGITS:
-        return None
-    return await ticket_store.find_id(tx, tenant_id, int(digits))

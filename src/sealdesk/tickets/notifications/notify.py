@@ -54,10 +54,9 @@ async def replied(
         recipients = await _list_responsible(tx, caller, ticket)
     if ticket.follower_count and not caller.is_worker:
         recipients += await _list_followers(tx, caller, ticket)
-    if caller.actor.kind == "user" and not is_of_customer and "@" in reply.body:
+    if caller.actor.kind == "user" and not is_of_customer:
         mentioned = await _find_mentioned(tx, caller, reply.body)
-        for user_id in mentioned:
-            await followers.add(tx, caller.tenant_id, ticket.id, user_id)
+        await _add_followers(tx, ticket, mentioned)
     name = reply.author.name or caller.actor.name
     kind: Kind = "noted" if reply.is_internal else "replied"
     others = {*recipients} - {*mentioned}
@@ -65,6 +64,17 @@ async def replied(
     by_kind: list[tuple[Kind, Collection[str]]] = [("mentioned", mentioned), (kind, others)]
     for each, user_ids in by_kind:
         await store.add(tx, tenant_id, user_ids, each, ticket.id, actor_name=name, now_us=now_us)
+
+
+async def edited(
+    tx: Tx, caller: Caller, ticket: Ticket, before: str, text: str, now_us: int
+) -> None:
+    """Tell those whom an edited note mentions, and did not mention before."""
+    known = await _find_mentioned(tx, caller, before)
+    added = [each for each in await _find_mentioned(tx, caller, text) if each not in known]
+    await _add_followers(tx, ticket, added)
+    name, tenant_id = caller.actor.name, caller.tenant_id
+    await store.add(tx, tenant_id, added, "mentioned", ticket.id, actor_name=name, now_us=now_us)
 
 
 async def moved(tx: Tx, caller: Caller, ticket: Ticket, now_us: int) -> None:
@@ -99,7 +109,14 @@ async def _list_followers(tx: Tx, caller: Caller, ticket: Ticket) -> list[str]:
     return [each.id for each in listed if each.id != caller.actor.id]
 
 
+async def _add_followers(tx: Tx, ticket: Ticket, user_ids: Collection[str]) -> None:
+    for user_id in user_ids:
+        await followers.add(tx, ticket.tenant_id, ticket.id, user_id)
+
+
 async def _find_mentioned(tx: Tx, caller: Caller, body: str) -> list[str]:
+    if "@" not in body:
+        return []
     people = await assignees.list_assignees(tx, caller.tenant_id, _MAX_PEOPLE)
     names = mentions.index_names((each.id, each.name) for each in people if each.is_active)
     found = {*markdown.mentioned_ids(body, names)} - {caller.actor.id}

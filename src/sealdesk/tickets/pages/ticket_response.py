@@ -8,6 +8,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import rules
 from sealdesk.tickets.attachments import actions as attachments
+from sealdesk.tickets.editing import rules as editing
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.macros.types import AppliedMacro
 from sealdesk.tickets.pages import (
@@ -92,6 +93,12 @@ async def respond(
         ticket=ticket,
         names=view.names,
         description=description,
+        editable=[
+            each.id
+            for each in view.timeline.replies
+            if editing.is_own_note(each, request.caller.actor.id)
+            and editing.is_recent(each.id, request.now_us)
+        ],
         entries=await timeline.render_entries(sandbox, view.timeline, look, is_mail=is_mail),
         avatar=timeline.avatar,
         before=before,

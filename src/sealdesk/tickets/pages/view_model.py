@@ -17,6 +17,9 @@ from sealdesk.tickets import actions, checks
 from sealdesk.tickets.custom_fields import store as custom_field_store
 from sealdesk.tickets.followers import store as followers
 from sealdesk.tickets.followers.store import Follower
+from sealdesk.tickets.links import rules as link_rules
+from sealdesk.tickets.links import store as links
+from sealdesk.tickets.links.types import TicketLinkResponse
 from sealdesk.tickets.macros import store as macros
 from sealdesk.tickets.macros.types import MacroChoice
 from sealdesk.tickets.pages import custom_values
@@ -64,6 +67,7 @@ class TicketPage(NamedTuple):
     webhooks: Sequence[str]
     macros: list[MacroChoice]
     followers: Sequence[Follower]
+    links: Sequence[TicketLinkResponse]
     unsent_files: tuple[AttachmentRef, ...] = ()
     custom: CustomValues = CustomValues()
     acknowledgement: Acknowledgement | None = None
@@ -134,8 +138,9 @@ async def load_ticket_page(
         ),
         await destinations.list_recipients(tx, tenant_id, ticket_id),
         [_name(each) for each in await destinations.list_destinations(tx, tenant_id)],
-        await macros.list_choices(tx, tenant_id),
+        await macros.list_choices(tx, tenant_id, caller.actor.id),
         await followers.list_followers(tx, tenant_id, ticket_id),
+        link_rules.in_order(link_rules.show(await links.list_links(tx, tenant_id, ticket_id))),
         custom=custom_values.show_values(definitions, ticket.custom_fields),
         acknowledgement=await destinations.find_acknowledgement(tx, tenant_id, ticket_id)
         if ticket.source == "email"

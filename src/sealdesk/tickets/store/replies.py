@@ -18,6 +18,10 @@ SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, auth
     attachments, delivery, delivery_reason, delivery_at
 FROM replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id LIMIT 1
 """
+_STORE_BODY = """
+UPDATE replies SET body = :body
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
+"""
 _NEWEST_TEXTS = """
 SELECT substr(body, 1, 4000) AS body FROM replies
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id ORDER BY id DESC LIMIT :limit
@@ -41,6 +45,11 @@ async def add(tx: Tx, reply: Reply) -> None:
             "attachments": rules.encode_attachments(reply.attachments),
         },
     )
+
+
+async def store_body(tx: Tx, reply: Reply) -> None:
+    key = {"tenant_id": reply.tenant_id, "ticket_id": reply.ticket_id, "id": reply.id}
+    await tx.execute_one(_STORE_BODY, {**key, "body": reply.body})
 
 
 async def find(tx: Tx, tenant_id: str, ticket_id: str, reply_id: str) -> Reply | None:

@@ -1,0 +1,1 @@
+"""Editing one's own internal note for some minutes."""

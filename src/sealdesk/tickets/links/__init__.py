@@ -1,0 +1,1 @@
+"""Links: how a ticket relates to other tickets."""
