@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0064"
-down_revision = "0062"
-oldest_reader = "0062"
+down_revision = "0063"
+oldest_reader = "0063"
 
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
