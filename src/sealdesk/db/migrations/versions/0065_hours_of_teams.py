@@ -5,7 +5,7 @@ from alembic import op
 
 revision = "0065"
 down_revision = "0064"
-oldest_reader = "0062"
+oldest_reader = "0063"
 
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
