@@ -84,7 +84,9 @@ def _days(query: Query) -> str:
 
 def _figures(report: Report) -> Table:
     now, earlier = _cells(report.now), _cells(report.earlier)
-    rows = [(name, now[name], earlier[name]) for name in now]
+    rows = [
+        (name, now[name], earlier[name]) for name in now if {now[name], earlier[name]} != {_NOTHING}
+    ]
     return [("", gettext("This period"), gettext("Previous period")), *rows]
 
 
