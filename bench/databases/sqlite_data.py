@@ -16,8 +16,9 @@ from bench.plan import Plan
 from sealdesk import ids
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers import store as customers
-from sealdesk.db import schema_version
+from sealdesk.db import schema, schema_version
 from sealdesk.db.engine import Tx
+from sealdesk.db.schema.definitions import Table
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.search import rules as search_rules
@@ -30,6 +31,24 @@ _CHECKED_TICKETS = 100
 _NEWEST = """
 SELECT id, customer_id FROM tickets WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT :limit
 """
+
+
+def rows_of_tickets_and_customers() -> tuple[tuple[str, str], ...]:
+    """Tables, and the column that says whose their rows are, in the order of deletion."""
+    owners = {"tickets", "customers"}
+    return tuple(
+        (name, column)
+        for name in reversed(schema.IN_ORDER)
+        for column in _columns_of(schema.TABLES[name], owners)
+    )
+
+
+def _columns_of(table: Table, owners: set[str]) -> list[str]:
+    if table.name in owners:
+        return ["id"]
+    return [key.column for key in table.references if key.table in owners]
+
+
 # Rows of runs are newer than the data, and ids begin with the time.
 _WRITTEN_BY_RUNS = (
     "INSERT INTO search_index (search_index, rowid, tenant_id, words)"
@@ -41,11 +60,11 @@ _WRITTEN_BY_RUNS = (
     " WHERE tenant_id = ? AND customer_id >= ?",
     "DELETE FROM customer_documents WHERE tenant_id = ? AND customer_id >= ?",
     "DELETE FROM replies WHERE tenant_id = ? AND id >= ?",
-    "DELETE FROM ticket_tags WHERE tenant_id = ? AND ticket_id >= ?",
     "DELETE FROM ticket_changes WHERE tenant_id = ? AND id >= ?",
-    "DELETE FROM tickets WHERE tenant_id = ? AND id >= ?",
-    "DELETE FROM customer_addresses WHERE tenant_id = ? AND customer_id >= ?",
-    "DELETE FROM customers WHERE tenant_id = ? AND id >= ?",
+    *(
+        f"DELETE FROM {table} WHERE tenant_id = ? AND {column} >= ?"
+        for table, column in rows_of_tickets_and_customers()
+    ),
     "DELETE FROM events WHERE tenant_id = ? AND id >= ?",
     "DELETE FROM attempts WHERE tenant_id = ? AND delivery_id >= ?",
     "DELETE FROM deliveries WHERE tenant_id = ? AND id >= ?",
