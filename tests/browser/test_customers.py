@@ -12,6 +12,7 @@ def test_a_customer_is_found_and_edited(window: Window, tenant: Tenant) -> None:
     key.customer("noor@example.test", name="Noor Haddad")
     key.ticket(subject="Where is my teapot?", customer={"email": "vera@example.test"})
     page.goto("/tickets")
+    window.open_menu()
     window.go_by(page.get_by_role("navigation", name="Main").get_by_text("Customers"))
     assert page.locator(".list .url").all_inner_texts() == ["Noor Haddad", "Vera Bakker"]
     page.get_by_role("searchbox", name="Name, e-mail").fill("zonen")
