@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from msgspec import structs
+
 from sealdesk.oauth.providers import MailServer, Provider
 from tests.support.receiver import Got, Receiver, Reply, receiving
 
 CLIENT_ID, CLIENT_SECRET = "sealdesk-client", "client-secret"
+# An application of a mailbox's own, and the directory that knows it.
+DIRECTORY, OWN_ID, OWN_SECRET = "acme.example", "own-client", "own-secret"
 PUBLIC_URL = "https://desk.acme.test"
 # Where a mail server asks whose an access token is (RFC 7662).
 INTROSPECTION_PATH = "/introspect"
@@ -31,6 +35,7 @@ class AuthorizationServer:
     access_tokens: those that mail servers accept, with their accounts. life_s: of access tokens.
     failure: the response to everything, if there is one.
     rotates: whether each refresh gives a new refresh token, and the old one ends.
+    application_of: the account that the application of its own may use.
     """
 
     def __init__(self, receiver: Receiver) -> None:
@@ -40,6 +45,7 @@ class AuthorizationServer:
         self.refresh_count = 0
         self.life_s = 3600
         self.rotates = False
+        self.application_of = ""
         self.failure: Reply | None = None
         self._codes: dict[str, tuple[str, dict[str, str]]] = {}
         receiver.answer = self._answer
@@ -56,6 +62,11 @@ class AuthorizationServer:
             imap=MailServer("localhost", imap_port, "tls"),
             smtp=MailServer("localhost", smtp_port, "tls"),
         )
+
+    def application(self, imap_port: int, smtp_port: int) -> Provider:
+        """The same for applications, each in its directory."""
+        of_people = self.provider(imap_port, smtp_port)
+        return structs.replace(of_people, token_url=f"{self.url}/{{directory}}/token")
 
     def consent(self, url: str, account: str) -> str:
         """Log in as `account` at the page that a browser was sent to; where it is sent back."""
@@ -88,7 +99,11 @@ class AuthorizationServer:
             account = self.access_tokens.get(form["token"])
             known = {"active": account is not None, "username": account}
             return Reply(200, json.dumps(known).encode())
-        if (form.pop("client_id", ""), form.pop("client_secret", "")) != (CLIENT_ID, CLIENT_SECRET):
+        client = form.pop("client_id", ""), form.pop("client_secret", "")
+        if form["grant_type"] == "client_credentials":
+            is_known = (got.path, client) == (f"/{DIRECTORY}/token", (OWN_ID, OWN_SECRET))
+            return self._give(self.application_of) if is_known else _refuse("invalid_client")
+        if client != (CLIENT_ID, CLIENT_SECRET):
             return _refuse("invalid_client")
         if form["grant_type"] == "authorization_code":
             return self._exchange(form)
@@ -108,7 +123,7 @@ class AuthorizationServer:
             return _refuse("invalid_grant")
         return self._give(account, has_refresh_token=True)
 
-    def _give(self, account: str, *, has_refresh_token: bool) -> Reply:
+    def _give(self, account: str, *, has_refresh_token: bool = False) -> Reply:
         given: dict[str, object] = {"token_type": "Bearer", "expires_in": self.life_s}
         given["access_token"] = access_token = secrets.token_urlsafe()
         self.access_tokens[access_token] = account

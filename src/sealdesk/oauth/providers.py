@@ -4,7 +4,9 @@ from typing import Literal
 
 import msgspec
 
-ProviderName = Literal["google", "microsoft"]
+ProviderName = Literal["google", "microsoft", "microsoft_application"]
+# Those that ask a person for consent, with the client of the installation.
+WITH_CONSENT: tuple[ProviderName, ...] = ("google", "microsoft")
 
 
 class MailServer(msgspec.Struct, frozen=True):
@@ -18,8 +20,9 @@ class MailServer(msgspec.Struct, frozen=True):
 class Provider(msgspec.Struct, frozen=True):
     """Where a provider asks for consent, where it gives tokens, and what they are good for.
 
-    title: its name for people. parameters: of its own in the request for consent. account_claim:
-    of the ID token, the address of the account that consented.
+    title: its name for people. token_url: with `{directory}` for that of an application.
+    parameters: of its own in the request for consent. account_claim: of the ID token, the address
+    of the account that consented.
     """
 
     title: str
@@ -65,3 +68,13 @@ PROVIDERS: dict[ProviderName, Provider] = {
         smtp=MailServer("smtp.office365.com", 587, "starttls"),
     ),
 }
+# An application logs in by itself (RFC 6749, 4.4). It is always the mailbox's own: that of the
+# installation could read the mailboxes of every desk whose directory admits it.
+PROVIDERS["microsoft_application"] = msgspec.structs.replace(
+    PROVIDERS["microsoft"],
+    authorization_url="",
+    token_url="https://login.microsoftonline.com/{directory}/oauth2/v2.0/token",  # noqa: S106
+    scope="https://outlook.office365.com/.default",
+    parameters={},
+    account_claim="",
+)

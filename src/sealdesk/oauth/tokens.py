@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from sealdesk.http_client import HttpClient, RequestFailed
-from sealdesk.oauth.providers import PROVIDERS, Provider, ProviderName
+from sealdesk.oauth.providers import PROVIDERS, WITH_CONSENT, Provider, ProviderName
 from sealdesk.settings import OAuthClient
 
 _HEADERS = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
@@ -35,6 +35,13 @@ class Tokens(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         return "Tokens(***)"
+
+
+class Application(msgspec.Struct, frozen=True):
+    """A client of a mailbox's own. directory: where the provider knows it, by id or domain."""
+
+    directory: str
+    client: OAuthClient
 
 
 class _Refusal(msgspec.Struct):
@@ -65,8 +72,10 @@ class AccessTokens:
         client = self._clients.get(name)
         if client is None:
             raise TokenRefused("invalid_client")
+        return await self._ask(PROVIDERS[name].token_url, client, fields)
+
+    async def _ask(self, url: str, client: OAuthClient, fields: Mapping[str, str]) -> Tokens:
         form = {"client_id": client.id, "client_secret": client.secret, **fields}
-        url = PROVIDERS[name].token_url
         response = await self._http_client.post(url, _HEADERS, urlencode(form).encode())
         try:
             if response.status == 200:
@@ -86,14 +95,21 @@ class AccessTokens:
             return None
         return cached.access_token
 
-    async def refresh(self, key: str, name: ProviderName, refresh_token: str) -> Tokens:
-        """New tokens, of which the access token is cached. Raises TokenRefused, RequestFailed."""
-        tokens = await self.exchange(
-            name,
-            grant_type="refresh_token",
-            refresh_token=refresh_token,
-            scope=PROVIDERS[name].scope,
-        )
+    async def refresh(self, key: str, name: ProviderName, secret: str) -> Tokens:
+        """New tokens, of which the access token is cached. Raises TokenRefused, RequestFailed.
+
+        secret: the refresh token, or the JSON of an application.
+        """
+        scope = PROVIDERS[name].scope
+        if name in WITH_CONSENT:
+            tokens = await self.exchange(
+                name, grant_type="refresh_token", refresh_token=secret, scope=scope
+            )
+        else:
+            own = msgspec.json.decode(secret, type=Application)
+            url = PROVIDERS[name].token_url.format(directory=own.directory)
+            fields = {"grant_type": "client_credentials", "scope": scope}
+            tokens = await self._ask(url, own.client, fields)
         life_s = max(tokens.expires_in - _MARGIN_S, tokens.expires_in / 2)
         self._cached[key] = _Cached(tokens.access_token, self._monotonic_s() + life_s)
         return tokens

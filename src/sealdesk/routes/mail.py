@@ -86,6 +86,8 @@ MAIL_PAGES: tuple[Route, ...] = (
     Route("GET", "/settings/email/callback", _ADMIN_PAGE, pages.take_consent),
     Route("GET", "/settings/email/{id}", _ADMIN_PAGE, pages.show_mailbox),
     Route("POST", "/settings/email/{id}/connect", _REAUTHENTICATED, pages.connect_mailbox),
+    Route("GET", "/settings/email/{id}/application", _ADMIN_PAGE, pages.show_application),
+    Route("POST", "/settings/email/{id}/application", _REAUTHENTICATED, pages.connect_application),
     Route("GET", "/settings/email/{id}/edit", _ADMIN_PAGE, pages.edit_mailbox),
     Route("POST", "/settings/email/{id}/edit", _REAUTHENTICATED, pages.change_mailbox, _LONG),
     Route("POST", "/settings/email/{id}/test", _ADMIN_PAGE, pages.test_mailbox),

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sealdesk.oauth.providers import PROVIDERS, ProviderName
+from sealdesk.oauth.providers import WITH_CONSENT, ProviderName
 from sealdesk.settings.env_reader import EnvReader
 
 _PREFIX = "SEALDESK_MAIL_"
@@ -20,7 +20,7 @@ _SERVERS = re.compile(r"[A-Za-z0-9._-]{1,253}(?:,[A-Za-z0-9._-]{1,253}){0,19}")
 
 
 class OAuthClient(msgspec.Struct, frozen=True):
-    """What a mail provider knows this installation by."""
+    """What a mail provider knows this installation by, or an application of a desk."""
 
     id: str
     secret: str
@@ -83,7 +83,7 @@ def read_mail(read: EnvReader) -> MailSettings:
 
 def _read_clients(read: EnvReader) -> dict[ProviderName, OAuthClient]:
     clients: dict[ProviderName, OAuthClient] = {}
-    for provider in PROVIDERS:
+    for provider in WITH_CONSENT:
         prefix = f"{_PREFIX}{provider.upper()}_CLIENT"
         client_id = read.text(f"{prefix}_ID", _CLIENT, "the id of an OAuth client")
         secret = read.text(f"{prefix}_SECRET", _CLIENT, "the secret of an OAuth client")

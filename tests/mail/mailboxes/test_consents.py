@@ -14,7 +14,14 @@ from sealdesk.oauth.providers import PROVIDERS
 from tests.mail.mailboxes.servers import PASSWORD, MailServers
 from tests.mail.mailboxes.servers import USERNAME as ADDRESS
 from tests.mail.mailboxes.stored import MAILBOXES, made
-from tests.support.authorization_server import ENV, AuthorizationServer, authorizing
+from tests.support.authorization_server import (
+    DIRECTORY,
+    ENV,
+    OWN_ID,
+    OWN_SECRET,
+    AuthorizationServer,
+    authorizing,
+)
 from tests.support.databases import Begin
 from tests.support.pages import Page, logged_in
 from tests.support.receiver import Reply
@@ -38,6 +45,8 @@ def provider(
         servers.inbox.access_tokens = server.access_tokens
         local = server.provider(servers.imaps_port, servers.smtps_port)
         monkeypatch.setitem(PROVIDERS, "google", local)
+        own = server.application(servers.imaps_port, servers.smtps_port)
+        monkeypatch.setitem(PROVIDERS, "microsoft_application", own)
         yield server
 
 
@@ -61,6 +70,12 @@ class Desk:
 
     def connect(self, provider: AuthorizationServer, account: str = ADDRESS) -> Page:
         return self.visitor.get(provider.consent(self.ask(), account))
+
+    def connect_application(self, **typed: str) -> Page:
+        """Send the form of an application of the mailbox's own."""
+        form = self.visitor.get(f"{self.page}/application").form(f"{self.page}/application")
+        own = {"directory": DIRECTORY, "client_id": OWN_ID, "client_secret": OWN_SECRET}
+        return self.visitor.submit(form, **{**own, **typed})
 
     def shown(self) -> dict[str, Any]:
         found: dict[str, Any] = self.admin.get(f"{MAILBOXES}/{self.id}").json()["data"]
@@ -283,4 +298,41 @@ def test_a_provider_that_fails_changes_nothing(desk: Desk, provider: Authorizati
     provider.failure = Reply(500, b"down")
     page = desk.visitor.get(back)
     assert page.status == 409 and "Google gave no log-in" in page.text
+    assert desk.mailbox() == before
+
+
+def test_an_application_of_the_mailboxs_own_logs_in_without_a_person(
+    desk: Desk, provider: AuthorizationServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    provider.application_of = ADDRESS
+    page = desk.connect_application()
+    assert page.status == 200 and "connected with" in page.text
+    assert desk.shown()["oauth_provider"] == "microsoft_application"
+    result = desk.test()
+    assert result["is_working"], result
+    assert provider.refresh_count == 0
+    assert OWN_SECRET not in caplog.text + page.answer.text + str(desk.shown())
+    assert OWN_SECRET.encode() not in (desk.mailbox().sealed_refresh_token or b"")
+
+
+@pytest.mark.parametrize(
+    "typed", [{"directory": "other.example"}, {"client_id": "x"}, {"client_secret": "x"}]
+)
+def test_a_refused_application_says_whose_secret_to_look_at(
+    desk: Desk, provider: AuthorizationServer, typed: dict[str, str]
+) -> None:
+    desk.connect_application(**typed)
+    (step,) = [step for step in desk.test()["steps"] if step["outcome"] == "failed"][:1]
+    assert step["code"] == "oauth_client_refused" and "enter its secret again" in step["remedy"]
+
+
+def test_a_directory_is_a_name_and_a_wrong_one_keeps_the_form(
+    desk: Desk, provider: AuthorizationServer
+) -> None:
+    before = desk.mailbox()
+    for wrong in ("", "acme.example/../common", "acme example", "https://acme.example", ".."):
+        page = desk.connect_application(directory=wrong)
+        assert page.status == 422 and "one of its domains" in page.text, wrong
+        assert OWN_ID in page.answer.text and OWN_SECRET not in page.answer.text
     assert desk.mailbox() == before

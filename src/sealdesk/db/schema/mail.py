@@ -30,12 +30,12 @@ def _server(protocol: str) -> tuple[Column, ...]:
     )
 
 
-# receives: imap, smtp or no. *_security: tls, starttls or none. oauth_provider: google or
-# microsoft, which gave the refresh token; NULL with passwords. acknowledgement: the text that
-# answers a new ticket; NULL for none. problem: JSON, what is wrong with the connection and since
-# when. uid_validity, last_uid: of the last message that was taken from the IMAP folder. read_at:
-# when the folder was read to its end; before the first time, since when its messages are taken.
-# aliases: JSON, other addresses whose mail comes in; NULL for none.
+# receives: imap, smtp or no. *_security: tls, starttls or none. oauth_provider: google, microsoft
+# or microsoft_application, whose refresh token or secret is sealed; NULL with passwords.
+# acknowledgement: the text that answers a new ticket; NULL for none. problem: JSON, what is wrong
+# with the connection and since when. uid_validity, last_uid: of the last message that was taken
+# from the IMAP folder. read_at: when the folder was read to its end; before the first time, since
+# when its messages are taken. aliases: JSON, other addresses whose mail comes in; NULL for none.
 table(
     "mailboxes",
     tenant(),

@@ -1,5 +1,6 @@
 """The types of a mailbox's fields: limits and checks."""
 
+import re
 from typing import Annotated
 
 from msgspec import Meta
@@ -22,6 +23,10 @@ _REPLY_ADDRESS = gettext_noop(
     " the +."
 )
 _CONTROL = gettext_noop("This must not have line breaks or other control characters.")
+_NOT_A_DIRECTORY = gettext_noop(
+    "This must be the id of the directory, or one of its domains, as in contoso.onmicrosoft.com."
+)
+_DIRECTORY = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?")
 _NOT_A_HOST = gettext_noop("This must be the name of a server, as in mail.example.com.")
 
 
@@ -43,6 +48,10 @@ def _check_text(text: str) -> list[Fault]:
 def _check_line(text: str) -> list[Fault]:
     # A line break would be a second command or a second header.
     return [] if text.isprintable() else [Fault("", "control_character", _CONTROL)]
+
+
+def _check_directory(text: str) -> list[Fault]:
+    return [] if _DIRECTORY.fullmatch(text) else [Fault("", "invalid_directory", _NOT_A_DIRECTORY)]
 
 
 def _check_host(text: str) -> list[Fault]:
@@ -71,5 +80,6 @@ Password = Annotated[
         extra_json_schema={"writeOnly": True},
     ),
 ]
+Directory = Annotated[str, Meta(max_length=254, extra={"check": _check_directory})]
 Folder = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": _check_line})]
 PerMinute = Annotated[int, Meta(ge=1, le=600)]

@@ -15,7 +15,13 @@ from sealdesk.mail.blocks import store as block_store
 from sealdesk.mail.blocks.types import Block, NewMailBlock
 from sealdesk.mail.mailboxes import actions, consents, errors, labels, mailbox_service, rules
 from sealdesk.mail.mailboxes.store import directory, mailboxes
-from sealdesk.mail.mailboxes.types import LANGUAGES, Mailbox, MailboxChange, NewMailbox
+from sealdesk.mail.mailboxes.types import (
+    LANGUAGES,
+    Mailbox,
+    MailboxChange,
+    NewApplication,
+    NewMailbox,
+)
 from sealdesk.oauth.providers import PROVIDERS
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store import teams
@@ -32,6 +38,7 @@ _PATH = render.EMAIL_PATH
 NAV_ITEM = NavItem(_PATH, gettext_noop("E-mail"))
 ROOM = Room("mail.mailboxes", errors, labels, NAV_ITEM, object_type="mailbox")
 _PASSWORDS = ("imap_password", "smtp_password")
+_OF_APPLICATION = ("directory", "client_id", "client_secret")
 _TEXTS = ("address", "display_name", "signature", "receives")
 _OPTIONAL = (
     *("team_id", "language", "acknowledgement"),
@@ -179,6 +186,40 @@ async def take_consent(request: Request) -> Response:
         response = await _show(request, mailbox_id, error)
     response.headers.append(consents.end(request))
     return response
+
+
+@page
+async def show_application(request: Request, mailbox_id: str) -> Response:
+    """The form of an application at Microsoft with which the mailbox logs in by itself."""
+    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
+    return await _application_form(request, mailbox, dict.fromkeys(_OF_APPLICATION, ""))
+
+
+@page
+async def connect_application(request: Request, mailbox_id: str) -> Response:
+    """Connect the mailbox with an application of its own, which the test then tries."""
+    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
+    form = forms.read(request)
+    typed = {name: form.text(name).strip() for name in _OF_APPLICATION}
+    try:
+        await request.act(
+            actions.connect_mailbox,
+            mailbox_id,
+            rules.consent_of(mailbox, body.convert(typed, NewApplication)),
+            key_ring=request.state.key_ring,
+            now_us=request.now_us,
+        )
+    except (ValidationFailed, Conflict) as error:
+        return await _application_form(request, mailbox, typed, error)
+    return render.redirect(request, f"{_PATH}/{mailbox_id}")
+
+
+async def _application_form(
+    request: Request, mailbox: Mailbox, typed: dict[str, str], error: ApiError | None = None
+) -> Response:
+    return await forms.show(
+        request, "mailboxes/application.html", error, mailbox=mailbox, typed=typed
+    )
 
 
 @page

@@ -15,7 +15,9 @@ MESSAGES: dict[ProblemCode, str] = {
     "login_refused": gettext_noop("The server refuses the log-in."),
     "password_unreadable": gettext_noop("The stored password cannot be opened."),
     "consent_withdrawn": gettext_noop("The provider no longer lets Sealdesk log in."),
-    "oauth_client_refused": gettext_noop("The provider refuses this installation of Sealdesk."),
+    "oauth_client_refused": gettext_noop(
+        "The provider refuses the id or the secret that Sealdesk logs in with."
+    ),
     "folder_missing": gettext_noop("The folder cannot be opened."),
     "message_refused": gettext_noop("The server refuses the message."),
     "quota_full": gettext_noop("The account on the server is full."),
@@ -63,7 +65,8 @@ REMEDIES: dict[ProblemCode, str] = {
     ),
     "oauth_client_refused": gettext_noop(
         "The operator of Sealdesk should check the id and the secret of the OAuth client in the"
-        " settings SEALDESK_MAIL_GOOGLE_… or SEALDESK_MAIL_MICROSOFT_…"
+        " settings SEALDESK_MAIL_GOOGLE_… or SEALDESK_MAIL_MICROSOFT_… If the mailbox has an"
+        " application of its own, enter its secret again: it may have ended."
     ),
     "folder_missing": gettext_noop("Choose another folder, or create this one on the server."),
     "message_refused": gettext_noop(

@@ -19,6 +19,7 @@ from sealdesk.mail.mailboxes.types import (
     MailboxFields,
     MailboxProblemResponse,
     MailboxResponse,
+    NewApplication,
     NewMailbox,
     Problem,
     Problems,
@@ -29,7 +30,9 @@ from sealdesk.mail.mailboxes.types import (
     address_identity,
 )
 from sealdesk.oauth.providers import PROVIDERS, Provider
+from sealdesk.oauth.tokens import Application
 from sealdesk.resources import merge_patch, representation
+from sealdesk.settings import OAuthClient
 
 MAX_MAILBOXES = 20  # of a tenant
 DEFAULT_PER_MINUTE = 60
@@ -113,6 +116,13 @@ def connected(mailbox: Mailbox, consent: Consent, now_us: int) -> Mailbox:
         sealed_imap_password=None,
         sealed_smtp_password=None,
     )
+
+
+def consent_of(mailbox: Mailbox, new: NewApplication) -> Consent:
+    """What logs in without a person: an application, which no account stands for."""
+    own = Application(new.directory, OAuthClient(new.client_id, new.client_secret))
+    secret = msgspec.json.encode(own).decode()
+    return Consent("microsoft_application", mailbox.address, secret)
 
 
 def uses_oauth(mailbox: Mailbox, protocol: Protocol) -> bool:

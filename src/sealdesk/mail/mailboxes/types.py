@@ -10,6 +10,7 @@ from sealdesk.ids import Id
 from sealdesk.mail.mailboxes.fields import (
     Address,
     Aliases,
+    Directory,
     DisplayName,
     Folder,
     Host,
@@ -243,7 +244,8 @@ class MailboxResponse(MailboxFields, frozen=True, kw_only=True):
     """A mailbox as the API shows it.
 
     has_imap_password, has_smtp_password: whether a password is stored; none is ever shown.
-    oauth_provider: `google` or `microsoft` if the mailbox is connected with OAuth.
+    oauth_provider: `google` or `microsoft` if somebody has consented to the log-in with OAuth,
+    `microsoft_application` if an application of the mailbox's own logs in.
     receiving_problem, sending_problem: what is wrong since when; null if nothing is.
     """
 
@@ -264,6 +266,17 @@ class Consent(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Consent({self.provider!r}, {self.account!r}, ***)"
+
+
+class NewApplication(msgspec.Struct, frozen=True):
+    """An application at Microsoft that a mailbox logs in with, as the form sends it."""
+
+    directory: Directory
+    client_id: Username
+    client_secret: Password
+
+    def __repr__(self) -> str:
+        return f"NewApplication({self.directory!r}, {self.client_id!r}, ***)"
 
 
 Step = Literal["name", "connection", "tls", "log_in", "folder", "sending", "arrival"]
