@@ -77,12 +77,15 @@ def test_a_key_does_not_reach_the_list_behind_the_menu(
     assert {each["status"] for each in statuses} == {"open"}
 
 
-def test_settings_have_their_own_ways_beside_the_page(inbox: Page) -> None:
+def test_settings_have_their_own_ways_beside_the_page(window: Window, inbox: Page) -> None:
     keys = inbox.get_by_role("link", name="API keys", exact=True)
     expect(keys).to_be_hidden()
-    inbox.get_by_role("link", name="Settings", exact=True).click()
-    keys.click()
+    window.open_menu()
+    window.follow("Settings")
+    window.open_menu()
+    window.go_by(keys)
     inbox.wait_for_url("**/settings/api-keys")
+    window.open_menu()
     expect(keys).to_have_attribute("aria-current", "page")
     expect(inbox.get_by_role("link", name="Webhooks", exact=True)).to_be_visible()
 

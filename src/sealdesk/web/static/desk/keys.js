@@ -18,8 +18,9 @@ onPart((part) => {
 // A key presses the control that has it in `data-key`: the one in the focused row, form or pane
 // first, else the first of the page. Controls of rows have their key only while the row is focused.
 const FIELDS = "select, textarea, input:not([type=checkbox], [type=radio])";
-// The ways to send are reachable by their keys while their menu is closed.
-const canPress = (control) => control.checkVisibility() || control.closest(".sends")?.checkVisibility();
+// The ways to send are reachable by their keys while their menu is closed, and dialogs always.
+const canPress = (control) =>
+  control.matches("[data-opens]") || control.checkVisibility() || control.closest(".sends")?.checkVisibility();
 const controlOf = (key) => {
   const focused = document.activeElement;
   const parts = ["[data-ticket]", "form", "[data-pane]"].map((part) => focused.closest(part));
