@@ -61,7 +61,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if is_flow and "look" in metafunc.fixturenames:
         is_layout = metafunc.definition.get_closest_marker("layout") is not None
         usual = "dark and narrow" if is_layout else "light and wide"
-        others = [pytest.param(look, marks=pytest.mark.prove) for look in LOOKS if look != usual]
+        is_by_mouse = metafunc.definition.get_closest_marker("mouse") is not None
+        looks = () if is_by_mouse else LOOKS
+        others = [pytest.param(look, marks=pytest.mark.prove) for look in looks if look != usual]
         metafunc.parametrize("look", [usual, *others], indirect=True)
 
 

@@ -70,6 +70,7 @@ def test_people_are_found_by_any_part_of_their_name_without_accents(
     assert _now(key, ticket, "assignee_id") == wanted and wanted in people[:2]
 
 
+@pytest.mark.mouse
 def test_the_list_opens_by_mouse_and_keys_and_closes_without_a_choice(
     window: Window, key: Key
 ) -> None:
