@@ -70,6 +70,7 @@ def test_tickets_are_selected_and_opened_by_keyboard(window: Window, tenant: Ten
     expect(page.get_by_label("Your reply")).to_have_value("Hello")
 
 
+@pytest.mark.layout
 def test_new_tickets_are_announced_without_a_reload(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     page.goto(INBOX)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import Window
@@ -13,6 +14,7 @@ _LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))"
 _ENDED = "Your log-in has expired. Log in again to continue."
 
 
+@pytest.mark.layout
 def test_an_open_page_says_that_its_session_has_ended(
     opened: Callable[..., Window], tenant: Tenant
 ) -> None:

@@ -41,6 +41,7 @@ def test_a_key_assigns_the_focused_ticket_and_another_takes_it_back(
     assert _stored(desk, "assignee_id", orders) == [None, None, None]
 
 
+@pytest.mark.layout
 def test_ticked_tickets_are_changed_together(
     window: Window, desk: Service, orders: list[str]
 ) -> None:
