@@ -32,6 +32,7 @@ def test_an_invitation_is_copied_and_accepted_in_another_browser(
     invited.press("Set the password")
     invited.page.get_by_role("heading", name=", Bo").wait_for()
     invited.follow("Open the tickets")
+    invited.open_menu()
     invited.follow("Bo")
     invited.sees(email)
 
