@@ -9,6 +9,7 @@ from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.macros import rules
 from sealdesk.tickets.macros.types import Macro, MacroChoice
 
+_DESK = {"desk": ""}  # the owner of the macros of the desk
 _MAX_LISTED = rules.MAX_MACROS + rules.MAX_OWN_MACROS
 _STORED = Macro.__struct_fields__
 _COLUMNS = column_list(_STORED)
@@ -16,21 +17,21 @@ _ALL = (*_STORED, "shortcut_identity")
 _CHANGED = (*rules.FIELDS, "shortcut_identity", "updated_at")
 _FIND = f"""
 SELECT {_COLUMNS} FROM macros
-WHERE tenant_id = :tenant_id AND id = :id AND owner_id IN ('', :user_id) LIMIT 1
+WHERE tenant_id = :tenant_id AND id = :id AND owner_id IN (:desk, :user_id) LIMIT 1
 """
 _LIST = f"""
-SELECT {_COLUMNS} FROM macros WHERE tenant_id = :tenant_id AND id < :before AND owner_id = ''
+SELECT {_COLUMNS} FROM macros WHERE tenant_id = :tenant_id AND id < :before AND owner_id = :desk
 ORDER BY id DESC LIMIT :limit
 """
 _SHORT_COLUMNS = _COLUMNS.replace("body", "substr(body, 1, 200) AS body")
 _LIST_SHORT = f"""
 SELECT {_SHORT_COLUMNS} FROM macros
-WHERE tenant_id = :tenant_id AND owner_id IN ('', :user_id)
+WHERE tenant_id = :tenant_id AND owner_id IN (:desk, :user_id)
 ORDER BY owner_id, shortcut_identity LIMIT :limit
 """
 _LIST_CHOICES = """
 SELECT id, name, shortcut FROM macros
-WHERE tenant_id = :tenant_id AND owner_id IN ('', :user_id)
+WHERE tenant_id = :tenant_id AND owner_id IN (:desk, :user_id)
 ORDER BY owner_id, shortcut_identity LIMIT :limit
 """
 _COUNT = """
@@ -52,20 +53,20 @@ _decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
 
 async def list_macros(tx: Tx, tenant_id: str, page: PageRequest) -> list[Macro]:
     """Newest first; one more than the page when there are more."""
-    params = page.params(tenant_id)
+    params = page.params(tenant_id) | _DESK
     return [_macro(row) for row in await tx.fetch_page(_LIST, params, ("body",), page.max_bytes)]
 
 
 async def list_short(tx: Tx, tenant_id: str, user_id: str) -> list[Macro]:
     """The macros of the desk and of a user, by name, with the beginnings of their texts."""
-    params = {"tenant_id": tenant_id, "user_id": user_id, "limit": _MAX_LISTED}
+    params = {"tenant_id": tenant_id, "user_id": user_id, "limit": _MAX_LISTED} | _DESK
     found = [_macro(row) for row in await tx.fetch_all(_LIST_SHORT, params)]
     return sorted(found, key=rules.order)
 
 
 async def list_choices(tx: Tx, tenant_id: str, user_id: str = "") -> list[MacroChoice]:
     """The macros of the desk, and of a user, by name, without their texts."""
-    params = {"tenant_id": tenant_id, "user_id": user_id, "limit": _MAX_LISTED}
+    params = {"tenant_id": tenant_id, "user_id": user_id, "limit": _MAX_LISTED} | _DESK
     found = [MacroChoice(*row) for row in await tx.fetch_all(_LIST_CHOICES, params)]
     return sorted(found, key=rules.order)
 
@@ -79,7 +80,7 @@ async def count(tx: Tx, tenant_id: str, owner_id: str) -> int:
 
 async def find(tx: Tx, tenant_id: str, macro_id: str, user_id: str = "") -> Macro | None:
     """A macro of the desk, or of a user."""
-    params = {"tenant_id": tenant_id, "id": macro_id, "user_id": user_id}
+    params = {"tenant_id": tenant_id, "id": macro_id, "user_id": user_id} | _DESK
     row = await tx.fetch_one(_FIND, params)
     return None if row is None else _macro(row)
 
