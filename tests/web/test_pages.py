@@ -29,7 +29,12 @@ HOME = "/settings/webhooks"
 
 _WITH_GUARD = [route for route in PAGES if route.guard.scheme == "session"]
 _FOR_PEOPLE = [route for route in _WITH_GUARD if route.guard.needs]
-_FOR_OFFICE = [route for route in PAGES if route.path.startswith("/settings/")]
+_FOR_OFFICE = [
+    route
+    for route in PAGES
+    # Agents have macros of their own.
+    if route.path.startswith("/settings/") and not route.path.startswith("/settings/macros")
+]
 
 
 def named(route: Route) -> str:
