@@ -182,7 +182,7 @@ def test_every_lasting_change_needs_reauthentication(visitor: Visitor, tenant: T
         again = page.form(form.action).fields
         assert [field for field in form.fields if field not in again] == [], form.action
     assert _everything(tenant) == before
-    assert len(opened) == 23
+    assert len(opened) == 24
 
 
 def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
