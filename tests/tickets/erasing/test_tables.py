@@ -55,7 +55,7 @@ NOT_ERASED = {
     **dict.fromkeys(
         (
             *("users", "user_addresses", "user_directory", "second_factors", "reset_links"),
-            *("ended_tokens", "login_failures", "team_members"),
+            *("ended_tokens", "login_failures", "team_members", "saved_reports"),
         ),
         _OF_USERS,
     ),
