@@ -73,7 +73,7 @@ PROVIDERS: dict[ProviderName, Provider] = {
 PROVIDERS["microsoft_application"] = msgspec.structs.replace(
     PROVIDERS["microsoft"],
     authorization_url="",
-    token_url="https://login.microsoftonline.com/{directory}/oauth2/v2.0/token",  # noqa: S106
+    token_url="https://login.microsoftonline.com/{directory}/oauth2/v2.0/token",  # noqa: S106 - a URL
     scope="https://outlook.office365.com/.default",
     parameters={},
     account_claim="",

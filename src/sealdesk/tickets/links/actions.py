@@ -53,6 +53,7 @@ async def remove_link(
     tx: Tx, caller: Caller, ticket_id: str, other_id: str, *, now_us: int
 ) -> None:
     """Tickets that are not linked stay so. Raises NotFound."""
+    await tx.lock("ticket links", caller.tenant_id)
     ticket = (await ticket_actions.get_ticket(tx, caller.tenant_id, ticket_id)).ticket
     relation = await store.find_relation(tx, caller.tenant_id, ticket_id, other_id)
     if relation is None:

@@ -93,12 +93,7 @@ async def respond(
         ticket=ticket,
         names=view.names,
         description=description,
-        editable=[
-            each.id
-            for each in view.timeline.replies
-            if editing.is_own_note(each, request.caller.actor.id)
-            and editing.is_recent(each.id, request.now_us)
-        ],
+        editable=_editable_notes(view, request.caller.actor.id, request.now_us),
         entries=await timeline.render_entries(sandbox, view.timeline, look, is_mail=is_mail),
         avatar=timeline.avatar,
         before=before,
@@ -121,6 +116,12 @@ async def respond(
         place=place.text() if place else "",
         **_form_values(view, rejected),
     )
+
+
+def _editable_notes(view: TicketPage, user_id: str, now_us: int) -> list[str]:
+    """The ids of the notes that the user may still edit."""
+    own = [each.id for each in view.timeline.replies if editing.is_own_note(each, user_id)]
+    return [each for each in own if editing.is_recent(each, now_us)]
 
 
 def current_fields(ticket: TicketResponse) -> dict[str, Any]:

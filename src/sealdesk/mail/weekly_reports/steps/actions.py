@@ -17,10 +17,8 @@ async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
         return 0
     zone = await actions.read_zone(tx, tenant_id)
     due_at = rules.next_due_at(now_us, zone)
-    user, mailboxes = (
-        await actions.find_recipient(tx, report),
-        await sending.list_sending_of(tx, tenant_id),
-    )
+    user = await actions.find_recipient(tx, report)
+    mailboxes = await sending.list_sending_of(tx, tenant_id)
     if not mailboxes:
         due_at = min(due_at, now_us + rules.HOUR_US)
     elif user is not None:
