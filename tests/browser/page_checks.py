@@ -27,7 +27,8 @@ FOREIGN = """() => {
   ).split(" "));
   const own = (address) => URL.parse(address, document.baseURI)?.origin === location.origin;
   const isOurs = (each) => known.has(each.localName)
-    && [...each.attributes].every(({ name }) => !/^(on|style$|srcdoc$|formaction$)/.test(name))
+    && [...each.attributes].every(({ name }) => !/^(on|style$|srcdoc$)/.test(name))
+    && (!each.hasAttribute("formaction") || own(each.getAttribute("formaction")))
     && (each.localName !== "script" || /^\\/assets\\/desk\\.js\\?/.test(each.getAttribute("src")))
     && (each.localName !== "link"
       || ["icon", "preload", "stylesheet"].includes(each.rel) && own(each.href))

@@ -116,3 +116,21 @@ def test_selected_tickets_are_merged_into_the_oldest(window: Window, tenant: Ten
     page.get_by_text("2 tickets are as before").wait_for()
     into = [each["merged_into_id"] for each in key.get(f"{TICKETS}?sort=asc").json()["data"]]
     assert into == [None] * 4
+
+
+def test_a_macro_answers_the_selected_tickets(window: Window, tenant: Tenant) -> None:
+    tenant.admin().post("/api/v1/macros", {"name": "Sold out", "shortcut": "sold", "body": "Gone."})
+    key, page = tenant.key(), window.page
+    tickets = [key.ticket(subject=f"Bowl {n}")["id"] for n in range(2)]
+    page.goto(INBOX)
+    page.locator("[data-all]").check()
+    page.keyboard.press(";")
+    page.get_by_role("heading", name="Use a macro on 2 tickets").wait_for()
+    page.get_by_label("Macro").select_option("Sold out ;sold")
+    window.touch(page.get_by_role("button", name="Show what it does"))
+    page.get_by_text("Gone.").wait_for()
+    window.touch(page.get_by_role("button", name="Send 2 replies"))
+    page.get_by_text("“Sold out” was used on 2 tickets").wait_for()
+    for each in tickets:
+        listed = key.get(f"{TICKETS}/{each}/replies").json()["data"]
+        assert [reply["body"] for reply in listed] == ["Gone."]

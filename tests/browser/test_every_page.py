@@ -21,6 +21,7 @@ _UNSEEN = {
     "/team-now/here",
     "/tickets/{id}/fields",
     "/tickets/{id}/macro",
+    "/tickets/bulk/macro",
     "/tickets/preview",
     "/tickets/{id}/unmerge",
     "/tickets/{id}/notes/{note_id}",

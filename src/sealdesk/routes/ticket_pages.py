@@ -14,6 +14,7 @@ from sealdesk.tickets.merging import pages as merging
 from sealdesk.tickets.notifications import pages as notifications
 from sealdesk.tickets.pages import (
     bulk,
+    bulk_macro,
     export,
     field,
     inbox,
@@ -50,6 +51,7 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("GET", "/tickets/tags", _USER_PAGE, tags.suggest_tags),
     Route("GET", "/tickets/people", _USER_PAGE, people.find_people),
     Route("POST", "/tickets/bulk", _USER_PAGE, bulk.change_tickets),
+    Route("POST", "/tickets/bulk/macro", _USER_PAGE, bulk_macro.use_macro),
     Route("POST", "/tickets/preview", _USER_PAGE, preview.show_preview, _LONG),
     Route("GET", "/tickets/new", _USER_PAGE, new_ticket.show_form),
     Route("POST", "/tickets/new", _USER_PAGE, new_ticket.open_ticket, _LONG),

@@ -39,6 +39,7 @@ FIELD_LABELS = {
 FORM_LABELS = {
     "/tickets/new": gettext_noop("A new ticket"),
     "/tickets/bulk": gettext_noop("The selected tickets"),
+    "/tickets/bulk/macro": gettext_noop("A macro for the selected tickets"),
     "/tickets/{id}": gettext_noop("The fields of a ticket"),
     "/tickets/{id}/reply": gettext_noop("The conversation of a ticket"),
 }

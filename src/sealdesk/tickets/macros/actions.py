@@ -9,13 +9,14 @@ from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, gettext_noop, must_exist, raise_any
 from sealdesk.records import audit
+from sealdesk.resources import representation
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.macros import rules, store, variables
 from sealdesk.tickets.macros.errors import TOO_MANY_MACROS
 from sealdesk.tickets.macros.types import ME, AppliedMacro, Macro, MacroChange, NewMacro
 from sealdesk.tickets.rules import distinct
 from sealdesk.tickets.store import assignees, teams
-from sealdesk.tickets.types import TicketResponse
+from sealdesk.tickets.types import NewReply, TicketChange, TicketResponse
 
 _TAKEN = gettext_noop("Another macro has this shortcut.")
 _NO_AGENT = gettext_noop('This must be an active user of the desk, or "me".')
@@ -103,6 +104,26 @@ async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> 
         is_assignee_missing=assignee_id is not None and not is_assigned,
         is_team_missing=team_id is not None and not is_team,
     )
+
+
+async def use_macro(
+    tx: Tx, caller: Caller, ticket_id: str, macro_id: str, *, if_match: str, now_us: int
+) -> AppliedMacro:
+    """Write what a macro does to a ticket: its reply, then its changes, which may close the ticket.
+
+    if_match: the ETag that the ticket must still have.
+    Raises NotFound, PreconditionFailed, Conflict, ValidationFailed.
+    """
+    stored = await tickets.get_ticket(tx, caller.tenant_id, ticket_id)
+    representation.check_match((if_match,), stored.etag)
+    applied = await apply_macro(tx, caller, ticket_id, macro_id)
+    if applied.text:
+        reply = NewReply(applied.text)
+        await tickets.reply(tx, caller, ticket_id, reply, now_us=now_us, needs_recipient=True)
+    change = rules.change_of(applied)
+    if change != TicketChange():
+        await tickets.change_ticket(tx, caller, ticket_id, change, if_match=None, now_us=now_us)
+    return applied
 
 
 async def _team_name(tx: Tx, macro: Macro) -> str:

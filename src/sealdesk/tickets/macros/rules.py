@@ -8,9 +8,16 @@ import msgspec
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch, representation
-from sealdesk.tickets.macros.types import ME, Macro, MacroChange, MacroChoice, MacroResponse
+from sealdesk.tickets.macros.types import (
+    ME,
+    AppliedMacro,
+    Macro,
+    MacroChange,
+    MacroChoice,
+    MacroResponse,
+)
 from sealdesk.tickets.rules import distinct
-from sealdesk.tickets.types import TicketResponse
+from sealdesk.tickets.types import TicketChange, TicketResponse
 
 MAX_MACROS = 500  # of a desk: the page of a ticket lists the names of all: 51 KB
 MAX_OWN_MACROS = 100  # of a user, besides those of the desk
@@ -66,6 +73,15 @@ def values_for(ticket: TicketResponse, agent_name: str) -> Mapping[str, Any]:
 def unless_same(wanted: str | None, current: str | None) -> str:
     """A value that a macro sets, "" if it sets none or the ticket has it."""
     return wanted if wanted is not None and wanted != current else ""
+
+
+def change_of(applied: AppliedMacro) -> TicketChange:
+    """The change of the ticket's fields that a macro makes."""
+    names = ("status", "priority", "assignee_id", "team_id")
+    fields: dict[str, Any] = {name: text for name in names if (text := getattr(applied, name))}
+    if applied.tags:
+        fields["tags"] = [*applied.ticket_tags, *applied.tags]
+    return TicketChange(**fields)
 
 
 def assignee_of(macro: Macro, user_id: str) -> str | None:

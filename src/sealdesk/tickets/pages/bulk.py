@@ -23,7 +23,7 @@ from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.request import Request, Response
 
-_MAX_TICKETS = 100  # more than a page of the inbox lists
+MAX_TICKETS = 100  # more than a page of the inbox lists
 _READ_AT_ONCE = 10  # the longest description has 256 KiB
 
 
@@ -56,11 +56,7 @@ async def change_tickets(request: Request) -> Response:
     """Show a preview of the changes; the form of the preview carries them out."""
     form = forms.read(request)
     change = _read_change(form, request.caller.actor.id)
-    # "confirmed" holds "ID ETAG" of each ticket that the preview listed.
-    texts = form.texts("confirmed")[:_MAX_TICKETS]
-    confirmed = dict(text.split(" ", 1) for text in texts if " " in text)
-    selected = [one for one in (confirmed or form.texts("ticket")) if ids.is_canonical(one)]
-    ticket_ids = list(dict.fromkeys(selected))[:_MAX_TICKETS]
+    ticket_ids, confirmed = read_selected(form)
     selection = await _load(request, ticket_ids, change)
     is_missing = None in (selection.assignee, selection.team)
     if not selection.tickets or change == TicketChange() or is_missing:
@@ -76,6 +72,14 @@ async def change_tickets(request: Request) -> Response:
         for ticket_id, stored in selection.tickets.items()
     ]
     return await _respond(request, form, 200, selection, lines, change, is_done=True)
+
+
+def read_selected(form: Form) -> tuple[list[str], dict[str, str]]:
+    """The ids of the selected tickets, and the ETags of those that the preview listed."""
+    texts = form.texts("confirmed")[:MAX_TICKETS]
+    confirmed = dict(text.split(" ", 1) for text in texts if " " in text)
+    selected = [one for one in (confirmed or form.texts("ticket")) if ids.is_canonical(one)]
+    return list(dict.fromkeys(selected))[:MAX_TICKETS], confirmed
 
 
 def _read_change(form: Form, reader_id: str) -> TicketChange:
@@ -97,19 +101,25 @@ async def _load(request: Request, ticket_ids: Sequence[str], change: TicketChang
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> _Selection:
-        by_id: dict[str, TicketAndCustomer] = {}
-        for first in range(0, len(ticket_ids), _READ_AT_ONCE):
-            some = ticket_ids[first : first + _READ_AT_ONCE]
-            stored = await ticket_store.list_by_ids(tx, tenant_id, some)
-            by_id |= {each.ticket.id: _without_text(each) for each in stored}
-        tickets = {ticket_id: by_id.get(ticket_id) for ticket_id in ticket_ids}
         return _Selection(
-            tickets,
+            await load_short(tx, tenant_id, ticket_ids),
             await _assignee_name(tx, tenant_id, change),
             await _team_name(tx, tenant_id, change),
         )
 
     return await request.read(work)
+
+
+async def load_short(
+    tx: Tx, tenant_id: str, ticket_ids: Sequence[str]
+) -> dict[str, TicketAndCustomer | None]:
+    """Tickets without what is long, by id; None where there is none."""
+    by_id: dict[str, TicketAndCustomer] = {}
+    for first in range(0, len(ticket_ids), _READ_AT_ONCE):
+        some = ticket_ids[first : first + _READ_AT_ONCE]
+        stored = await ticket_store.list_by_ids(tx, tenant_id, some)
+        by_id |= {each.ticket.id: _without_text(each) for each in stored}
+    return {ticket_id: by_id.get(ticket_id) for ticket_id in ticket_ids}
 
 
 async def _assignee_name(tx: Tx, tenant_id: str, change: TicketChange) -> str | None:
@@ -136,11 +146,11 @@ def _preview(
 ) -> Line:
     """Whether and why a ticket would be changed, as it is now."""
     if stored is None:
-        return Line(ticket_id, None, "", _reason(NotFound()))
+        return Line(ticket_id, None, "", reason_of(NotFound()))
     try:
         update = rules.apply_change(stored.ticket, change, request.now_us)
     except Conflict as error:
-        return Line(ticket_id, stored, stored.etag, _reason(error))
+        return Line(ticket_id, stored, stored.etag, reason_of(error))
     reason = "" if update.changes else gettext("It already has these values.")
     return Line(ticket_id, stored, stored.etag, reason)
 
@@ -152,12 +162,13 @@ async def _change(request: Request, line: Line, change: TicketChange) -> Line:
             actions.change_ticket, line.id, change, if_match=(line.etag,), now_us=request.now_us
         )
     except ApiError as error:
-        return line._replace(reason=_reason(error))
+        return line._replace(reason=reason_of(error))
     is_unchanged = view.etag == line.etag
     return line._replace(reason=gettext("It already has these values.") if is_unchanged else "")
 
 
-def _reason(error: ApiError) -> str:
+def reason_of(error: ApiError) -> str:
+    """Why a ticket is not changed, for the person who wanted it."""
     if isinstance(error, NotFound):
         return gettext("It no longer exists.")
     if isinstance(error, PreconditionFailed):

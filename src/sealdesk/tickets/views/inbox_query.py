@@ -118,6 +118,10 @@ class InboxQuery(msgspec.Struct, frozen=True):
         """The URL of the form that changes selected tickets of this list."""
         return _url(f"{PATH}/bulk", self._parameters())
 
+    def bulk_macro(self) -> str:
+        """The URL of the form that uses a macro on selected tickets of this list."""
+        return _url(f"{PATH}/bulk/macro", self._parameters())
+
     def export(self) -> str:
         """The URL of the page that exports this list."""
         return _url(f"{PATH}/export", msgspec.structs.replace(self, trail=())._parameters())

@@ -238,11 +238,20 @@ addEventListener("keydown", (event) => {
     focusRow(currentRow() ?? rows()[0]);
   }
 });
-addEventListener("click", ({ target }) => {
-  const button = target.closest("[data-bulk] button");
+// A form is of the tickets that are ticked.
+const tickChosen = (event) => {
+  const chosen = chosenRows();
+  for (const row of chosen) checkbox(row).checked = true;
+  if (chosen.length) return;
+  event.preventDefault();
+  say(bulkBar().dataset.empty);
+};
+addEventListener("click", (event) => {
+  const button = event.target.closest("[data-bulk] button");
   if (!button) return;
   const goes = button.dataset.goes;
-  if ("rest" in button.dataset) listRest(button);
+  if ("selects" in button.dataset) tickChosen(event);
+  else if ("rest" in button.dataset) listRest(button);
   else if ("differ" in button.dataset) mergeChosen(button);
   else if (button.dataset.step) stepFrom(Number(button.dataset.step));
   else if (button.dataset.field) applyControl(button);
