@@ -52,7 +52,7 @@ async def list_macros(request: Request) -> Response:
     return await render.page(
         request,
         "macros/macros.html",
-        macros=macros,
+        folders=rules.by_folder(macros),
         people=people,
         team_names=team_names,
         added=next((macro for macro in macros if macro.id == added_id), None),

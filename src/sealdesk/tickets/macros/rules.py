@@ -1,6 +1,6 @@
 """How macros are compared, changed, and applied to a ticket; no IO."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from sealdesk.tickets.macros.types import (
     MacroChange,
     MacroChoice,
     MacroResponse,
+    split_folders,
 )
 from sealdesk.tickets.rules import distinct
 from sealdesk.tickets.types import TicketChange, TicketResponse
@@ -50,9 +51,19 @@ def differences(before: Macro, after: Macro) -> Changes:
     return changes
 
 
-def order(macro: Macro | MacroChoice) -> tuple[str, str]:
-    """Macros are listed by name, as people look for them."""
-    return macro.name.casefold(), macro.id
+def order(macro: Macro | MacroChoice) -> tuple[list[str], str, str]:
+    """Macros are listed by folder and name, as people look for them, first those in no folder."""
+    *folders, name = split_folders(macro.name.casefold())
+    return folders, name, macro.id
+
+
+def by_folder(macros: Sequence[Macro]) -> dict[str, list[tuple[str, Macro]]]:
+    """The name of a folder, "" for none → its macros with their names in it, in their order."""
+    found: dict[str, list[tuple[str, Macro]]] = {}
+    for macro in macros:
+        *folders, name = split_folders(macro.name)
+        found.setdefault(" / ".join(folders), []).append((name, macro))
+    return found
 
 
 def values_for(ticket: TicketResponse, agent_name: str) -> Mapping[str, Any]:

@@ -26,6 +26,11 @@ def _check_shortcut(text: str) -> list[Fault]:
     return [] if is_one else [Fault("", "invalid_shortcut", _NOT_A_SHORTCUT)]
 
 
+def split_folders(name: str) -> list[str]:
+    """`Returns::Refund` is the macro Refund in the folder Returns."""
+    return [part for each in name.split("::") if (part := each.strip())] or [name]
+
+
 MacroName = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_visible})]
 Shortcut = Annotated[str, Meta(min_length=1, max_length=32, extra={"check": _check_shortcut})]
 MacroBody = Annotated[str, Meta(max_length=65536, extra={"check": check_variables})]
@@ -34,6 +39,7 @@ MacroBody = Annotated[str, Meta(max_length=65536, extra={"check": check_variable
 class NewMacro(msgspec.Struct, frozen=True):
     """The body of a request that creates a macro.
 
+    name: `Returns::Refund` is in the folder Returns.
     shortcut: letters, digits, `-` and `_`, of one macro only, whatever their case.
     body: Markdown with variables; may be left out if the macro sets a field.
     assignee_id: an active user, or `me` for who uses the macro.
@@ -110,6 +116,11 @@ class MacroChoice(NamedTuple):
     id: str
     name: str
     shortcut: str
+
+    @property
+    def label(self) -> str:
+        """The name with its folders, as people read them."""
+        return " / ".join(split_folders(self.name))
 
 
 class AppliedMacro(NamedTuple):
