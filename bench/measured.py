@@ -4,11 +4,11 @@ import hashlib
 from pathlib import Path
 
 import msgspec
+from tests.support.code import hash_of
 
 from bench.figures.figure import Results
 from bench.plan import Plan
 
-_ROOT = Path(__file__).parent.parent
 _VOLATILE = ("date", "flush", "load before")  # of a machine that is the same otherwise
 
 
@@ -55,8 +55,5 @@ def _is_complete(part: MeasuredPart) -> bool:
 
 def _hash_code_and(machine: dict[str, str]) -> str:
     lasting = {name: text for name, text in machine.items() if name not in _VOLATILE}
-    digest = hashlib.sha256(msgspec.json.encode(lasting))
-    for directory in ("src", "bench"):
-        for path in sorted((_ROOT / directory).rglob("*.py")):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+    text = msgspec.json.encode([hash_of("src", "bench"), lasting])
+    return hashlib.sha256(text).hexdigest()

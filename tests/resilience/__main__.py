@@ -17,6 +17,7 @@ from rich.table import Table
 from tests.resilience.figures import missed_targets
 from tests.resilience.nodes import new_installation
 from tests.resilience.scenarios import SCENARIOS, Scenario
+from tests.support.code import hash_of
 
 _ROOT = Path(__file__).parents[2]
 _RESULTS = _ROOT / "prove" / "results.json"
@@ -31,6 +32,7 @@ def main() -> int:
     # No choices=: argparse would refuse an empty list.
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--list", action="store_true", help="only list the scenarios")
+    parser.add_argument("--go-on", action="store_true", help="without what this code has passed")
     parser.add_argument("--publish", action="store_true", help="only write docs/resilience.md")
     arguments = parser.parse_args()
     if arguments.publish:
@@ -43,16 +45,35 @@ def main() -> int:
     if unknown := {*chosen} - {*names}:
         parser.error(f"{', '.join(sorted(unknown))}: there are {', '.join(names)}")
     console = Console()
-    results = _run([scenario for scenario in SCENARIOS if scenario.name in chosen], console)
+    scenarios = [scenario for scenario in SCENARIOS if scenario.name in chosen]
+    if arguments.go_on:
+        scenarios = _without_passed(scenarios, console)
+    results = _run(scenarios, console)
     _show(results, console)
-    _save(results)
     console.print(f"Written to {_RESULTS.relative_to(_ROOT)}.")
     return 1 if any(result["missed"] for result in results.values()) else 0
 
 
+def _without_passed(scenarios: list[Scenario], console: Console) -> list[Scenario]:
+    """Those that this code has not passed; says how long they took last time."""
+    saved, code = _load(), hash_of("src", "tests")
+    passed = {
+        name for name, each in saved.items() if each.get("code") == code and not each["missed"]
+    }
+    left = [scenario for scenario in scenarios if scenario.name not in passed]
+    minutes = sum(saved[each.name]["took_s"] for each in left if each.name in saved) / 60
+    console.print(f"{len(left)} of {len(scenarios)} scenarios; they took {minutes:.0f} minutes.")
+    return left
+
+
+def _load() -> dict[str, Any]:
+    """The last result of each scenario by name."""
+    return dict(json.loads(_RESULTS.read_text())["scenarios"]) if _RESULTS.exists() else {}
+
+
 def _list(console: Console) -> None:
     """Show the scenarios, and the seconds that the last run of each took here."""
-    saved = json.loads(_RESULTS.read_text())["scenarios"] if _RESULTS.exists() else {}
+    saved = _load()
     table = Table("scenario", "claim", "last took, s")
     for scenario in SCENARIOS:
         took_s = saved[scenario.name]["took_s"] if scenario.name in saved else "-"
@@ -72,6 +93,7 @@ def _run(scenarios: list[Scenario], console: Console) -> dict[str, dict[str, Any
             )
             progress.remove_task(task)
             result = results[scenario.name]
+            _save({scenario.name: result})
             verdict = "MISSED" if result["missed"] else "ok"
             progress.console.print(f"{verdict:6} {result['took_s']:6.1f} s  {scenario.claim}")
     return results
@@ -115,10 +137,10 @@ def _format(found: Any) -> str:
 
 
 def _save(results: dict[str, dict[str, Any]]) -> None:
-    """Save these results; those of other scenarios stay as they were."""
+    """Save these results as they come; those of other scenarios stay as they were."""
     _RESULTS.parent.mkdir(exist_ok=True)
-    saved = json.loads(_RESULTS.read_text())["scenarios"] if _RESULTS.exists() else {}
-    at = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    saved = _load()
+    at = {"code": hash_of("src", "tests"), "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     saved.update({name: {**at, **result} for name, result in results.items()})
     machine = {"processors": os.cpu_count(), "python": platform.python_version()}
     _RESULTS.write_text(json.dumps({"machine": machine, "scenarios": saved}, indent=2) + "\n")
