@@ -382,6 +382,13 @@ def _broken_type_cases() -> Iterator[Case]:
     for declared in ("html", "text", "text/html charset=utf-8", "text/htm", '"text/html"', ""):
         html = part(declared, "<html><body><p>wörds <b>too</b></p></body></html>")
         yield _case(f"HTML of the type {declared!r}", html, "wörds too")
+    for declared in ("message/plain", "message/html", "message/text", "html/text"):
+        html = part(declared, "<html><body><p>wörds</body></html>")
+        text = "<html><body><p>wörds</body></html>" if declared == "message/plain" else "wörds"
+        yield _case(f"HTML of the type {declared}", html, text, names=())
+    for declared in ("message/plain", "txt/plain", "plain/text"):
+        inner = multipart("mixed", [part(declared, "words"), _PDF])
+        yield _case(f"{declared} beside a file", inner, "words", names=("a.pdf",))
     for declared in ("application/text", "application/octet-stream", "x-unknown/x"):
         yield _case(f"text of the type {declared}", part(declared, "wörds"), "wörds", names=())
     for declared in ("text/texttext", "text/markdown"):

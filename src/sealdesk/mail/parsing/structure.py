@@ -24,6 +24,8 @@ _TYPE = re.compile(
     r"[\"']?([a-z0-9!#$&^_.+-]{1,100})\s{0,9}/\s{0,9}([a-z0-9!#$&^_.+-]{1,100})(?=[\"'\s;,]|$)",
     re.IGNORECASE,
 )
+# Programs write message/plain, txt/plain and plain/text.
+_TEXT_TYPES = {"plain": "text/plain", "text": UNCLEAR, "html": "text/html"}
 _IN_DIGEST = "message/rfc822"  # RFC 2046, 5.1.5
 
 
@@ -151,7 +153,8 @@ def _content_type(headers: Headers, default: str, faults: set[Fault]) -> Value:
     if found is None:
         # What is no type is text (RFC 2045, 5.2); RFC 1049 has `text` alone.
         return read_value(field, faults)._replace(value=UNCLEAR if default == _DEFAULT else default)
+    kind = f"{found[1]}/{found[2]}".lower()
     # A name in quotes, and parameters that no semicolon separates, occur.
     rest = field[found.end() :].lstrip("\"' \t")
     value = read_value(rest if rest.startswith(";") else f";{rest}", faults)
-    return value._replace(value=f"{found[1]}/{found[2]}".lower())
+    return value._replace(value=_TEXT_TYPES.get(kind.rpartition("/")[2], kind))
