@@ -89,6 +89,13 @@ def test_the_reply_address_of_another_ticket_is_found_too(name: str) -> None:
     assert other not in bare(redact(f"Write to {spelt}, please.", SECRETS))
 
 
+def test_one_space_in_the_reply_address_of_another_ticket_hides_nothing() -> None:
+    other = new_reply_code()
+    for at in range(26):
+        spelt = f"desk+{other[:at]} {other[at:]}@acme.test"
+        assert redact(f"Write to {spelt}, please.", SECRETS) == "Write to desk+…@acme.test, please."
+
+
 def test_a_link_sealed_with_an_older_master_key_is_found() -> None:
     old, new = os.urandom(KEY_BYTES), os.urandom(KEY_BYTES)
     token = links.token_of(KeyRing([old]), ANN)
