@@ -1,5 +1,6 @@
 """What of a text pages fold: quotes of earlier messages, and signatures."""
 
+import re
 from itertools import product
 
 import pytest
@@ -148,6 +149,27 @@ def test_a_quote_is_folded_with_its_attribution_in_every_language() -> None:
         if fold(f"My answer is 42.\n\n{attribution}\n> Dear customer")[0] != "My answer is 42."
     ]
     assert kept == []
+
+
+def test_an_attribution_above_a_quote_needs_no_address() -> None:
+    by_address = ("Quoting", "Zitat von", "writes:", "kirjutas", "wrote ----")
+    kept = [
+        bare
+        for attribution in _ATTRIBUTIONS
+        if (bare := re.sub(r"\s[<(]\S+@.*?[>)]", "", attribution))
+        and not any(word in bare for word in by_address)
+        and fold(f"My answer is 42.\n\n{bare}\n> Dear customer")[0] != "My answer is 42."
+    ]
+    assert kept == []
+
+
+def test_a_sentence_with_a_time_stays_above_a_quote() -> None:
+    for sentence in (
+        "On 24.11.2026 at 09:14 the lamp exploded:",
+        "We met in 2026, at 09:14, and this is what the lamp said to me:",
+        "It broke at 09:14, look here:",
+    ):
+        assert fold(f"{sentence}\n\n> old")[0] == sentence
 
 
 def test_an_attribution_may_go_on_in_the_next_line() -> None:

@@ -22,6 +22,12 @@ def _phrases(text: str) -> frozenset[str]:
 
 _BEGINNINGS = ("on ", "am ", "le ", "el ", "il ", "op ", "den ", "em ")
 _QUOTING = ("quoting ", "zitat von ", "citando ", "citat från ", "citerar ")  # Horde's
+# Where there is no verb: in Russian, Japanese and Hebrew.
+_TIME_AND_NAME = re.compile(
+    r".{0,40}\d[:.]\d\d(?: ?[ap]m)?, \S+(?: \S+){0,3}[:：]"
+    r"|\d{4}年\d{1,2}月\d{1,2}日.{0,12}\d:\d\d \S+(?: \S+){0,3}[:：]"
+    r"|בתאריך .{0,40}\d:\d\d מאת .{1,60}:"
+)
 _WRITES = " writes:"  # Emacs, without a time
 _VERBS = _phrases("""
     wrote, schrieb, a écrit, escribió, ha scritto, schreef, skrev, escreveu, napisał, pisze, napsal,
@@ -315,6 +321,8 @@ def _names_sender_and_time(joined: str) -> bool:
 def _is_above_quote(joined: str) -> bool:
     if joined.startswith(_QUOTING) or joined.endswith(_WRITES):
         return _ADDRESS.search(joined) is not None
+    if _YEAR.search(joined) and _TIME_AND_NAME.fullmatch(joined):
+        return True
     if _TIME.search(joined) or _YEAR.search(joined):
         return _has_verb(joined) or _ADDRESS.search(joined) is not None
     return _begins_as_one(joined) and _has_verb(joined) and _names_a_day(joined)
@@ -375,7 +383,8 @@ def _begins_a_line_above(lines: list[str], at: int) -> bool:
         return len(above) <= _MAX_NAME_LENGTH
     if _IN_BRACKETS.search(above) is not None:
         return _ADDRESS.search(lines[at]) is None
-    return _is_first_part(above)
+    is_timed = above.endswith(",") and _YEAR.search(above) and len(above) <= _MAX_NAME_LENGTH
+    return bool(is_timed) or _is_first_part(above)
 
 
 def _without_separator(lines: list[str], start: int) -> int:
