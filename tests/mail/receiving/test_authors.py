@@ -150,6 +150,22 @@ def test_no_form_of_a_desks_address_becomes_a_participant(desk: Desk, place: str
     assert list(desk.tokens(desk.ticket())) == ["ann@example.test", "bob@example.test"]
 
 
+def test_what_forwards_a_message_to_the_desk_is_no_participant(desk: Desk) -> None:
+    names = "sales@acme.test, info@acme.test, bob@example.test"
+    passed = {"Delivered_To": "sales@acme.test", "X_Original_To": "Info@acme.test"}
+    desk.get_mail(message(to=names, **passed))
+    assert list(desk.tokens(desk.ticket())) == ["ann@example.test", "bob@example.test"]
+
+
+def test_a_reply_address_counts_where_only_the_server_names_it(desk: Desk) -> None:
+    desk.get_mail(message())
+    ticket = desk.ticket()
+    for name in ("Delivered_To", "X_Original_To", "X_Forwarded_To", "Envelope_To"):
+        passed = {name: desk.reply_address(ticket)}
+        desk.get_mail(message(f"By {name}.", to="undisclosed-recipients:;", **passed))
+        assert desk.replies(ticket)[-1]["body"] == f"By {name}."
+
+
 def test_a_message_of_the_desk_that_comes_back_changes_nothing(desk: Desk) -> None:
     desk.get_mail(message())
     ticket, sent = desk.ticket(), f"<{message_id().strip('<>').partition('@')[0]}.x@acme.test>"

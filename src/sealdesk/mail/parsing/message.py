@@ -1,6 +1,7 @@
 """A message from its raw bytes: no I/O, no clock, and no error whatever the bytes are."""
 
 import hashlib
+from itertools import islice
 
 import msgspec
 
@@ -36,6 +37,8 @@ _HASH_LENGTH = 32  # 128 bits
 _MAX_RESULT_LENGTH = 4_096
 _MAX_ATTACHED_BYTES = 1024 * 1024  # of an attached message that are read for its words
 _WITH_WORDS = ("subject", "from", "to")
+# Postfix, Exim, Gmail and fetchmail.
+_DELIVERED = ("delivered-to", "x-original-to", "x-forwarded-to", "envelope-to", "x-envelope-to")
 
 
 def parse(raw: bytes) -> ParsedMessage:
@@ -94,6 +97,7 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
         list_id=_list_id(headers),
         original_from=_original_from(headers, faults),
         co_authors=_co_authors(headers, address),
+        delivered_to=_delivered_to(headers),
         date=clean_line(headers.first("date"))[:_MAX_DATE],
         content_hash=_hash_of_content(subject, text, content),
         delivery_status=status,
@@ -167,6 +171,11 @@ def _list_id(headers: Headers) -> str:
 def _original_from(headers: Headers, faults: set[Fault]) -> tuple[Address, ...]:
     named = ("x-original-from", "x-original-sender")
     return tuple(each for name in named for each in _addresses(headers, name, faults))
+
+
+def _delivered_to(headers: Headers) -> tuple[Address, ...]:
+    found = (each for name in _DELIVERED for each in _addresses(headers, name, set()))
+    return tuple(islice(found, MAX_ADDRESSES))
 
 
 def _hash_of_content(subject: str, text: str, content: Content) -> str:

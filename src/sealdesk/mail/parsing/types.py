@@ -88,7 +88,8 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     attachments. automatic: the reason why no automatic answer may be sent. is_by_program: whether
     a program has written it, as an absence or a report, and not a person. is_of_list: whether a
     list has passed it on. list_id: of that list. original_from: the From that the list says it has
-    replaced. co_authors: whom From names beside the sender. date: the field as it stands.
+    replaced. co_authors: whom From names beside the sender. delivered_to: the
+    mailboxes that servers say it has passed through. date: the field as it stands.
     content_hash: of its words and files, in hex. attached: the one message that is attached.
     """
 
@@ -109,6 +110,7 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     list_id: str = ""
     original_from: tuple[Address, ...] = ()
     co_authors: tuple[Address, ...] = ()
+    delivered_to: tuple[Address, ...] = ()
     date: str = ""
     content_hash: str = ""
     delivery_status: DeliveryStatus | None = None

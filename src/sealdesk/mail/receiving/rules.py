@@ -285,7 +285,7 @@ def may_be_answered(case: Case, effect: Effect) -> bool:
 def tokens_of(incoming: Incoming) -> tuple[str, ...]:
     """The tokens of reply addresses of this mailbox among the recipients, each once."""
     message = incoming.message
-    headers = (each.address for each in (*message.to, *message.cc))
+    headers = (each.address for each in (*message.to, *message.cc, *message.delivered_to))
     return _tokens(incoming, (*incoming.recipients, *headers))
 
 
@@ -322,8 +322,13 @@ def identities_in(message: ParsedMessage) -> tuple[str, ...]:
 
 
 def new_participants(case: Case) -> list[tuple[str, str | None]]:
-    """The sender and those in To and Cc with their names, without those of the desk itself."""
-    people = people_of(case.incoming.message)
+    """The sender and those in To and Cc with their names, without those of the desk itself.
+
+    What has forwarded the message here, such as an alias that nobody configured, would do so again.
+    """
+    message = case.incoming.message
+    passed = {email_identity(each.address) for each in message.delivered_to}
+    people = (each for each in people_of(message) if email_identity(each.address) not in passed)
     answered = case.origin.answers_to
     sender = [(answered.address, answered.name)] if answered.is_known else []
     found = [*sender, *((each.address, authors.name_of(each)) for each in people)]
