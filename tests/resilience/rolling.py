@@ -128,8 +128,9 @@ def _count_tickets(installation: Installation) -> int:
 def _haproxy(directory: Path, nodes: list[Node]) -> Iterator[int]:
     """HAProxy before both nodes; its port."""
     ports = Ports(free_port(), free_port(), (nodes[0].port, nodes[1].port))
-    more = {
-        " ssl crt ": " # ssl crt ",  # TLS is not measured here
+    more = {  # TLS is not measured here
+        f":{ports.tls} ssl crt ": f":{ports.tls} # ssl crt ",
+        " v6only ssl crt ": " v6only # ssl crt ",
         "\nglobal\n": f"\nglobal\n    stats socket {directory}/admin\n",
     }
     haproxy = Haproxy.start(

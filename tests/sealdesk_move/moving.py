@@ -19,7 +19,7 @@ _INSERT = """
 INSERT INTO events (tenant_id, id, type, object, changes, created_at) VALUES (?, ?, ?, ?, ?, ?)
 """
 # Every change of a key replaces it by a random number, also the one that copies the keys.
-_KEY_STAMP = 'INSERT INTO "key_stamp"'
+_OF_ITSELF = ('INSERT INTO "key_stamp"', 'INSERT INTO "ticket_stamps"', "'oldest_reader'")
 
 
 def add_many(path: Path, count: int = MANY) -> None:
@@ -38,6 +38,12 @@ def add_many(path: Path, count: int = MANY) -> None:
 
 
 def dump(path: Path) -> list[str]:
-    """Return the content of an SQLite file as sorted statements, without the stamp of its keys."""
+    """Return the content of an SQLite file as sorted statements.
+
+    Without what each database has of its own: the stamps of its keys and tickets, and when it was
+    migrated.
+    """
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-        return sorted(each for each in connection.iterdump() if _KEY_STAMP not in each)
+        return sorted(
+            each for each in connection.iterdump() if not any(own in each for own in _OF_ITSELF)
+        )
