@@ -124,6 +124,7 @@ def follow(service: Service, path: str) -> httpx.Response:
 
 
 def test_a_link_leads_to_the_bytes_for_five_minutes(own_service: Service) -> None:
+    own_service.clock.stop()
     shown = own_service.tenant().key().attachment("a.txt", b"some bytes")
     assert follow(own_service, shown["content_path"]).content == b"some bytes"
     own_service.clock.advance(299)

@@ -58,8 +58,7 @@ _WHEN: dict[Happening, str] = {
     "unfinished": "m.created_at",
 }
 _IS_MISSED = " OR ".join(
-    f"(m.{kind}_at >= :first AND m.{kind}_at < :end"
-    f" AND m.counted LIKE :{kind}_late)"
+    f"(m.{kind}_at >= :first AND m.{kind}_at < :end AND m.counted LIKE :{kind}_late)"
     for kind in ("answered", "resolved")
 )
 # As parameters: in the statement, what follows a colon would be the name of one.
