@@ -17,7 +17,8 @@ TENANT_SETTING = "sealdesk.tenant_id"
 _SET_TENANT = f"set_config('{TENANT_SETTING}', %s, true)"
 # No wait for this commit: whatever uses the row is committed later in the same log.
 _WITHOUT_SYNC_COMMIT = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL"
-_NAME = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
+# A parameter; what a quoted text holds is none.
+_NAME = re.compile(r"'(?:[^']|'')*'|(?<!:):([a-z_][a-z0-9_]*)")
 _ROW_COUNTED = ("UPDATE", "DELETE")
 _CHANGED_TABLE = re.compile(r"\s*(UPDATE|DELETE FROM|INSERT INTO) (\w+)")
 
@@ -58,6 +59,8 @@ class _ParameterNumbers:
 
     def __call__(self, match: re.Match[str]) -> str:
         name = match[1]
+        if name is None:
+            return match[0]
         if name not in self.names:
             self.names.append(name)
         return f"${self.names.index(name) + 1}"
@@ -95,7 +98,7 @@ def for_each(sql: str, types: tuple[tuple[str, str], ...], limit: int | None) ->
         sql = sql.replace(":limit", str(int(limit)))
     arrays = ", ".join(f"${number}::{kind}[]" for number, (_, kind) in enumerate(types, 1))
     names = ", ".join(f'"{name}"' for name, _ in types)  # which may be words of SQL
-    lookup = _NAME.sub(r'each_of."\1"', sql)
+    lookup = _NAME.sub(lambda found: f'each_of."{found[1]}"' if found[1] else found[0], sql)
     return (
         f"SELECT found.*, each_of.place FROM unnest({arrays}) WITH ORDINALITY"
         f" AS each_of ({names}, place), LATERAL ({lookup}) AS found"

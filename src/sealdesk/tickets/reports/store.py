@@ -58,11 +58,10 @@ _WHEN: dict[Happening, str] = {
     "unfinished": "m.created_at",
 }
 _IS_MISSED = " OR ".join(
-    f"(m.{kind}_at >= :first AND m.{kind}_at < :end AND m.counted LIKE :{kind}_late)"
+    f"(m.{kind}_at >= :first AND m.{kind}_at < :end"
+    f""" AND m.counted LIKE '%"{kind}_in_time":false%')"""
     for kind in ("answered", "resolved")
 )
-# As parameters: in the statement, what follows a colon would be the name of one.
-_LATE = {f"{kind}_late": f'%"{kind}_in_time":false%' for kind in ("answered", "resolved")}
 _decode = msgspec.json.Decoder(Facts).decode
 
 
@@ -107,7 +106,7 @@ ORDER BY {_WHEN[happening]} DESC, m.ticket_id DESC LIMIT :limit
 """
     limit = _MAX_REOPENED if happening == "reopened" else MAX_TICKETS + 1
     params = {"tenant_id": tenant_id, "first": first, "end": end, "limit": limit}
-    rows = await tx.fetch_all(sql, params | _LATE | _values(dimension, value))
+    rows = await tx.fetch_all(sql, params | _values(dimension, value))
     if happening == "reopened":
         rows = [row for row in rows if any(first <= at < end for at in _decode(row[1]).reopened_at)]
     return [row["ticket_id"] for row in rows[: MAX_TICKETS + 1]]
