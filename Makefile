@@ -54,13 +54,13 @@ test-servers: setup-dev ## install the Debian packages that tests need, where th
 docs: setup-dev ## build the documentation of /docs, and check its links
 	@$(BIN)/python -m docs_builder
 
-prove: setup-dev ## run the long tests and the resilience scenarios: goes on; QUICK=1: some tests
+prove: setup-dev ## the long tests and resilience scenarios, from where they were stopped; QUICK=1: a tenth
 	@$(BIN)/python -m tests.prove $(if $(QUICK),--quick)
 
 mutants: setup-dev ## mutation testing, for hours: goes on where it was stopped
 	@$(BIN)/python -m tests.mutants
 
-bench: setup-dev ## measure the service: goes on; QUICK=1: less data, short rounds
+bench: setup-dev ## measure the service, from where it was stopped; QUICK=1: less data
 	@$(BIN)/python -m bench $(if $(QUICK),--quick)
 
 pictures: setup-dev ## take the pictures of the pages in docs/screenshots anew, in a minute

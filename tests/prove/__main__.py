@@ -13,8 +13,10 @@ from tests.prove.passed import Passed
 
 _PROCESSES = 4
 _QUICK_EVERY = 10
-_TESTS = (sys.executable, "-m", "pytest", "-p", "tests.prove.plugin", f"-n{_PROCESSES}")
-_THOROUGH = ("-m", "prove or hypothesis", "--hypothesis-profile=thorough")
+_TESTS = (
+    *(sys.executable, "-m", "pytest", "-p", "tests.prove.plugin", f"-n{_PROCESSES}"),
+    *("-m", "prove or hypothesis", "--hypothesis-profile=thorough"),
+)
 _NONE_LEFT = 5  # the exit status of pytest without tests
 
 
@@ -30,8 +32,7 @@ def main() -> int:
         passed.forget()
     _say(_announce(passed))
     every = str(_QUICK_EVERY if arguments.quick else 1)
-    profile = ("-m", "prove") if arguments.quick else _THOROUGH
-    ran = subprocess.run([*_TESTS, *profile], env=os.environ | {plugin.EVERY: every}, check=False)
+    ran = subprocess.run(_TESTS, env=os.environ | {plugin.EVERY: every}, check=False)
     is_passed = ran.returncode in (0, _NONE_LEFT)
     if arguments.quick:
         return 0 if is_passed else 1

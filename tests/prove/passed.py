@@ -26,7 +26,7 @@ class Passed:
 
     def __init__(self, home: Path = HOME) -> None:
         self._passed, self._journal = home / "passed.txt", home / "journal.txt"
-        self._code = hash_of("src", "tests")
+        self._code = hash_of(".")
 
     def begin(self) -> None:
         """Add what the last run has passed. The newest line of each test stays."""

@@ -8,26 +8,35 @@ import pytest
 from tests.prove.passed import Passed
 
 EVERY = "PROVE_EVERY"  # of so many tests one is run
-_took_s: dict[str, float] = {}
-_refused: set[str] = set()
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    passed, every = Passed().tests(), int(os.environ.get(EVERY, "1"))
-    left_out = [
-        item for item in items if item.nodeid in passed or zlib.crc32(item.nodeid.encode()) % every
-    ]
-    config.hook.pytest_deselected(items=left_out)
-    without = {*map(id, left_out)}
-    items[:] = [item for item in items if id(item) not in without]
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(_Proving(Passed()))
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if "PYTEST_XDIST_WORKER" in os.environ:  # the process that started it hears of all
-        return
-    test = report.nodeid
-    _took_s[test] = _took_s.get(test, 0.0) + report.duration
-    if report.failed:
-        _refused.add(test)
-    if report.when == "teardown" and test not in _refused:
-        Passed().add(test, _took_s[test])
+class _Proving:
+    def __init__(self, passed: Passed) -> None:
+        self._passed = passed
+        self._took_s: dict[str, float] = {}
+        self._not_passed: set[str] = set()
+
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        passed, every = self._passed.tests(), int(os.environ.get(EVERY, "1"))
+        kept, left_out = list[pytest.Item](), list[pytest.Item]()
+        for item in items:
+            is_chosen = zlib.crc32(item.nodeid.encode()) % every == 0
+            (kept if is_chosen and item.nodeid not in passed else left_out).append(item)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if "PYTEST_XDIST_WORKER" in os.environ:  # the process that started it hears of all
+            return
+        test = report.nodeid
+        self._took_s[test] = self._took_s.get(test, 0.0) + report.duration
+        if not report.passed:  # a test that was skipped has shown nothing
+            self._not_passed.add(test)
+        if report.when == "teardown" and test not in self._not_passed:
+            self._passed.add(test, self._took_s[test])

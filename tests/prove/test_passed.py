@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.prove.passed import Passed
+from tests.support.code import hash_of
 
 
 def test_the_next_run_leaves_out_what_this_code_has_passed(tmp_path: Path) -> None:
@@ -29,3 +30,7 @@ def test_other_code_runs_all_tests_again(tmp_path: Path, monkeypatch: pytest.Mon
     changed.begin()
     assert changed.tests() == set()
     assert changed.seconds_of_others() == {"tests/a.py::test_one": 2}
+
+
+def test_templates_are_code_too() -> None:
+    assert hash_of("src/sealdesk/tickets/templates") != hash_of("src/sealdesk/web/static")

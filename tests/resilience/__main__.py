@@ -56,7 +56,7 @@ def main() -> int:
 
 def _without_passed(scenarios: list[Scenario], console: Console) -> list[Scenario]:
     """Those that this code has not passed; says how long they took last time."""
-    saved, code = _load(), hash_of("src", "tests")
+    saved, code = _load(), hash_of(".")
     passed = {
         name for name, each in saved.items() if each.get("code") == code and not each["missed"]
     }
@@ -140,7 +140,7 @@ def _save(results: dict[str, dict[str, Any]]) -> None:
     """Save these results as they come; those of other scenarios stay as they were."""
     _RESULTS.parent.mkdir(exist_ok=True)
     saved = _load()
-    at = {"code": hash_of("src", "tests"), "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    at = {"code": hash_of("."), "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     saved.update({name: {**at, **result} for name, result in results.items()})
     machine = {"processors": os.cpu_count(), "python": platform.python_version()}
     _RESULTS.write_text(json.dumps({"machine": machine, "scenarios": saved}, indent=2) + "\n")

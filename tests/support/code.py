@@ -1,15 +1,18 @@
 """What code a result belongs to."""
 
 import hashlib
+import subprocess
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
 
 
 def hash_of(*directories: str) -> str:
-    """A hash of the Python files in these directories of the project."""
+    """A hash of what git knows, or would add, in these directories of the project; "." for all."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *directories]
+    listed = subprocess.run(command, cwd=_ROOT, capture_output=True, check=True).stdout
     digest = hashlib.sha256()
-    for directory in directories:
-        for path in sorted((_ROOT / directory).rglob("*.py")):
-            digest.update(path.read_bytes())
+    for name in sorted({*listed.decode().split("\0")} - {""}):
+        path = _ROOT / name
+        digest.update(f"{name}\0".encode() + (path.read_bytes() if path.is_file() else b""))
     return digest.hexdigest()
