@@ -191,6 +191,13 @@ def check_not_merged(ticket: Ticket) -> None:
         raise Conflict(TICKET_MERGED, ticket_id=ticket.id, merged_into_id=ticket.merged_into_id)
 
 
+def check_takes_replies(ticket: Ticket) -> None:
+    """Raises Conflict when a ticket is merged or closed."""
+    check_not_merged(ticket)
+    if ticket.status == "closed":
+        raise Conflict(TICKET_CLOSED)
+
+
 def _comparable(value: Any) -> Any:
     is_tags = isinstance(value, list | tuple)
     return [identity(tag) for tag in distinct([*value])] if is_tags else value
@@ -201,9 +208,7 @@ def apply_reply(
 ) -> TicketUpdate:
     """What a reply does to its ticket. Raises Conflict when it is closed."""
     if from_mail is None:
-        check_not_merged(ticket)
-        if ticket.status == "closed":
-            raise Conflict(TICKET_CLOSED)
+        check_takes_replies(ticket)
     fields: dict[str, Any] = {
         "updated_at": max(now_us, ticket.updated_at),
         "version": ticket.version + 1,

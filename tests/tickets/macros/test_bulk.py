@@ -53,9 +53,7 @@ def test_each_customer_gets_the_reply_with_the_own_name(
     first, second, other = (key.ticket(customer=each) for each in (ADA, BEN, ADA))
     page = preview(visitor, macro, first, second)
     assert "Use “Sold out” on 2 tickets?" in page.text
-    assert (
-        "Each of 2 customers gets a reply. The first one: Hello Ada, it is sold out." in page.text
-    )
+    assert "2 replies are sent. The first one: Hello Ada, it is sold out." in page.text
     assert now(key, first) == first
     done = visitor.submit(page.form(USE))
     assert "“Sold out” was used on 2 tickets" in done.text
@@ -92,10 +90,46 @@ def test_a_macro_that_only_sets_fields_sends_nothing(
     macro = tenant.admin().post("/api/v1/macros", new).json()["data"]["id"]
     ticket, same = key.ticket(), key.ticket(priority="urgent")
     page = preview(visitor, macro, ticket, same)
-    assert "gets a reply" not in page.text and "It already has these values." in page.text
+    assert "reply" not in page.text and "It already has these values." in page.text
     visitor.submit(page.form(USE))
     assert now(key, ticket)["priority"] == "urgent"
     assert bodies(key, ticket) == []
+
+
+def test_a_macro_that_changed_after_the_preview_is_shown_again(
+    visitor: Visitor, tenant: Tenant, key: Key, macro: str
+) -> None:
+    ticket = key.ticket()
+    page = preview(visitor, macro, ticket)
+    tenant.admin().patch(f"/api/v1/macros/{macro}", {"body": "Back in May."})
+    again = visitor.submit(page.form(USE))
+    assert "This reply is sent: Back in May." in again.text
+    assert bodies(key, ticket) == []
+    visitor.submit(again.form(USE))
+    assert bodies(key, ticket) == ["Back in May."]
+
+
+def test_a_merged_ticket_is_named_as_merged(visitor: Visitor, key: Key, macro: str) -> None:
+    merged, into = key.ticket(), key.ticket()
+    page = preview(visitor, macro, merged, into)
+    key.post(f"{TICKETS}/{merged['id']}/merge", {"into": into["id"]})
+    assert "on 2 tickets?" in page.text
+    assert "It was merged into another ticket." in preview(visitor, macro, merged).text
+    form = visitor.get(f"{INBOX}?status=all").form(f"{INBOX}/bulk?status=all")
+    changed = visitor.submit(form, ticket=[merged["id"]], priority="urgent")
+    assert "It was merged into another ticket." in changed.text
+
+
+def test_a_closed_ticket_is_opened_by_a_macro_without_a_text(
+    visitor: Visitor, tenant: Tenant, key: Key
+) -> None:
+    new = {"name": "Open", "shortcut": "open", "body": " ", "status": "open"}
+    macro = tenant.admin().post("/api/v1/macros", new).json()["data"]["id"]
+    ticket = key.ticket()
+    key.patch(f"{TICKETS}/{ticket['id']}", {"status": "closed"})
+    visitor.submit(preview(visitor, macro, ticket).form(USE))
+    assert now(key, ticket)["status"] == "open"
+    assert bodies(key, ticket) == []  # a blank text is none
 
 
 def test_without_tickets_or_macros_the_page_says_what_to_do(visitor: Visitor, key: Key) -> None:

@@ -113,13 +113,16 @@ def agent(tenant: Tenant) -> Visitor:
 
 
 def test_macros_are_listed_in_their_folders(visitor: Visitor, admin: Person) -> None:
-    for number, name in enumerate(["Returns::Refund", "Zebra", "returns::EU :: Label", "Greeting"]):
+    for number, name in enumerate(
+        ["Returns::Refund", "Zebra", "returns::EU :: Label", "Greeting", "RETURNS :: Swap"]
+    ):
         new = {"name": name, "shortcut": f"m{number}", "body": "Hello"}
         admin.post("/api/v1/macros", new)
     text = visitor.get(HOME).text
-    order = ["Greeting", "Zebra", "Returns", "Refund", "returns / EU", "Label"]
+    order = ["Greeting", "Zebra", "Returns", "Refund", "Swap", "returns / EU", "Label"]
     places = [text.index(each, text.index("Add a macro")) for each in order]
     assert places == sorted(places)
+    assert "RETURNS" not in text
 
 
 def test_agents_do_not_manage_macros_of_the_desk(agent: Visitor, admin: Person) -> None:

@@ -51,6 +51,15 @@ def test_the_address_of_a_merged_ticket_leads_to_the_other_one(key: Key, visitor
     assert read(key, source)["merged_into_id"] is None
 
 
+def test_a_reply_to_a_ticket_that_was_merged_meanwhile_is_kept(key: Key, visitor: Visitor) -> None:
+    source, target = key.ticket(), key.ticket()
+    page = visitor.get(at(source))
+    key.post(f"{TICKETS}/{source['id']}/merge", {"into": target["id"]})
+    page = visitor.submit(page.form(at(source, "/reply")), body="Nearly sent")
+    assert "This ticket was merged into another one" in page.text and "Nearly sent" in page.text
+    assert at(target) in page.links
+
+
 def test_each_public_reply_offers_to_begin_a_new_ticket(key: Key, visitor: Visitor) -> None:
     ticket = key.ticket(subject="Two matters")
     first = reply(key, ticket, body="And a second matter", author={"type": "customer"})

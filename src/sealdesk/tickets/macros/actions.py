@@ -7,20 +7,31 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, gettext_noop, must_exist, raise_any
+from sealdesk.errors import Conflict, Fault, gettext_noop, invalid, must_exist, raise_any
 from sealdesk.records import audit
 from sealdesk.resources import representation
 from sealdesk.tickets import actions as tickets
+from sealdesk.tickets import checks
+from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.macros import rules, store, variables
 from sealdesk.tickets.macros.errors import TOO_MANY_MACROS
 from sealdesk.tickets.macros.types import ME, AppliedMacro, Macro, MacroChange, NewMacro
 from sealdesk.tickets.rules import distinct
 from sealdesk.tickets.store import assignees, teams
-from sealdesk.tickets.types import NewReply, TicketChange, TicketResponse
+from sealdesk.tickets.types import (
+    MAX_TEXT_LENGTH,
+    NewReply,
+    Ticket,
+    TicketChange,
+    TicketResponse,
+)
 
 _TAKEN = gettext_noop("Another macro has this shortcut.")
 _NO_AGENT = gettext_noop('This must be an active user of the desk, or "me".')
 _NO_TEAM = gettext_noop("There is no such team.")
+_TOO_LONG = gettext_noop(
+    "With its variables filled in, the text is longer than %(limit)s characters."
+)
 _decode_ticket = msgspec.json.Decoder(TicketResponse).decode
 
 
@@ -90,9 +101,10 @@ async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> 
     is_assigned = assignee is not None and assignee.is_active
     team_id, team_name = macro.team_id, await _team_name(tx, macro)
     is_team = team_id is not None and await teams.is_team(tx, caller.tenant_id, team_id)
+    values = rules.values_for(ticket, caller.actor.name)
     return AppliedMacro(
         macro,
-        variables.fill(macro.body, rules.values_for(ticket, caller.actor.name)),
+        variables.fill(macro.body, values) if macro.body.strip() else "",
         status=rules.unless_same(macro.status, ticket.status),
         priority=rules.unless_same(macro.priority, ticket.priority),
         assignee_id=rules.unless_same(assignee_id, ticket.assignee_id) if is_assigned else "",
@@ -106,9 +118,18 @@ async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> 
     )
 
 
+async def check_use(tx: Tx, ticket: Ticket, applied: AppliedMacro, now_us: int) -> None:
+    """Raises what `use_macro` would, for a ticket as it is now."""
+    if applied.text:
+        ticket_rules.check_takes_replies(ticket)
+        await checks.check_recipients(tx, ticket, _reply_of(applied))
+    ticket_rules.check_not_merged(ticket)
+    ticket_rules.apply_change(ticket, rules.change_of(applied), now_us)
+
+
 async def use_macro(
     tx: Tx, caller: Caller, ticket_id: str, macro_id: str, *, if_match: str, now_us: int
-) -> AppliedMacro:
+) -> None:
     """Write what a macro does to a ticket: its reply, then its changes, which may close the ticket.
 
     if_match: the ETag that the ticket must still have.
@@ -118,12 +139,17 @@ async def use_macro(
     representation.check_match((if_match,), stored.etag)
     applied = await apply_macro(tx, caller, ticket_id, macro_id)
     if applied.text:
-        reply = NewReply(applied.text)
-        await tickets.reply(tx, caller, ticket_id, reply, now_us=now_us, needs_recipient=True)
+        new = _reply_of(applied)
+        await tickets.reply(tx, caller, ticket_id, new, now_us=now_us, needs_recipient=True)
     change = rules.change_of(applied)
     if change != TicketChange():
         await tickets.change_ticket(tx, caller, ticket_id, change, if_match=None, now_us=now_us)
-    return applied
+
+
+def _reply_of(applied: AppliedMacro) -> NewReply:
+    if len(applied.text) > MAX_TEXT_LENGTH:
+        raise invalid([Fault("/body", "too_long", _TOO_LONG, {"limit": MAX_TEXT_LENGTH})])
+    return NewReply(applied.text)
 
 
 async def _team_name(tx: Tx, macro: Macro) -> str:

@@ -8,6 +8,7 @@ import msgspec
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch, representation
+from sealdesk.resources.identity import identity
 from sealdesk.tickets.macros.types import (
     ME,
     AppliedMacro,
@@ -53,16 +54,21 @@ def differences(before: Macro, after: Macro) -> Changes:
 
 def order(macro: Macro | MacroChoice) -> tuple[list[str], str, str]:
     """Macros are listed by folder and name, as people look for them, first those in no folder."""
-    *folders, name = split_folders(macro.name.casefold())
+    *folders, name = map(identity, split_folders(macro.name))
     return folders, name, macro.id
 
 
 def by_folder(macros: Sequence[Macro]) -> dict[str, list[tuple[str, Macro]]]:
-    """The name of a folder, "" for none → its macros with their names in it, in their order."""
+    """The name of a folder, "" for none → its macros with their names in it, in their order.
+
+    Names that differ in spelling only, as in case, are one folder.
+    """
     found: dict[str, list[tuple[str, Macro]]] = {}
+    spelling: dict[str, str] = {}
     for macro in macros:
         *folders, name = split_folders(macro.name)
-        found.setdefault(" / ".join(folders), []).append((name, macro))
+        folder = " / ".join(folders)
+        found.setdefault(spelling.setdefault(identity(folder), folder), []).append((name, macro))
     return found
 
 
@@ -91,8 +97,20 @@ def change_of(applied: AppliedMacro) -> TicketChange:
     names = ("status", "priority", "assignee_id", "team_id")
     fields: dict[str, Any] = {name: text for name in names if (text := getattr(applied, name))}
     if applied.tags:
-        fields["tags"] = [*applied.ticket_tags, *applied.tags]
+        fields["add_tags"] = [*applied.tags]
     return TicketChange(**fields)
+
+
+def wanted_by(macro: Macro, user_id: str) -> TicketChange:
+    """What a macro sets when this user uses it, whatever a ticket has already."""
+    wanted: dict[str, Any] = {
+        "status": macro.status,
+        "priority": macro.priority,
+        "assignee_id": assignee_of(macro, user_id),
+        "team_id": macro.team_id,
+        "add_tags": [*macro.tags],
+    }
+    return TicketChange(**{name: value for name, value in wanted.items() if value})
 
 
 def assignee_of(macro: Macro, user_id: str) -> str | None:

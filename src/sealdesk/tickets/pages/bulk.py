@@ -20,10 +20,18 @@ from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.i18n import gettext
+from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.request import Request, Response
 
 MAX_TICKETS = 100  # more than a page of the inbox lists
+_CLOSED = gettext_noop("It is closed. Open it first.")
+_CONFLICTS = {
+    "ticket_closed": _CLOSED,
+    "invalid_transition": _CLOSED,
+    "ticket_merged": gettext_noop("It was merged into another ticket. Change that one."),
+    "no_recipient": gettext_noop("Nobody can get a reply by e-mail. Add a participant first."),
+}
+_CONFLICT = gettext_noop("It does not allow this as it is now. Open it to change it.")
 _READ_AT_ONCE = 10  # the longest description has 256 KiB
 
 
@@ -148,6 +156,7 @@ def _preview(
     if stored is None:
         return Line(ticket_id, None, "", reason_of(NotFound()))
     try:
+        rules.check_not_merged(stored.ticket)
         update = rules.apply_change(stored.ticket, change, request.now_us)
     except Conflict as error:
         return Line(ticket_id, stored, stored.etag, reason_of(error))
@@ -174,11 +183,10 @@ def reason_of(error: ApiError) -> str:
     if isinstance(error, PreconditionFailed):
         return gettext("It has changed since you opened this page. Check it again.")
     if isinstance(error, Conflict):
-        return gettext("It is closed. Open it first.")
+        return gettext(_CONFLICTS.get(error.code, _CONFLICT))
     if isinstance(error, ValidationFailed):
-        custom = custom_values.faults_by_name(error)
-        unavailable = gettext("The chosen assignee or team is no longer available.")
-        return " ".join(custom.values()) or unavailable
+        faults = forms.faults_by_field(error) | custom_values.faults_by_name(error)
+        return " ".join(dict.fromkeys(faults.values()))
     return gettext("It could not be stored right now. Try again in a moment.")
 
 

@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, NotFound
+from sealdesk.errors import ApiError, must_exist
 from sealdesk.tickets.macros import actions as macros
 from sealdesk.tickets.macros import rules as macro_rules
 from sealdesk.tickets.macros import store as macro_store
 from sealdesk.tickets.macros.types import AppliedMacro, Macro, MacroChoice
 from sealdesk.tickets.pages import bulk
 from sealdesk.tickets.pages.bulk import Line
-from sealdesk.tickets.store.tickets import TicketAndCustomer
 from sealdesk.tickets.types import TicketChange
 from sealdesk.tickets.views import inbox_query
 from sealdesk.web.operation import page
@@ -24,7 +25,7 @@ class _Chosen(NamedTuple):
     """The selected tickets, and the macro; None until one is chosen. first: what it does to the
     first ticket that it changes."""
 
-    lines: Sequence[Line]
+    lines: Sequence[Line] = ()
     macro: Macro | None = None
     choices: Sequence[MacroChoice] = ()
     first: AppliedMacro | None = None
@@ -35,19 +36,20 @@ async def use_macro(request: Request) -> Response:
     """Ask for a macro, show what it does, and use it on each ticket once that is confirmed."""
     form = forms.read(request)
     ticket_ids, confirmed = bulk.read_selected(form)
+    selected = len(confirmed or form.texts("ticket"))
+    if not 0 < selected <= bulk.MAX_TICKETS:
+        return await _respond(request, "tickets/bulk_macro.html", 422, _Chosen(), selected)
     chosen = await _load(request, ticket_ids, form.text("macro"))
-    if not ticket_ids or len(form.texts("ticket")) > bulk.MAX_TICKETS:
-        return await _respond(request, "tickets/bulk_macro.html", 422, chosen)
-    if chosen.macro is None or not confirmed:
-        return await _respond(request, "tickets/bulk_macro.html", 200, chosen)
-    etags = [confirmed[line.id] for line in chosen.lines]
+    # What was shown is what is sent: a macro that has changed since is shown again.
+    if chosen.macro is None or form.text("seen") != str(chosen.macro.updated_at):
+        return await _respond(request, "tickets/bulk_macro.html", 200, chosen, selected)
     lines = [
-        await _use(request, line._replace(etag=etag), chosen.macro.id)
-        for line, etag in zip(chosen.lines, etags, strict=True)
+        await _use(request, line._replace(etag=confirmed[line.id]), chosen.macro.id)
+        for line in chosen.lines
+        if line.id in confirmed
     ]
-    return await _respond(
-        request, "tickets/bulk_macro_done.html", 200, _Chosen(lines, chosen.macro)
-    )
+    done = _Chosen(lines, chosen.macro)
+    return await _respond(request, "tickets/bulk_macro_done.html", 200, done, selected)
 
 
 async def _load(request: Request, ticket_ids: Sequence[str], macro_id: str) -> _Chosen:
@@ -61,26 +63,28 @@ async def _load(request: Request, ticket_ids: Sequence[str], macro_id: str) -> _
             return _Chosen(
                 [Line(each, stored, "", "") for each, stored in tickets.items()], None, choices
             )
-        lines, first = list[Line](), None
-        for ticket_id, stored in tickets.items():
-            line, applied = await _preview(tx, request, ticket_id, stored, macro)
-            lines.append(line)
-            first = first or applied
-        return _Chosen(lines, macro, first=first)
+        previewed = [
+            await _preview(
+                tx, request, Line(each, stored, stored.etag if stored else "", ""), macro
+            )
+            for each, stored in tickets.items()
+        ]
+        first = next((applied for _, applied in previewed if applied is not None), None)
+        return _Chosen([line for line, _ in previewed], macro, first=first)
 
     return await request.read(work)
 
 
 async def _preview(
-    tx: Tx, request: Request, ticket_id: str, stored: TicketAndCustomer | None, macro: Macro
+    tx: Tx, request: Request, line: Line, macro: Macro
 ) -> tuple[Line, AppliedMacro | None]:
-    """Whether and why a macro would not be used on a ticket as it is now, and what it does."""
-    if stored is None:
-        return Line(ticket_id, None, "", bulk.reason_of(NotFound())), None
-    line = Line(ticket_id, stored, stored.etag, "")
-    if stored.ticket.status == "closed" or stored.ticket.merged_into_id is not None:
-        return line._replace(reason=gettext("It is closed. Open it first.")), None
-    applied = await macros.apply_macro(tx, request.caller, ticket_id, macro.id)
+    """What a macro does to a ticket as it is now, else the reason why it is not used on it."""
+    try:
+        ticket = must_exist(line.stored).ticket
+        applied = await macros.apply_macro(tx, request.caller, line.id, macro.id)
+        await macros.check_use(tx, ticket, applied, request.now_us)
+    except ApiError as error:
+        return line._replace(reason=bulk.reason_of(error)), None
     if not applied.text and macro_rules.change_of(applied) == TicketChange():
         return line._replace(reason=gettext("It already has these values.")), None
     return line, applied
@@ -94,23 +98,28 @@ async def _use(request: Request, line: Line, macro_id: str) -> Line:
         )
     except ApiError as error:
         return line._replace(reason=bulk.reason_of(error))
-    return line
+    return line._replace(reason="")
 
 
-async def _respond(request: Request, template: str, status: int, chosen: _Chosen) -> Response:
+async def _respond(
+    request: Request, template: str, status: int, chosen: _Chosen, selected: int
+) -> Response:
     query = inbox_query.read_inbox_query(forms.read_query(request))
+    macro, applied = chosen.macro, chosen.first
     return await render.page(
         request,
         template,
         status,
-        selected=len(forms.read(request).texts("ticket")),
+        selected=selected,
         most=bulk.MAX_TICKETS,
         back=query.link(),
         action=query.bulk_macro(),
         lines=chosen.lines,
         changed=[line for line in chosen.lines if not line.reason],
         unchanged=[line for line in chosen.lines if line.reason],
-        macro=chosen.macro,
+        macro=macro,
         choices=chosen.choices,
-        applied=chosen.first,
+        applied=applied,
+        change=macro_rules.wanted_by(macro, request.caller.actor.id) if macro else None,
+        unset=UNSET,
     )

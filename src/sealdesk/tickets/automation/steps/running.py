@@ -108,7 +108,7 @@ async def _plan(tx: Tx, rule: Rule, stored: TicketAndCustomer) -> _Plan | PauseR
     texts = []
     if actions.note is not None:
         texts.append(NewReply(actions.note, is_internal=True))
-    if actions.reply is not None:
+    if actions.reply is not None and actions.reply.strip():
         texts.append(NewReply(_fill(rule, stored, actions.reply)))
     change = outcomes.change_of(actions, stored.ticket.priority)
     return _Plan(actions, change, tuple(texts), recipients, names)
