@@ -143,6 +143,8 @@ _PARTS_OF_LITTLE_DATA = {"client", "diagnosis", "receiving", "sending"}
 def _announce(chosen: Sequence[_Part], missing: Sequence[_Part], measured: Measured) -> str:
     """What a run does and how long that took last time, in one sentence or two."""
     kept = len(chosen) - len(missing)
+    if not missing:
+        return f"All {kept} parts were measured by this code on this machine (--fresh: again)."
     known = [measured.took_s(part.title) for part in missing]
     parts = f"{len(missing)} of {len(chosen)} parts are measured"
     already = f"; {kept} were, by this code on this machine (--fresh: again)" if kept else ""

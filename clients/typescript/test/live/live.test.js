@@ -117,9 +117,9 @@ test("several tickets, included data, followers and upserts", async () => {
   const { included } = await desk.tickets.list(filters).first();
   assert.deepEqual([included.customer.email, included.replies.data], ["s@example.test", []]);
   let found; // the service indexes values a moment later
-  for (let tries = 0; found === undefined && tries < 200; tries += 1) {
+  for (let tries = 0; found?.id !== id && tries < 200; tries += 1) {
     found = await desk.tickets.list({ custom_field: ["carrier:DHL"] }).first();
-    if (found === undefined) await new Promise((resolve) => setTimeout(resolve, 100));
+    if (found?.id !== id) await new Promise((resolve) => setTimeout(resolve, 100));
   }
   assert.equal(found?.id, id);
   for (const tag of ["a,b", "c++", "50%", "%41", "R&D", "#1", "a/b", "ü 日本", "*"]) {
