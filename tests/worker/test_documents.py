@@ -74,6 +74,20 @@ def test_finished_documents_are_not_looked_at_again(own_service: Service) -> Non
     assert own_service.in_background(work) == 0
 
 
+def test_a_step_that_comes_after_the_last_one_does_not_begin_again(own_service: Service) -> None:
+    own_service.tenant().key().ticket()
+
+    async def work(state: AppState) -> int:
+        await DocumentRewriter().run(state)
+        # Another process has looked before the end, and now has its turn.
+        now_us = state.clock.now_us()
+        return await state.database.write_in_background(lambda tx: documents._take_step(tx, now_us))
+
+    upgrade(own_service)
+    assert own_service.in_background(work) == 0
+    assert noted(own_service) == DocumentsNote(SHAPE, is_finished=True)
+
+
 def test_the_check_of_the_installation_says_what_is_left(own_service: Service) -> None:
     own_service.tenant()
     own_service.in_background(DocumentRewriter().run)

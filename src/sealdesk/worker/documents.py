@@ -58,7 +58,10 @@ async def _find(tx: Tx) -> DocumentsNote:
 async def _take_step(tx: Tx, now_us: int) -> int:
     if not await tx.try_lock(DOCUMENTS):
         return 0
-    reached = await _rewrite_next(tx, await _find(tx))
+    before = await _find(tx)
+    if before.is_finished:  # by another process, since this one looked: it would begin again
+        return 0
+    reached = await _rewrite_next(tx, before)
     text = msgspec.json.encode(reached).decode()
     await notes.put(tx, DOCUMENTS, text, now_us=now_us, expires_at=None)
     return 1
