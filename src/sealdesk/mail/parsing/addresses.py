@@ -11,7 +11,8 @@ MAX_ADDRESSES = 100  # of one kind
 _MAX_NAME_LENGTH = 255
 _MAX_ADDRESS_LENGTH = 320  # RFC 3696, errata 1690: 64 characters, @ and 255 characters
 _MAX_COMMENT_DEPTH = 20
-_MAX_SEARCHED = 1_000  # characters of a field that is broken
+_MAX_NAME_TOKENS = 10
+_MAX_SEARCHED = 1_000  # characters of a field that is broken, or of a name in quotes
 # An encoded word is one token: mailers leave commas and quotes in it as they are.
 _TOKEN = re.compile(
     r"""(?P<word>=\?[^?\s]{1,60}\?[bqBQ]\?[^?]*\?=)|(?P<quoted>"(?:[^"\\]|\\.){0,255}")"""
@@ -19,7 +20,14 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ADDRESS = re.compile(r'(?:"[^\r\n<>]*"|[^\s<>():;,"@\\]+)@[^\s<>():;,"@\\]+')
-_MAILTO = re.compile("(?:mailto|smtp):", re.IGNORECASE)
+_MAILTO = re.compile(r"(?:mailto|smtp):([^?]*).*", re.IGNORECASE)
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.){0,255}"', re.DOTALL)
+_PART = re.compile(rf"(?:{_QUOTED.pattern}|\S)+", re.DOTALL)
+# Obsolete forms have spaces around the @ and the dots; the dot of `Ann C. ann@…` ends a word.
+_SPACED = re.compile(r"(?<!\s)\s*(@)\s*|(?<![\s.])\s+(\.)\s*|(@[^\s.@]+\.)\s+")
+_AROUND = ("[]", "''", "{}", "«»", "“”")  # e.g. Outlook's `[mailto:…]`
+_BESIDE = " \t'<([{«:;,/|-\u2013\u2014"  # before an address that stands in a text
+_FULL_WIDTH = str.maketrans("\uff1c\uff1e\uff20", "<>@")
 _BETWEEN = r"\s<>()\[\]\"':;,@\\"
 # An address somewhere in what is no list of addresses.
 _SOMEWHERE = re.compile(
@@ -53,14 +61,24 @@ class _Reader:
     def finish(self) -> None:
         """The address ends here."""
         written = "".join(self.phrase).strip()
+        written = written[:_MAX_SEARCHED] if '"' in written else written
         if self.angle is not None:
             angle = "".join(self.angle).strip()
             self._append(angle.rpartition(":")[2] if angle.startswith("@") else angle, written)
-        elif "@" in _unquoted_part(written):
-            self._append(*_bare(written))
+        elif "@" in _QUOTED.sub("", written):
+            for address, name in _bare_addresses(self._behind_comma(written)):
+                self._append(address, name)
         elif written:
             self._append_encoded(written)
         self._begin()
+
+    def _behind_comma(self, written: str) -> str:
+        """A bare address with its words, without those before a comma, which are no name then."""
+        if "," not in self.phrase:
+            return written
+        self.faults.add(Fault.ADDRESS)
+        count = self.phrase[::-1].index(",")
+        return "".join(self.phrase[-count:])[:_MAX_SEARCHED]
 
     def _append_encoded(self, written: str) -> None:
         """A name and an address that some mailers have encoded as one word."""
@@ -70,15 +88,15 @@ class _Reader:
         if found is None:
             self.faults.add(Fault.ADDRESS)
         else:
-            self._append(found[0], name.strip())
+            self._append(found[0], name.strip(' "'))
 
     def _append(self, written: str, name: str) -> None:
         address = clean_line(written)
         address = address if address.startswith('"') else "".join(address.split())
-        address = _MAILTO.sub("", address).lstrip("<")
-        if address.startswith("[") or "[" not in address:  # Outlook's `[mailto:…]`
-            address = address.removeprefix("[").removesuffix("]")
-        if address.startswith("'") and address.endswith("'"):
+        address = _MAILTO.sub(r"\1", address).lstrip("<")
+        if address.endswith("]") and "[" not in address:
+            address = address[:-1]
+        if f"{address[:1]}{address[-1:]}" in _AROUND:
             address = address[1:-1]
         is_valid = len(address) <= _MAX_ADDRESS_LENGTH and _ADDRESS.fullmatch(address)
         if address and not is_valid:
@@ -93,6 +111,7 @@ def read_addresses(field: str, faults: set[Fault]) -> list[Address]:
     reader = _Reader(faults)
     depth = 0
     field = html.unescape(field) if "&lt;" in field else field  # of forms of websites
+    field = field if field.isascii() else field.translate(_FULL_WIDTH)
     for found in _TOKEN.finditer(field):
         mark = found[0]
         if found.lastgroup != "special":
@@ -109,8 +128,11 @@ def read_addresses(field: str, faults: set[Fault]) -> list[Address]:
 
 def _only_address(field: str, faults: set[Fault]) -> list[Address]:
     """The one address in a field that is no list, so that its sender can be answered."""
-    found = set(_SOMEWHERE.findall(decode_words(field, faults)[:_MAX_SEARCHED]))
-    return [Address(each) for each in found if len(found) == 1 and _ADDRESS.fullmatch(each)]
+    text = decode_words(field, faults)[:_MAX_SEARCHED]
+    found = set(_SOMEWHERE.findall(text))
+    if len(found) != 1 or _ADDRESS.fullmatch(address := found.pop()) is None:
+        return []
+    return [Address(address, text.partition(address)[0].partition("<")[0].strip(f'"{_BESIDE}'))]
 
 
 def _take_special(reader: _Reader, mark: str) -> None:
@@ -120,7 +142,12 @@ def _take_special(reader: _Reader, mark: str) -> None:
     elif mark == ">" and is_inside:
         reader.is_closed = True
     elif mark == ":" and not is_inside:
-        reader.phrase = []  # the name of a group
+        if "".join(reader.phrase[-1:]).lower().endswith(("mailto", "smtp")):
+            reader.add(mark)
+        else:
+            reader.phrase = []  # the name of a group
+    elif mark == "," and reader.angle is None and _is_name(reader.phrase):
+        reader.phrase.append(mark)
     elif mark in ",;" and not (mark == "," and is_inside and _is_route(reader)):
         reader.finish()
     elif is_inside:
@@ -132,20 +159,27 @@ def _is_route(reader: _Reader) -> bool:
     return bool(reader.angle) and reader.angle is not None and reader.angle[0].startswith("@")
 
 
-def _unquoted_part(written: str) -> str:
-    """What follows a quoted string, which may contain any character."""
-    return written.rpartition('"')[2] if written.startswith('"') else written
+def _is_name(phrase: list[str]) -> bool:
+    """Whether words begin a name like `Lee, Ann <ann@example.com>`, which should be in quotes."""
+    words = "".join(phrase[:_MAX_NAME_TOKENS])
+    is_without_address = "@" not in words and "=?" not in words
+    return bool(words.strip()) and is_without_address and len(phrase) < _MAX_NAME_TOKENS
 
 
-def _bare(written: str) -> tuple[str, str]:
-    """The address and the name of one without angle brackets."""
-    parts = written.split()
-    # Obsolete forms have spaces around the @ and the dots.
-    is_spaced = len(parts) <= 5 and any(part[0] in "@." or part[-1] in "@." for part in parts)
-    if written.startswith('"') or is_spaced:
-        return written, ""
-    at = next(index for index, part in enumerate(parts) if "@" in part)
-    return parts[at], " ".join(parts[:at])
+def _bare_addresses(written: str) -> list[tuple[str, str]]:
+    """The addresses without angle brackets, each with the words before it, or else behind it."""
+    found: list[str] = []
+    names: list[list[str]] = [[]]
+    written = written if '"' in written else _SPACED.sub(r"\1\2\3", written)
+    for part in _PART.findall(written):
+        if "@" in _QUOTED.sub("", part):
+            found.append(part)
+            names.append([])
+        else:
+            names[-1].append(part)
+    words = [" ".join(each).strip(_BESIDE) for each in names]
+    words = words if any(words[:-1]) else words[1:]
+    return list(zip(found, words, strict=False))
 
 
 def _name(written: str, faults: set[Fault]) -> str:
