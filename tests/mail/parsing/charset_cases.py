@@ -118,6 +118,47 @@ _OTHER_SCRIPTS = {
 }
 
 
+# Other names of charsets, each with a codec that reads the same.
+_NAMES = {
+    "cp874": "x-windows-874 x-mac-thai x-iso-8859-11",
+    "cp1251": "win-1251 microsoft-cp1251 1251 cs-windows-1251 windows-1251http-equivContent-Type",
+    "cp1252": "ansi_x3.110-1983 iso-ir-100 8859-1 ms-ansi csISOLatin1 'iso-8859-1'; iso-8859-1\">",
+    "utf-8": "x-utf-8 utf-8//TRANSLIT utf-8_general_ci 3Dutf-8 charset=utf-8 cp65001 utf-8,latin1",
+    "iso8859-2": "csISOLatin2 iso-ir-101 x-cp28592",
+    "iso8859-7": "csISOLatinGreek",
+    "cp850": "cp-850 dos-850 ibm00850",
+    "mac-latin2": "x-mac-ce x-mac-centraleurroman",
+    "mac-greek": "x-mac-greek",
+    "mac-iceland": "x-mac-icelandic",
+    "koi8-r": "x-cp20866 cskoi8r koi8-unified",
+    "cp1255": "iso-8859-8-i csISOLatinHebrew x-mac-hebrew",
+    "cp949": "ks_c_5601-1987 ks_c_5601-1989 iso-ir-149 x-mac-korean cp51949",
+    "cp932": "x-sjis x-ms-cp932 cp943c x-mac-japanese",
+    "gb18030": "x-gbk x-cp936 gb2312_charset iso-ir-58 x-mac-chinesesimp",
+    "cp950": "x-windows-950 big5-eten x-mac-chinesetrad",
+    "euc_jp": "eucjp-ms cp51932 x-euc-jp",
+    "iso2022_jp": "iso-2022-jp-ms cp50221 x-windows-iso2022jp",
+    "utf-7": "unicode-1-1-utf-7 x-unicode-2-0-utf-7",
+}
+_OF_CODECS = {
+    "cp874": "ฉัน", "cp1251": "Даша", "utf-8": "Dörte", "iso8859-2": "Kůň", "iso8859-7": "Άρης",
+    "cp850": "Größe", "mac-latin2": "Żółw", "mac-greek": "άλφα", "mac-iceland": "Þór",
+    "koi8-r": "Даша", "cp1255": "דג", "cp949": "유리", "cp932": "鉢", "gb18030": "碗",
+    "cp950": "電話", "euc_jp": "鉢", "iso2022_jp": "鉢", "utf-7": "Größe", "cp1252": "Größe",
+}  # fmt: skip
+
+
+def name_cases() -> Iterator[Case]:
+    for codec, names in _NAMES.items():
+        for name in names.split():
+            data = _OF_CODECS[codec].encode(codec)
+            raw = with_header(part(f"text/plain; charset={name}", data, encoding="base64"))
+            yield Case(f"the charset {name}", raw, {"text": _OF_CODECS[codec], "faults": ()})
+    nec = b"\xfc\xe2\xb6\xb6\xad\xa1"
+    raw = with_header(part("text/plain; charset=euc-jp", nec))
+    yield Case("cp51932 that calls itself EUC-JP", raw, {"text": "髙橋①", "faults": ()})
+
+
 def lie_cases() -> Iterator[Case]:
     text = "Grüße aus Köln – 日本語"
     utf8 = text.encode()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sealdesk.mail.parsing.message import parse, parse_strictly
 from sealdesk.mail.parsing.types import Address, ParsedMessage
-from tests.mail.parsing.charset_cases import charset_cases, lie_cases
+from tests.mail.parsing.charset_cases import charset_cases, lie_cases, name_cases
 from tests.mail.parsing.header_cases import header_cases
 from tests.mail.parsing.messages import Case, content_of
 from tests.mail.parsing.report_cases import report_cases
@@ -13,6 +13,7 @@ from tests.mail.parsing.structure_cases import structure_cases
 CASES = [
     *charset_cases(),
     *lie_cases(),
+    *name_cases(),
     *header_cases(),
     *structure_cases(),
     *report_cases(),

@@ -1,10 +1,11 @@
-"""ISO-2022-JP as Shift_JIS, for which Python knows the characters of NEC and IBM too."""
+"""ISO-2022-JP and EUC-JP as Shift_JIS, for which Python knows the characters of NEC and IBM too."""
 
 import re
 
 _ESCAPE = re.compile(rb"\x1b(\$[@B]|\$\([@BDO]|\([BJHI])")
 _TWO_BYTES = (b"$@", b"$B", b"$(@", b"$(B")
 _KATAKANA = b"(I"
+_EUC = re.compile(rb"((?:[\xa1-\xfe]{2})+)|\x8e([\xa1-\xdf])")
 
 
 def iso2022_jp_as_cp932(data: bytes) -> bytes:
@@ -20,6 +21,13 @@ def iso2022_jp_as_cp932(data: bytes) -> bytes:
         at, charset = found.end(), found[1]
     pieces.append(_in_cp932(data[at:], charset))
     return b"".join(pieces)
+
+
+def euc_jp_as_cp932(data: bytes) -> bytes:
+    """The bytes of a text in Shift_JIS; cp51932 is to EUC-JP what cp50220 is to ISO-2022-JP."""
+    return _EUC.sub(
+        lambda found: found[2] or _shifted(bytes(byte & 0x7F for byte in found[1])), data
+    )
 
 
 def _in_cp932(data: bytes, charset: bytes) -> bytes:
