@@ -118,6 +118,20 @@ def test_answers_go_to_reply_to_but_never_to_the_desk() -> None:
     assert answers_to(ParsedMessage(sender=ann, reply_to=nobody), OWN).address == ann.address
 
 
+def test_what_only_delivered_to_names_is_treated_as_an_address_of_the_desk() -> None:
+    sales = Address("sales@other.example", "Sales"), Address("sales+x@other.example")
+    passed = ParsedMessage(delivered_to=sales[:1], sender=sales[0], reply_to=(DORA,))
+    assert author(passed, OWN).address == DORA.address
+    for alias in sales:
+        answered = msgspec.structs.replace(passed, sender=DORA, reply_to=(alias,))
+        assert answers_to(answered, OWN).address == DORA.address
+    # Whoever forwards their own message is its author, and their domain is not that of a website.
+    alone = msgspec.structs.replace(passed, reply_to=())
+    assert author(alone, OWN).address == answers_to(alone, OWN).address == sales[0].address
+    neighbour = msgspec.structs.replace(passed, sender=Address("eve@other.example", "Eve"))
+    assert author(neighbour, OWN).address == "eve@other.example"
+
+
 def test_addresses_of_people_are_read_by_somebody() -> None:
     people = ("noreen@b.example", "nora.reply@b.example", "reply@b.example", "answer.me@b.example")
     assert [each for each in people if is_no_reply(each)] == []
@@ -151,7 +165,7 @@ def test_no_form_of_a_desks_address_becomes_a_participant(desk: Desk, place: str
 
 
 def test_what_forwards_a_message_to_the_desk_is_no_participant(desk: Desk) -> None:
-    names = "sales@acme.test, info@acme.test, bob@example.test"
+    names = "sales@acme.test, info+orders@acme.test, bob@example.test"
     passed = {"Delivered_To": "sales@acme.test", "X_Original_To": "Info@acme.test"}
     desk.get_mail(message(to=names, **passed))
     assert list(desk.tokens(desk.ticket())) == ["ann@example.test", "bob@example.test"]

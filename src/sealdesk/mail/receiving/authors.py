@@ -17,6 +17,7 @@ from sealdesk.resources.representation import email_identity
 # The domain never exists (RFC 6761), so nothing is ever sent to it.
 UNKNOWN_SENDER = "unknown@sender.invalid"
 _MAX_NAME = 255
+_MAX_PASSED = 10  # addresses that forward to each other
 _VIA = re.compile(r"\S ?.*\bvia\b.*\S", re.IGNORECASE)
 # Accounts of programs that pass on what a person has written into a form.
 _PROGRAM = re.compile(
@@ -42,7 +43,7 @@ def author(message: ParsedMessage, own_addresses: Collection[str]) -> FromAddres
     # Exchange writes the names of its directory into From when it cannot resolve them.
     named = _named_instead(message, sender, own_addresses) if sender else message.reply_to
     for each in named:
-        if is_read(each.address) and not is_own(each.address, own_addresses):
+        if is_read(each.address) and not _is_here(message, each.address, own_addresses):
             return _known(each)
     if sender is None or not can_receive(sender.address):
         return FromAddress(UNKNOWN_SENDER, name_of(sender), False)
@@ -55,8 +56,8 @@ def answers_to(message: ParsedMessage, own_addresses: Collection[str]) -> FromAd
     Not to the list that has passed the message on, where others would read it.
     """
     for each in message.reply_to:
-        is_own_or_list = is_own(each.address, own_addresses) or _is_list(message, each.address)
-        if is_read(each.address) and not is_own_or_list:
+        is_here = _is_here(message, each.address, own_addresses)
+        if is_read(each.address) and not (is_here or _is_list(message, each.address)):
             return _known(each)
     return author(message, own_addresses)
 
@@ -75,7 +76,7 @@ def _named_instead(
             for each in named
             if each.address.lower() not in known and not _is_list(message, each.address)
         )
-    elif is_own(sender.address, own_addresses) or not is_read(sender.address):
+    elif _is_here(message, sender.address, own_addresses) or not is_read(sender.address):
         yield from (*(message.original_from if message.is_of_list else ()), *message.reply_to)
     else:
         yield from (each for each in message.reply_to if _is_of_form(sender, each, own_addresses))
@@ -104,6 +105,19 @@ def _is_of_form(sender: Address, author: Address, own_addresses: Collection[str]
     own_domains = {each.rpartition("@")[2] for each in own_addresses}
     is_elsewhere = email_identity(author.address).rpartition("@")[2] not in own_domains
     return domain in own_domains and is_elsewhere and author.name != sender.name
+
+
+def _is_here(message: ParsedMessage, address: str, own_addresses: Collection[str]) -> bool:
+    """Whether mail to an address comes to the desk, although nobody may have configured it."""
+    return is_own(address, own_addresses) or has_passed(message, address)
+
+
+def has_passed(message: ParsedMessage, address: str) -> bool:
+    """Whether a message came through an address, which would forward answers to the desk too."""
+    passed = {
+        form for each in message.delivered_to[:_MAX_PASSED] for form in forms_of(each.address)
+    }
+    return not passed.isdisjoint(forms_of(address))
 
 
 def is_own(address: str, own_addresses: Collection[str]) -> bool:

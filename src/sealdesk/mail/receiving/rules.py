@@ -327,8 +327,7 @@ def new_participants(case: Case) -> list[tuple[str, str | None]]:
     What has forwarded the message here, such as an alias that nobody configured, would do so again.
     """
     message = case.incoming.message
-    passed = {email_identity(each.address) for each in message.delivered_to}
-    people = (each for each in people_of(message) if email_identity(each.address) not in passed)
+    people = (each for each in people_of(message) if not authors.has_passed(message, each.address))
     answered = case.origin.answers_to
     sender = [(answered.address, answered.name)] if answered.is_known else []
     found = [*sender, *((each.address, authors.name_of(each)) for each in people)]
