@@ -206,6 +206,17 @@ def test_an_address_is_shown_as_it_was_given_and_its_case_may_change(key: Key) -
     assert (after["email"], after["version"]) == ("maria@example.TEST", 2)
 
 
+@pytest.mark.parametrize("blank", ["", " \n", "\u200b", "\u3164", "\U0001d159"])
+def test_a_text_that_nobody_can_see_is_none(key: Key, blank: str) -> None:
+    unseen = dict.fromkeys(("name", "company", "phone"), blank) | {"other_phones": [blank or " "]}
+    created = key.post(CUSTOMERS, {"email": "a@example.test", **unseen}).json()["data"]
+    seen = {"name": "A", "company": "B", "phone": "1", "other_phones": ["2"]}
+    patched(key, created, **seen)
+    for customer in (created, patched(key, created, **unseen)):
+        shown = [customer[name] for name in ("name", "company", "phone", "other_phones")]
+        assert shown == [None, None, None, []]
+
+
 def test_a_former_address_can_be_used_again(key: Key) -> None:
     customer = key.customer("old@example.test")
     patched(key, customer, email="new@example.test")

@@ -1,6 +1,6 @@
 """What a change does to a customer, and how a customer is shown; no IO."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
@@ -20,6 +20,8 @@ from sealdesk.resources.identity import is_visible
 
 # Events name each of these that a change alters.
 _CHANGEABLE = CustomerChange.__struct_fields__
+# What people see of a customer beside the address.
+_TEXTS = ("name", "company", "phone")
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 to_response = representation.response_builder(CustomerResponse)
@@ -29,8 +31,8 @@ to_json = representation.response_encoder(CustomerResponse)
 def new_customer(new: NewCustomer, *, tenant_id: str, customer_id: str, now_us: int) -> Customer:
     """The first version of a customer."""
     fields = msgspec.structs.asdict(new)
-    fields |= {"name": _shown(new.name), "metadata": new.metadata or {}}
-    fields |= distinct(new.email, new.phone, new.other_emails, new.other_phones)
+    fields |= _shown(fields) | {"metadata": new.metadata or {}}
+    fields |= distinct(new.email, fields["phone"], new.other_emails, new.other_phones)
     return Customer(
         **fields,
         tenant_id=tenant_id,
@@ -44,8 +46,7 @@ def new_customer(new: NewCustomer, *, tenant_id: str, customer_id: str, now_us: 
 def apply_change(customer: Customer, change: CustomerChange, now_us: int) -> Customer:
     """The customer after a change; the same object when nothing differs."""
     fields = merge_patch.given_fields(change)
-    if "name" in fields:
-        fields["name"] = _shown(fields["name"])
+    fields |= _shown(fields)
     if "metadata" in fields:
         fields["metadata"] = merge_patch.merge(customer.metadata, fields["metadata"])
     email, phone = fields.get("email", customer.email), fields.get("phone", customer.phone)
@@ -79,13 +80,14 @@ def distinct(
     emails = {representation.email_identity(email): email}
     for each in other_emails or ():
         emails.setdefault(representation.email_identity(each), each)
-    phones = dict.fromkeys((phone, *(other_phones or ())))
+    phones = dict.fromkeys((phone, *filter(is_visible, other_phones or ())))
     return {"other_emails": (*emails.values(),)[1:], "other_phones": (*phones,)[1:]}
 
 
-def _shown(name: str | None) -> str | None:
-    """A name as it is stored: one that nobody can see is none."""
-    return name if name is not None and is_visible(name) else None
+def _shown(fields: Mapping[str, Any]) -> dict[str, str | None]:
+    """The texts of these fields as they are stored: one that nobody can see is none."""
+    texts = {name: fields[name] for name in _TEXTS if name in fields}
+    return {name: text if text and is_visible(text) else None for name, text in texts.items()}
 
 
 def reference(customer: Customer) -> bytes:

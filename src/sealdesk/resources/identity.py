@@ -10,10 +10,10 @@ _FORMAT = (
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
 )
 # Others without a picture: combining grapheme joiner, Hangul fillers, Khmer inherent vowels,
-# Mongolian and other variation selectors, blank Braille.
+# Mongolian and other variation selectors, blank Braille, the null notehead.
 _FILLERS = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
-    "\U000e0100-\U000e01ef"
+    "\U0001d159\U000e0100-\U000e01ef"
 )
 _INVISIBLE = re.compile(f"[{_FORMAT}{_FILLERS}]")
 _VISIBLE = re.compile(rf"[^\s\x00-\x1f\x7f-\x9f{_FORMAT}{_FILLERS}]")
