@@ -65,6 +65,7 @@ def test_a_report_counts_a_part_of_the_tickets(desk: TeamDesk) -> None:
         f"key_id={desk.key.id}": 3,
         "key_id=none": 0,
         "custom_field=carrier:Own_van": 1,
+        "custom_field=carrier:own_VAN%20": 1,
         "custom_field=carrier:DHL": 0,
     }.items():
         found = report(desk.key, f"?period=month&{part}")

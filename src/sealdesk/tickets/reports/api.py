@@ -6,6 +6,7 @@ from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 from sealdesk.clock import iso
+from sealdesk.db.engine import Tx
 from sealdesk.errors import BadRequest
 from sealdesk.errors.requests import INVALID_PARAMETER
 from sealdesk.resources.identity import identity
@@ -95,6 +96,8 @@ async def get_report(request: Request) -> Response:
     ticket counts for the team and agent that it has now. Merged tickets count nowhere."""
     zone = await making.read_zone(request)
     wanted = _read(query.parse(request.query, _PARAMS), request.now_us, zone)
+    if wanted.dimension.startswith(FIELD):
+        wanted = wanted._replace(value=await request.fetch(_find_choice, wanted))
     report = await making.make(
         request.state.database, request.caller.tenant_id, wanted, zone, request.now_us
     )
@@ -124,6 +127,13 @@ def _stored(name: str, value: str) -> str:
     if name == "tag":
         return identity(value)
     return "" if value == _NOBODY else value
+
+
+async def _find_choice(tx: Tx, tenant_id: str, wanted: Query) -> str:
+    """The choice as the desk spells it, by which tickets are counted."""
+    fields = await dimensions.list_fields(tx, tenant_id)
+    choices = {each.dimension: each.choices for each in fields}.get(wanted.dimension, {})
+    return choices.get(identity(wanted.value), wanted.value)
 
 
 def _period(values: Mapping[str, Any], now_us: int, zone: ZoneInfo) -> periods.Period:
