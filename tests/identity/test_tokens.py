@@ -12,7 +12,7 @@ import pytest
 
 from sealdesk import ids
 from sealdesk.routes import ROUTES
-from tests.support.client import Person
+from tests.support.client import Key, Person
 from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 
@@ -220,6 +220,11 @@ def test_without_a_bearer_token_a_log_in_is_required(
     response = Person(service, "").call("GET", ME, headers=headers)
     assert (response.status_code, response.json()["code"]) == (401, "jwt_required")
     assert response.headers["www-authenticate"] == "Bearer"
+
+
+def test_a_signed_request_is_told_that_no_signature_is_accepted(key: Key) -> None:
+    for path in (ME, "/api/v1/api-keys"):
+        assert "Signed requests are never accepted" in key.get(path).json()["detail"]
 
 
 def test_cookie_is_not_accepted_by_the_api(service: Service, real: Real) -> None:

@@ -335,6 +335,12 @@ def test_truncated_request_leaves_nothing_behind(connect: Connect, part: bytes) 
         b"GET /healthz HTTP/1.1\r\nhost: t\r\nhost: t\r\n\r\n",
         b"GET /healthz HTTP/1.1\r\nHost: t\r\nhOST: other\r\n\r\n",
         b"GET /healthz HTTP/1.0\r\nhost: t\r\nhost: other\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nhost: a b\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nhost: a/b\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nhost: user@a\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nhost: a:80:80\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nhost: [::1\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nhost: caf\xc3\xa9\r\n\r\n",
     ],
 )
 def test_malformed_request_gets_400_and_the_connection_closes(

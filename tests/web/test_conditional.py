@@ -118,6 +118,11 @@ def test_if_match_with_another_tag_is_412_and_changes_nothing(key: Key, header: 
         '"1.1--gzip"',
         '"1.1;gzip"',
         'W/"1.1-deflate"',
+        '"1.1-gzip-gzip"',
+        '"1.1/br"',
+        '"1.1+gzip"',
+        '"1.1:zstd"',
+        '"1.1;gz"',
     ],
 )
 def test_a_weak_tag_in_if_match_is_compared_weakly_which_the_response_says(

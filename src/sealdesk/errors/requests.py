@@ -17,6 +17,9 @@ LOWER_CASE_METHOD = MALFORMED_REQUEST.variant(
     "The method %(method)s is not in upper case: send %(upper)s."
 )
 NOT_ONE_HOST = MALFORMED_REQUEST.variant("A request of HTTP/1.1 has exactly one Host header.")
+INVALID_HOST = MALFORMED_REQUEST.variant(
+    "The Host header must be a name or an address with a port, such as desk.example.com:8000."
+)
 FORM_HOLDS_NUL = MALFORMED_REQUEST.variant("The form or the address holds U+0000.")
 
 MALFORMED_JSON = ProblemType(

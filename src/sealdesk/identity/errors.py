@@ -17,6 +17,10 @@ JWT_REQUIRED = ProblemType(
     remedy="Log in with POST /api/v1/auth/login and send Authorization: Bearer and the token.",
     headers=_BEARER,
 )
+SIGNATURE_NOT_ACCEPTED = JWT_REQUIRED.variant(
+    "Signed requests are never accepted here, whatever the key may do. Log in with POST"
+    " /api/v1/auth/login and send Authorization: Bearer …"
+)
 SESSION_REQUIRED = JWT_REQUIRED.variant("Log in.")
 NOT_A_BEARER_TOKEN = JWT_REQUIRED.variant("Authorization must be Bearer and an access token.")
 

@@ -8,6 +8,7 @@ import httptools
 from sealdesk.errors import ApiError, BadRequest, HeadersTooLarge, UnknownTransferCoding
 from sealdesk.errors.requests import (
     HEADERS_TOO_LARGE,
+    INVALID_HOST,
     LOWER_CASE_METHOD,
     MALFORMED_REQUEST,
     NOT_ONE_HOST,
@@ -18,6 +19,8 @@ from sealdesk.web.request import Header
 MAX_HEADER_BYTES = 16 * 1024
 MAX_HEADERS = 100
 _METHOD = re.compile(rb"([A-Za-z]{3,7}) ")
+# A name or address and a port, in the characters of RFC 3986 section 3.2.2.
+_HOST = re.compile(rb"(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?[ \t]*", re.ASCII)
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _VERSIONS = ("1.0", "1.1")
 _LENGTH_DIGITS = 19  # more than any length that fits into 64 bits
@@ -31,8 +34,11 @@ def find_fault(target: bytes, headers: Sequence[Header], version: str) -> ApiErr
     if version not in _VERSIONS:
         return BadRequest(MALFORMED_REQUEST)
     names = [name for name, _ in headers]
-    if names.count(b"host") != 1 and (version == "1.1" or b"host" in names):
+    hosts = [value for name, value in headers if name == b"host"]
+    if len(hosts) != 1 and (version == "1.1" or hosts):
         return BadRequest(NOT_ONE_HOST)  # section 3.2
+    if hosts and _HOST.fullmatch(hosts[0]) is None:
+        return BadRequest(INVALID_HOST)  # the same section
     if b"transfer-encoding" in names:
         return _find_coding_fault(headers, version)
     if b"content-length" in names and len(dict(headers)[b"content-length"]) > _LENGTH_DIGITS:

@@ -10,7 +10,7 @@ _ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 # Empty elements of a list count for nothing (RFC 9110 section 5.6.1).
 _TAG_LIST = re.compile(rf"\*|(?:,[ \t]*)*(?:{_ENTITY_TAG}[ \t]*(?:(?:,[ \t]*)+|\Z))+")
 _WEAK = b"if-match: a weak ETag was compared as if it were strong"
-_SUFFIX = re.compile(r'(?:--?|;)(?:gzip|br|deflate|zstd)"$')
+_SUFFIX = re.compile(r'(?:[-;:+/]{1,2}(?:x-gzip|gzip|gz|br|deflate|zstd|dcb|dcz))+"$')
 _TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
 
@@ -36,7 +36,8 @@ def refuse_if_match(request: Request) -> None:
 def as_we_send_it(tag: str) -> str:
     """The entity tag that a proxy has changed when it compressed the response.
 
-    nginx and others put W/ before it, Apache's mod_deflate, mod_brotli and Jetty a suffix into it.
+    nginx and others put W/ before it, Apache's mod_deflate, mod_brotli and Jetty a suffix into it;
+    two proxies in a row do so twice. Our own have none of these signs.
     """
     return _SUFFIX.sub('"', tag.removeprefix("W/"))
 

@@ -5,7 +5,13 @@ from typing import Any
 
 from sealdesk.errors import Unauthorized
 from sealdesk.identity import rules
-from sealdesk.identity.errors import FOREIGN_TOKEN, JWT_REQUIRED, NOT_A_BEARER_TOKEN, TOKEN_EXPIRED
+from sealdesk.identity.errors import (
+    FOREIGN_TOKEN,
+    JWT_REQUIRED,
+    NOT_A_BEARER_TOKEN,
+    SIGNATURE_NOT_ACCEPTED,
+    TOKEN_EXPIRED,
+)
 from sealdesk.identity.types import Token, User
 from sealdesk.web.request import Request
 
@@ -29,7 +35,8 @@ def read(request: Request) -> Token:
     """The bearer token of a request. Raises Unauthorized unless it is valid."""
     header = request.headers.get(b"authorization")
     if header is None or request.is_repeated(b"authorization"):
-        raise Unauthorized(JWT_REQUIRED)
+        is_signed = b"x-api-key" in request.headers
+        raise Unauthorized(SIGNATURE_NOT_ACCEPTED if is_signed else JWT_REQUIRED)
     scheme, _, text = header.decode("latin-1").strip(" \t").partition(" ")
     if scheme.lower() != "bearer":
         raise Unauthorized(NOT_A_BEARER_TOKEN)
