@@ -123,6 +123,31 @@ _ATTRIBUTIONS = (
     " ---- On Tue, 24 Nov 2026 09:14:00 +0100 help@shop.example wrote ----",
     "On Tuesday, November 24,\n2026 at 9:14 AM Shop Help <help@shop.example> wrote:",
 )
+# Those without an address, of which each says when and who, and most with a verb.
+_WITHOUT_ADDRESS = (
+    "Shop Help wrote on 24.11.2026 09:14:",
+    "On 11/24/26 9:14 AM, Shop Help wrote:",
+    "Op 24 nov. 2026 om 09:14 heeft Shop Help het volgende geschreven:",
+    "24 nov. 2026 kl. 09:14 skrev Shop Help:",
+    "W dniu 24.11.2026 o 09:14, Shop Help pisze:",
+    "Wiadomość napisana przez Shop Help w dniu 24 lis 2026, o godz. 09:14:",
+    "No dia 24/11/2026, às 09:14, Shop Help escreveu:",
+    "24.11.2026 09:14, Shop Help пишет:",
+    "Вторник, 24 ноября 2026, 9:14 +03:00 от Shop Help:",
+    "Shop Help kirjoitti 24.11.2026 kello 9.14:",
+    "2026/11/24 9:14、Shop Helpのメール:",
+    "2026年11月24日 9:14、Shop Helpさんのメール:",
+    "2026/11/24 9:14、Shop Help さんが書きました:",
+    "2026. 11. 24. 오전 9:14, Shop Help 작성:",
+    "在 2026/11/24 9:14, Shop Help 写道:",
+    "24.11.2026 09:14 tarihinde Shop Help yazdı:",
+    "Στις 24/11/26 09:14, ο/η Shop Help έγραψε:",
+    "في الثلاثاء، 24 نوفمبر 2026 في 9:14 ص تمت كتابة ما يلي بواسطة Shop Help:",
+    "בתאריך יום ג׳, 24 בנוב׳ 2026, 9:14, מאת Shop Help:",
+    "---- On Tue, 24 Nov 2026 09:14:00 +0100 Shop Help wrote ----",
+    "Dne 24. 11. 2026 v 9:14 Shop Help napsal(a):",
+    "Pe mar., 24 nov. 2026, 09:14 Ann a scris:",
+)
 # The names of From, Sent, To and Subject in Outlook.
 _OUTLOOK_FIELDS = (
     ("From", "Sent", "To", "Subject"), ("Von", "Gesendet", "An", "Betreff"),
@@ -161,6 +186,23 @@ def test_an_attribution_above_a_quote_needs_no_address() -> None:
         and fold(f"My answer is 42.\n\n{bare}\n> Dear customer")[0] != "My answer is 42."
     ]
     assert kept == []
+
+
+def test_an_attribution_that_says_when_and_who_needs_neither_address_nor_quote_marks() -> None:
+    texts = [f"{each}\n{old}" for each in _WITHOUT_ADDRESS for old in ("> Dear", "\nDear\n\nold")]
+    kept = [each for each in texts if fold(f"My answer is 42.\n\n{each}")[0] != "My answer is 42."]
+    assert kept == []
+    assert fold("Yes.\n\nShop Help wrote:\n> old")[0] == "Yes."
+
+
+def test_what_the_author_says_of_a_dated_message_is_shown() -> None:
+    for sentence in (
+        "In your mail of 24.11.2026 09:14 you wrote:", "Mail vom 24.11.2026 09:14, Sie schrieben:",
+        "Dans le mail du 24/11/2026 à 09:14 vous a écrit :", "Log 24.11.2026 09:14, Shop Help:",
+        "--- 24.11.2026 09:14 ---", "24.11.2026 09:14, the lamp broke:", "Shop Help wrote:",
+    ):  # fmt: skip
+        text = f"Hello,\n\n{sentence}\nit is sent.\n\nIt is not."
+        assert fold(text) == (text, "")
 
 
 def test_a_sentence_with_a_time_stays_above_a_quote() -> None:

@@ -11,6 +11,7 @@ _ADDRESS = re.compile(r"[^\s<>@:()\[\]]{1,64}@[^\s<>@:()\[\]]{1,255}")
 _IN_BRACKETS = re.compile(r"[<\[(](?:mailto:)?[^\s<>@]{1,64}@[^\s<>@]{1,255}[>\])]")
 _TIME = re.compile(r"(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
 _YEAR = re.compile(r"(?<!\d)(?:19|20|25)\d\d(?!\d)")  # 25: the calendar of Thailand
+_SHORT_DATE = re.compile(r"(?<!\d)\d{1,2}([./-])\d{1,2}\1\d\d(?!\d)")
 # Invisible marks that mailers put around names and addresses between texts of two directions.
 _MARKS = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _COLONS = (":", "：")
@@ -22,18 +23,28 @@ def _phrases(text: str) -> frozenset[str]:
 
 _BEGINNINGS = ("on ", "am ", "le ", "el ", "il ", "op ", "den ", "em ")
 _QUOTING = ("quoting ", "zitat von ", "citando ", "citat från ", "citerar ")  # Horde's
-# Where there is no verb: in Russian, Japanese and Hebrew.
+# Where there is no verb: in Hebrew, Japanese and Russian.
+_NAMES_AFTER_TIME = re.compile(
+    r"בתאריך .{0,40}\d:\d\d,? מאת .{1,60}:"
+    r"|\d{4}[年/]\d{1,2}[月/]\d{1,2}日? \d{1,2}:\d\d、.{1,60}のメール[:：]"
+    r"|.{0,40}\d:\d\d (?:[+-]\d\d:\d\d )?от \S+(?: \S+){0,3}:"
+)
 _TIME_AND_NAME = re.compile(
     r".{0,40}\d[:.]\d\d(?: ?[ap]m)?, \S+(?: \S+){0,3}[:：]"
     r"|\d{4}年\d{1,2}月\d{1,2}日.{0,12}\d:\d\d \S+(?: \S+){0,3}[:：]"
-    r"|בתאריך .{0,40}\d:\d\d מאת .{1,60}:"
 )
 _WRITES = " writes:"  # Emacs, without a time
 _VERBS = _phrases("""
     wrote, schrieb, a écrit, escribió, ha scritto, schreef, skrev, escreveu, napisał, pisze, napsal,
     napísal, написал, пишет, пише, написав, kirjoitti, írta, yazdı, έγραψε, כתב, كتب, 写道, 寫道,
-    작성, viết, menulis, เขียน, a scris, napisao, napisal, rašė, rakstīja, kirjutas, skrifaði,
-    va escriure
+    작성, 書きました, viết, menulis, เขียน, a scris, napisao, napisal, rašė, rakstīja, kirjutas,
+    skrifaði, va escriure, het volgende geschreven, napisana przez, تمت كتابة ما يلي
+""")
+# Who wrote is somebody whom the author speaks of, and does not quote.
+_PRONOUNS = _phrases("""
+    i, you, he, she, we, they, ich, sie, er, wir, ihr, tu, vous, nous, elle, yo, usted, ustedes,
+    ella, io, lei, lui, voi, eu, você, ela, ik, jij, hij, jag, du, han, hon, jeg, hun, ja, pan,
+    pani, ty, вы, ты, он, она, мы
 """)
 # In the languages of the first eight verbs, in lower case.
 _DAYS = _phrases("""
@@ -47,7 +58,7 @@ _DAYS = _phrases("""
 _WORD = re.compile(r"[^\W\d_]+")
 _MAX_ATTRIBUTION_LINES = 3
 _MAX_ATTRIBUTION_LENGTH = 400
-_MAX_NAME_LENGTH = 60
+_MAX_NAME_LENGTH, _MAX_NAME_WORDS = 60, 4
 
 _FIELD = re.compile(r"\*{0,2}([^\W\d_][^\d:：*<>@]{0,24}?)\*{0,2}[ \xa0]?[:：]\*{0,2}[ \xa0]*(.*)")
 # The first field of a copied header, for senders that are shown without their address.
@@ -76,7 +87,7 @@ _ORIGINAL = _phrases("""
     oprindelig meddelelse, ursprungligt meddelande, opprinnelig melding, oryginalna wiadomość,
     wiadomość oryginalna, původní zpráva, alkuperäinen viesti, исходное сообщение, eredeti üzenet,
     özgün ileti, - original -, 元のメッセージ, 原始邮件, 郵件原件, 원본 메시지,
-    original appointment, original-nachricht
+    original appointment, original-nachricht, originalmeddelande, oprindelig besked
 """)
 _FORWARDED = ("forwarded message", "weitergeleitete nachricht", "message transféré")
 _SEPARATOR = re.compile(r"[-_=*](?:[ ]?[-_=*]){2,}")
@@ -309,8 +320,16 @@ def _is_attribution(joined: str) -> bool:
         return True
     if _is_ruled(joined):
         is_timed = None not in (_TIME.search(joined), _YEAR.search(joined))
-        return _ADDRESS.search(joined) is not None and (is_timed or _has_verb(joined))
-    return _begins_as_one(joined) and _has_verb(joined) and _has_digit(joined)
+        return (_ADDRESS.search(joined) is not None) + is_timed + _has_verb(joined) >= 2
+    if not _has_verb(joined):
+        return _YEAR.search(joined) is not None and bool(_NAMES_AFTER_TIME.fullmatch(joined))
+    return (_begins_as_one(joined) and _has_digit(joined)) or _is_dated(joined)
+
+
+def _is_dated(joined: str) -> bool:
+    """Whether a sentence says to the minute when somebody wrote who is named."""
+    is_timed = _TIME.search(joined) and (_YEAR.search(joined) or _SHORT_DATE.search(joined))
+    return bool(is_timed) and _PRONOUNS.isdisjoint(_WORD.findall(joined))
 
 
 def _names_sender_and_time(joined: str) -> bool:
@@ -356,6 +375,8 @@ def _start_of_quote(lines: list[str], end: int) -> int:
 
 def _with_attribution(lines: list[str], start: int) -> int:
     """The line where the attribution of the quote at `start` begins, or that of the quote."""
+    if start > 0 and _is_name_with_verb(lines[start - 1]):
+        return start - 1
     for count in range(1, _MAX_ATTRIBUTION_LINES + 1):
         at = start - count
         joined = _joined(lines, at, count) if at >= 0 else ""
@@ -367,6 +388,14 @@ def _with_attribution(lines: list[str], start: int) -> int:
         ):
             return at - _begins_a_line_above(lines, at)
     return start
+
+
+def _is_name_with_verb(line: str) -> bool:
+    """Whether it is `Ann Lee wrote:`, which alone may be a sentence of the author."""
+    plain = line[:_MAX_ATTRIBUTION_LENGTH].strip().rstrip(" :：")
+    verb = next((verb for verb in _VERBS if plain.endswith(f" {verb}")), "")
+    words = plain.removesuffix(verb).split() if verb else []
+    return 1 < len(words) <= _MAX_NAME_WORDS and all(word[0].isupper() for word in words)
 
 
 def _is_begun(lines: list[str], at: int, count: int) -> bool:
