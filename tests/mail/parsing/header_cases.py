@@ -256,7 +256,8 @@ _OF_ABSENCE = (
     "(Auto-reply) bowl", "الرد التلقائي: وعاء", "Annual leave: Re: bowl", "I am away: Re: bowl",
     "Frånvarande: skål", "Fraværende: skål", "Not in the office: bowl", "Ferien: Re: Schale",
     "Réponse auto: bol", "Réponse d'absence : bol", "休暇のお知らせ: 鉢", "Parental leave Re: bowl",
-    "Automatische Empfangsbestätigung: Schale",
+    "Automatische Empfangsbestätigung: Schale", "Autom. Antwort: Schale", "[OOO] Bowl",
+    "不在応答: 鉢", "Jawaban otomatis: mangkuk", "Auto-Reply - bowl",
 )  # fmt: skip
 _OF_PEOPLE = (
     "Re: Automatic reply: bowl", "AW: Automatische Antwort: Schale", "Auto reply does not work",
@@ -269,6 +270,7 @@ _OF_PEOPLE = (
     "[EXTERNAL] Re: bowl", "[EXT] Out of stock", "Out of office furniture?", "부재중 택배 문의",
     "Poza biurem nie działa lampa", "Autosvar virker ikke", "不在票が入っていました",
     "Ferien: Haus gesucht", "Annual leave", "Not in the box", "Empfangsbestätigung fehlt",
+    "Autosvar-knappen virker ikke",
     "Re: Ann Lee is out of the office.", "Poissa kulhosta", "Vacation message in my shop",
 )  # fmt: skip
 _OF_PROGRAMS = (
@@ -277,7 +279,8 @@ _OF_PROGRAMS = (
     "X-POST-MessageClass: 9; Autoresponder", "Auto-Submitted: auto-replied",
     "X-Auto-Reply: yes", "X-Precedence: auto_reply", "Preference: auto_reply",
     "X-Auto-Submitted: auto-replied", "X-Auto-Response: yes", "X-Out-Of-Office: 1",
-    "X-Autoresponder-Version: 2", "X-Zoho-AutoReply: yes",
+    "Auto-Submitted: (rfc3834) auto-replied", "Auto-Submitted: auto_reply; x=y",
+    'Auto-Submitted: "Auto-Replied"', "X-Autoresponder-Version: 2", "X-Zoho-AutoReply: yes",
 )  # fmt: skip
 _SPAM = {
     "X-Spam-Flag: YES": True,

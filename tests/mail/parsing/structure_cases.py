@@ -242,6 +242,7 @@ def _encoding_cases() -> Iterator[Case]:
     for body, text in (
         ("te=78t=21", "text!"), ("te=\r\nxt!", "text!"), ("te=ZZxt", "te=ZZxt"), ("text=", "text"),
         ("gr=c3=bc=c3=9fe", "grüße"), ("a=3D1", "a=1"), ("text=\r\n", "text"),
+        ("te= \t\r\nxt!", "text!"),
         ("a=20\r\nb", "a \nb"),
     ):  # fmt: skip
         yield _case(f"quoted-printable {body!r}", coded("quoted-printable", body), text)

@@ -7,12 +7,12 @@ _TAG = r"(?:\W{0,3}ext(?:ern(?:al|e|o)?)?\b\W{1,4})?"
 _ANSWER_PREFIX = r"(?:re|aw|sv|vs|fwd?|antw|odp)\s*[:：]"
 # What follows such words where a program wrote them; a person's sentence goes on otherwise.
 _AFTER = (
-    r"(?=\W*$|\s*[:：\])\-–—(.,!/|\"„«]|\s+(?:(?:re|aw|sv|from|to|von|zu|until|till|through|today"
+    r"(?=\W*$|\s*[:：\])(.,!/|\"„«]|\s*[\-–—](?!\w)|\s+(?:(?:re|aw|sv|from|to|von|zu|until|till|through|today"
     r"|this|auto\w*|reply|response|message|notifi\w*|notice|alert|bis|tot|hasta|fino|até|jusqu\w*"
     r"|до|auf (?:ihre|deine)|à votre|a su|al tuo|alla (?:tua|sua))\b|auf\s*:|\w{1,12}\.? \d|\d))"
 )
 _NOTICES = (
-    r"auto(?:matic|mated|matische|matisch)?[ -]?"
+    r"auto(?:matic|mated|matische|matisch|m\.)?[ -]?"
     r"(?:reply|response|antwort|antwoord|reactie|beantwoording|rückmeldung|abwesenheits\w+"
     r"|(?:eingangs|empfangs)bestätigung)"
     r"|auto-?(?:svar|odpowiedź|matiskt svar|matisk svar)|abwesenheits\w+"
@@ -26,9 +26,10 @@ _NOTICES = (
     r"|автоматический ответ|автоответ|автоматична відповідь|автоматичен отговор"
     r"|automaattinen vastaus|otomatik yanıt|automatski odgovor|automatsko odgovaranje"
     r"|resposta automàtica|samodejni odgovor|automatinis atsakymas|automātisk[āa] atbilde"
-    r"|automaatvastus|trả lời tự động|tự động trả lời|balasan otomatis|jawapan automatik"
+    r"|automaatvastus|trả lời tự động|tự động trả lời|(?:balasan|jawaban) otomatis"
+    r"|jawapan automatik"
     r"|sjálfvirkt svar|ตอบกลับอัตโนมัติ|स्वचालित उत्तर|(?:休假|外出时)?自动(?:回复|答复)"
-    r"|(?:外出時|不在時)?自動(?:返信|応答|回覆)|(?:不在|休暇)(?:通知|のお知らせ)"
+    r"|(?:外出時|不在時)?自動(?:返信|応答|回覆)|(?:不在|休暇)(?:通知|応答|のお知らせ)"
     r"|자동 ?(?:회신|응답)|부재 ?중 ?(?:자동 ?응답|메시지|알림)"
     r"|(?:ال)?رد (?:ال)?تلقائي|מענה אוטומטי|תשובה אוטומטית"
 )
@@ -64,7 +65,7 @@ _HOLIDAY = (
 _OF_PROGRAM = re.compile(
     rf"{_TAG}(?:[\[(]?(?:{_NOTICES}){_AFTER}|{_SELF}(?:{_AWAY}){_AFTER}"
     rf"|{_SELF}(?:{_ABSENT})\s*(?:$|[:：])|{_SELF}(?:{_ON_HOLIDAY})\W*(?:$|{_ANSWER_PREFIX})"
-    rf"|{_SELF}(?:{_HOLIDAY})\W{{1,3}}{_ANSWER_PREFIX}"
+    rf"|\[ooo\]|{_SELF}(?:{_HOLIDAY})\W{{1,3}}{_ANSWER_PREFIX}"
     # Of Sieve and Notes: `Auto: Re: …`, `Ann Lee is out of the office.`
     rf"|auto\s*:\s*+(?={_ANSWER_PREFIX}|.*\bis out\b|.*\bout of (?:the )?office)"
     r"|(?:\w[\w.-]* ){1,4}is (?:currently )?out of the office\.?\s*(?:$|\())",

@@ -1,5 +1,7 @@
 """Whether a program sent a message, and whether a filter takes it for spam."""
 
+import re
+
 from sealdesk.mail.parsing.absences import is_of_absence
 from sealdesk.mail.parsing.headers import Headers
 
@@ -16,6 +18,8 @@ _ANSWER_VALUES = {
     "x-post-messageclass": "9; autoresponder",
 }
 _DAEMONS = ("mailerdaemon", "maildaemon", "postmaster", "maildeliverysystem", "mmdf")
+_COMMENT = re.compile(r"\([^()]{0,200}\)")
+_BETWEEN_WORDS = str.maketrans("", "", "-_ \"'")  # auto-replied, auto_reply, "Auto Replied"
 _NO = ("", "no", "false", "none", "0")
 
 
@@ -40,9 +44,9 @@ def is_by_program(headers: Headers, content_type: str, sender: str | None, subje
 
     A person's message may carry the marks of lists, and ask that nobody answers automatically.
     """
-    submitted = _word(headers, "auto-submitted")
+    submitted = _COMMENT.sub("", headers.first("auto-submitted")).translate(_BETWEEN_WORDS).lower()
     return (
-        submitted.startswith(("auto-replied", "auto-notified"))
+        submitted.startswith(("autorepl", "autonotif"))
         or content_type == "multipart/report"
         or _has_empty_path(headers)
         or any(_word(headers, name) not in _NO for name in _ANSWER_FIELDS)

@@ -31,6 +31,7 @@ _BETWEEN_WORDS = str.maketrans("", "", " \t-_/\"'")
 _BEGIN = re.compile(r"^begin(?:-base64)? [0-7]{3,4} (\S[^\r\n]{0,254})$", re.MULTILINE)
 _BASE64_LINE = re.compile(rb"[A-Za-z0-9+/]*={0,2}")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_PADDED_BREAK = re.compile(rb"=[ \t]+(?=\r?\n)")  # RFC 2045, 6.7 (3)
 _MAX_FILES = 20  # within one text
 
 
@@ -43,7 +44,8 @@ def decode(encoded: Encoded, faults: set[Fault], limit: int | None = None) -> It
         return _from_base64(raw, start, cut, faults, is_cut=cut < end)
     if encoding == "quoted-printable":
         # Broken escapes stay as they are; also those that the limit has cut.
-        return map(binascii.a2b_qp, _cut_at_lines(raw, start, cut))
+        pieces = _cut_at_lines(raw, start, cut)
+        return (binascii.a2b_qp(_PADDED_BREAK.sub(b"=", each)) for each in pieces)
     if encoding == "x-uuencode":
         return _from_uu(raw, start, cut, faults)
     if encoding not in _AS_IT_IS:
