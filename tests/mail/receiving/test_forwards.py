@@ -42,6 +42,27 @@ From: \tAnn Lee <ann@customer.test>
 To: \tme@desk.test
 
 It broke."""
+ZOHO = """\
+============ Forwarded message ============
+From: Ann Lee <ann@customer.test>
+To: <me@desk.test>
+Date: Mon, 02 Nov 2026 10:00:00 +0100
+Subject: Bowl
+============ Forwarded message ============
+
+It broke."""
+PROTON = """\
+Please take over.
+
+------- Forwarded Message -------
+From: Ann Lee <ann@customer.test>
+Date: On Monday, November 2nd, 2026 at 10:00 AM
+Subject: Bowl
+To: me@desk.test <me@desk.test>
+
+> It broke.
+>
+> > Old."""
 POLISH = """\
 *Od:* Ann Lee <ann@customer.test>
 *Wysłano:* poniedziałek, 2 listopada 2026 10:00
@@ -59,6 +80,8 @@ Pękła."""
         ("Fwd: Bowl", GMAIL, "Please take over.", "It broke."),
         ("Fwd: Bowl", APPLE, "", "It broke."),
         ("Fwd: Bowl", THUNDERBIRD, "", "It broke."),
+        ("Fwd: Bowl", ZOHO, "", "It broke."),
+        ("Fwd: Bowl", PROTON, "Please take over.", "It broke.\n\n> Old."),
         ("PD: Miska", POLISH, "", "Pękła."),
         ("轉發: 碗", GMAIL, "Please take over.", "It broke."),
         ("[EXT] Fwd: Bowl", GMAIL, "Please take over.", "It broke."),
@@ -70,6 +93,8 @@ Pękła."""
         "gmail",
         "apple",
         "thunderbird",
+        "zoho",
+        "proton",
         "polish",
         "chinese",
         "tag",

@@ -36,6 +36,8 @@ def encodings(text: str) -> dict[str, str]:
         "upper case": text.upper(),
         "SafeLinks": f"https://eur02.safelinks.protection.outlook.com/?url={once}&data=05%7C01",
         "urldefense v2": f"https://urldefense.proofpoint.com/v2/url?u={urldefense2}&d=DwMF",
+        "SafeLinks in urldefense v2": f"https://urldefense.proofpoint.com/v2/url?u=https-3A__eur02."
+        f"outlook.com_-3Furl-3D{quote(text, safe='').replace('%', '-25')}-26data-3D05&d=DwMF",
         "urldefense v3": f"https://urldefense.com/v3/__{starred}__;Kw!!Ab2",
         "percent-encoded": once,
         "twice percent-encoded": quote(once, safe=""),
@@ -79,7 +81,8 @@ def test_a_token_is_found_in_each_spelling(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["plain", "upper case", "SafeLinks", "urldefense v2", "urldefense v3", "entities",
+    "name", ["plain", "upper case", "SafeLinks", "urldefense v2", "SafeLinks in urldefense v2",
+             "urldefense v3", "entities",
              "twice percent-encoded", "soft line breaks", "quoted line breaks",
              "zero-width characters", "at in words", "space before @", "link behind it"],
 )  # fmt: skip

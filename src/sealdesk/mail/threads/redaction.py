@@ -24,9 +24,10 @@ _WRAP = rf"(?:=?\r?\n[>|\s]{{0,20}}|{_INVISIBLE}{{1,3}})?"
 _TOKEN = rf"{_WRAP}(?:[a-z2-7]{_WRAP}){{26}}"
 # HTML makes a space of a broken line. One alone, as words may follow a +.
 _SPLIT = r"(?=[a-z2-7 \t\xa0]{27}(?![a-z2-7]))[a-z2-7]{0,26}[ \t\xa0][a-z2-7]{0,26}"
-# Of any ticket. urldefense writes + as -2B or *.
+# Of any ticket. urldefense writes + as -2B or *, and what another filter had encoded as -252B.
 _REPLY_ADDRESS = re.compile(
-    rf"(?:[+*]|[-=%]2b)({_TOKEN}|{_SPLIT})[ \t]?(?=[@*]|[-=%]40|[\[(]at[\])]|<mailto:)",
+    rf"(?:[+*]|[-=%](?:25){{0,4}}2b)({_TOKEN}|{_SPLIT})[ \t]?"
+    r"(?=[@*]|[-=%](?:25){0,4}40|[\[(]at[\])]|<mailto:)",
     re.IGNORECASE | re.ASCII,
 )
 # Of any installation.

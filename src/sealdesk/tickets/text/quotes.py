@@ -155,11 +155,21 @@ def _find_forward(lines: list[str], subject: str, *, is_marked: bool) -> Forward
         if sender is not None and (found := _ADDRESS.search(sender)):
             name = sender[: found.start()].replace("mailto:", "").strip(" \"'<([*")
             before = _without_marks("\n".join(lines[:at]))
-            text = "\n".join(lines[end:]).strip()
+            text = _forwarded_text(lines[end:])
             return Forward(before, name, found[0].strip("*>"), subject, text)
         if not is_marked and not _is_above_forward(lines[at]):
             return None
     return None
+
+
+def _forwarded_text(lines: list[str]) -> str:
+    """Without Zoho's rule below the fields, and the quote marks of Proton before each line."""
+    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    if lines and _SEPARATOR.match(lines[first]):
+        lines = lines[first + 1 :]
+    if all(line.startswith(">") for line in lines if line.strip()):
+        lines = [line.removeprefix(">").removeprefix(" ") for line in lines]
+    return "\n".join(lines).strip()
 
 
 def _end_of_fields(lines: list[str], at: int) -> int:
