@@ -1,6 +1,7 @@
 """Messages in every charset, in every transfer encoding, and with lies about both."""
 
 from collections.abc import Iterator
+from itertools import product
 
 from tests.mail.parsing.messages import Case, encoded, message, multipart, part, with_header, word
 
@@ -148,6 +149,23 @@ _OF_CODECS = {
 }  # fmt: skip
 
 
+# Each language in its letters, the first text of a codec with at least three of them.
+_LATIN = {
+    "cp1252": (
+        "Ærø: Søren købte både, så…", "Il a reçu le cœur cassé, à ½ prix",
+        "Ég fékk ekki þetta með póstinum", "Não recebi, às três da manhã: põe", "Nº 5 – 10 µm",
+    ),
+    "cp1254": ("Siparişim gelmedi, lütfen yardım edin, teşekkürler",),
+    "cp1250": (
+        "Příliš žluťoučký kůň úpěl ďábelské ódy", "Paczka nie dotarła, proszę o pomoc",
+        "A rendelésem nem érkezett meg, őszintén", "Comanda nu a ajuns, vă rog să mă ajutaţi",
+        "Narudžba nije stigla, čekam", "Ľúto mi je, ďakujem",
+    ),
+    "iso8859-2": ("Zásilka nedorazila, děkuji, že píšete", "Proszę o zmianę: są pęknięte"),
+    "cp1257": ("Kur mano užsakymas? Ačiū, gražios dienos", "Siunta neatėjo, prašau padėti"),
+}  # fmt: skip
+
+
 def name_cases() -> Iterator[Case]:
     for codec, names in _NAMES.items():
         for name in names.split():
@@ -208,14 +226,16 @@ def lie_cases() -> Iterator[Case]:
         foreign = _OTHER_SCRIPTS[codec]
         raw = with_header(part(f"text/plain; charset={charset}", foreign.encode(codec)))
         yield Case(f"{codec} that calls itself {charset}", raw, {"text": foreign})
-    for codec, latin in (("cp1254", "Siparişim gelmedi, lütfen yardım edin"),
-                         ("cp1250", "Paczka nie dotarła, proszę o pomoc"),
-                         ("iso8859-2", "Proszę o zmianę: są pęknięte"),
-                         ("cp1252", "Ég fékk ekki þetta með póstinum"),
-                         ("cp1252", "Il a reçu le cœur cassé, à ½ prix")):  # fmt: skip
-        for charset in ("utf-8", ""):
+    for codec, latins in _LATIN.items():
+        for latin, charset in product(latins, ("utf-8", "")):
             raw = with_header(part(f"text/plain; charset={charset}", latin.encode(codec)))
             yield Case(f"{codec} that calls itself {charset!r}: {latin}", raw, {"text": latin})
+        raw = with_header(part("text/plain; charset=iso-8859-1", latins[0].encode(codec)))
+        yield Case(f"{codec} that calls itself ISO-8859-1", raw, {"text": latins[0]})
+    for codec in ("gb18030", "big5", "euc-kr", "shift_jis", "euc-jp"):
+        foreign = "请问我的订单"
+        raw = with_header(part(f"text/plain; charset={codec}", foreign.encode()))
+        yield Case(f"UTF-8 that calls itself {codec}", raw, {"text": foreign, "faults": ()})
     raw = with_header(part("text/plain; charset=utf-7", "Grüße".encode("cp1252")))
     yield Case("eight bits that call themselves UTF-7", raw, {"text": "Grüße"})
     arabic = "لم يصل طلبي بعد، الرجاء المساعدة"

@@ -109,6 +109,13 @@ def _boundary_cases() -> Iterator[Case]:
     yield _case("another boundary", wrong, "text", **broken)
     nothing = b"Content-Type: multipart/mixed\r\n\r\njust text\r\n"
     yield _case("a multipart without parts", nothing, "just text", faults=("boundary",))
+    for field in ("multipart-mixed; boundary=b1", "Multipart; boundary=b1", "mixed; boundary=b1"):
+        no_type = whole.replace(b'multipart/mixed; boundary="b1"', field.encode())
+        yield _case(f"a boundary of {field}", no_type, "text", **files)
+    late = b"\r\nMIME-Version: 1.0\r\n" + whole
+    yield _case(
+        "a blank line before Content-Type", late, "text", **files | {"faults": ("headers",)}
+    )
     longer = multipart("mixed", [multipart("mixed", [_PLAIN], boundary="b11"), _PDF])
     yield _case("a boundary that begins another", longer, "text", **files)
     inner = multipart("mixed", [_PLAIN], boundary="b2").replace(b"--b2--", b"")

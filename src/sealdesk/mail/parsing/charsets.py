@@ -121,6 +121,9 @@ _WIDER = {
 # By chance a short text in another charset of single bytes is UTF-8 as well, but not one with four
 # characters that are not ASCII.
 _CERTAIN_COUNT = 4
+_MIN_LETTERS = 3  # different ones, by which a text in Latin letters is told from another
+_ASCII = bytes(range(128))
+_EAST_ASIAN = ("gb18030", "cp9", "big5", "euc", "johab")  # not ISO 2022, which is ASCII
 _SURROGATES = re.compile(r"[\ud800-\udfff]+")
 _NEW_LINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]+")
@@ -165,7 +168,9 @@ def decode(
     for codec in _candidates(data, declared):
         text = _strictly(data, codec, is_cut=is_cut)
         guess = guess_codec(data) if codec in _DOUBTED and text is not None else None
-        if guess and (codec in _CARELESS or guess == _CONFUSED[codec]):
+        if codec == "cp1252" and not guess and len({*data.translate(None, _ASCII)}) >= _MIN_LETTERS:
+            guess = guess_latin_codec(data)
+        if guess and guess != codec and (codec in _CARELESS or guess == _CONFUSED[codec]):
             return Decoded(_replacing(data, guess), guess, is_certain=False)
         if text is not None:
             return Decoded(text, codec, is_certain=True)
@@ -199,7 +204,7 @@ def _candidates(data: bytes, declared: str | None) -> list[str]:
         wide = declared if _is_wide(declared) and b"\0" in data else None
         return ["iso2022_jp_ext", *_WIDER["iso2022_jp_ext"]] if is_escaped else [wide or "ascii"]
     if declared in (None, *_CARELESS) or (
-        _is_narrow(declared) and _is_certainly_utf8(data, is_latin=declared in _LATIN)
+        _is_doubtful(declared) and _is_certainly_utf8(data, is_latin=declared in _LATIN)
     ):
         return ["utf-8", *((declared,) if declared else ())]
     if declared == "euc_jis_2004" and _ROWS_OF_NEC.search(data):
@@ -211,8 +216,8 @@ def _is_wide(codec: str | None) -> bool:
     return (codec or "").startswith(("utf-16", "utf-32"))
 
 
-def _is_narrow(codec: str | None) -> bool:
-    return (codec or "").startswith(("iso8859", "cp12", "koi8", "mac", "cp874"))
+def _is_doubtful(codec: str | None) -> bool:
+    return (codec or "").startswith(("iso8859", "cp12", "koi8", "mac", "cp874", *_EAST_ASIAN))
 
 
 def _is_certainly_utf8(data: bytes, *, is_latin: bool) -> bool:

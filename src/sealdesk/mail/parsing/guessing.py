@@ -11,6 +11,7 @@ _MIN_SHARE_IN_PAIRS = 0.7
 _MIN_BYTES = 6
 _MIN_LETTERS = 0.7  # of the characters outside ASCII
 _MIN_COMMON = 0.4
+_MAX_SAMPLE = 100_000  # bytes of a text in Latin letters
 _MAX_CASED = 2_000  # characters whose case is looked at
 _KANA = re.compile("[\u3041-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -36,11 +37,31 @@ _SINGLE_BYTES = {
     ),
 }
 
-# Polish, and Turkish, whose letters Icelandic has too, but beside these vowels.
-_POLISH = {
-    "iso8859-2": re.compile(rb"[a-z](?:\xb1|[\xb6\xbc][a-z])"),
-    "cp1250": re.compile(rb"[a-z][\xb3\xb9\xbf\x9f][a-z]"),
-}
+# The letters outside ASCII of languages in Latin script, those of Western Europe first: what all
+# letters of a text belong to is its language.
+_WESTERN = (
+    "äöüß",
+    "àâæçéèêëîïôœùûüÿ",
+    "áéíñóúü",
+    "àèéìíîòóù",
+    "ãáàâçéêíõóôúü",
+    "åäöæøéèêüóòô",
+    "áðéíóúýþæö",
+    "àçèéíïòóúü",
+    "éëïóöüèê",
+    "äöåšž",
+)
+_OTHERS = (
+    (("cp1250", "iso8859-2"), ("ąćęłńóśźż", "áčďéěíňóřšťúůýžĺľŕôä", "áéíóöőúüű", "ăâîşţ", "čćđšž")),
+    (("cp1254",), ("çğ\u0131öşüâîû",)),
+    (("cp1257",), ("ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž")),
+)
+# Within words, what other codecs have in the place of letters; ã and õ of Portuguese are before
+# these alone.
+_SIGN_IN_WORD = re.compile("[^\\W\\d_][\x80-\x9f\xa1-\xa6\xa8\xac-\xb6\xb8\xb9\xbc-\xbf\xd7\xf7]")
+_NOT_PORTUGUESE = re.compile("õ(?!e)|ã(?![eio]|\\b|s\\b)", re.IGNORECASE)
+_SIGNS = re.compile("(?<![^\\W\\d_])[ªºµ]|[ªº](?![^\\W\\d_])")  # as in `Nº 5`
+_LETTER = re.compile("[^\\W\\d_a-zA-Z]")
 _TURKISH = re.compile(rb"[a-z][\xf0\xfd\xfe]")
 _ICELANDIC = re.compile(rb"[\xe1\xe6\xe9\xed\xf3\xfa]")
 
@@ -57,10 +78,27 @@ def guess_codec(data: bytes) -> str | None:
 
 
 def guess_latin_codec(data: bytes) -> str:
-    """The codec of a text in Latin letters, by letters that are signs or rare in Windows-1252."""
-    if _TURKISH.search(data) and not _ICELANDIC.search(data):
+    """The codec of a text in Latin letters; Windows-1252 if unsure."""
+    data = data[:_MAX_SAMPLE]
+    if (
+        _TURKISH.search(data)
+        and not _ICELANDIC.search(data)
+        and _is_of(data, "cp1254", _OTHERS[1][1])
+    ):
         return "cp1254"
-    return next((codec for codec, letters in _POLISH.items() if letters.search(data)), "cp1252")
+    is_western = _is_of(data, "cp1252", _WESTERN)
+    if is_western and not _NOT_PORTUGUESE.search(data.decode("cp1252", "replace")):
+        return "cp1252"
+    found = ((codec, languages) for codecs_, languages in _OTHERS for codec in codecs_)
+    return next((codec for codec, languages in found if _is_of(data, codec, languages)), "cp1252")
+
+
+def _is_of(data: bytes, codec: str, languages: tuple[str, ...]) -> bool:
+    """Whether all letters of a text are of one of these languages."""
+    text = _SIGNS.sub("", data.decode(codec, "replace"))
+    letters = {*_LETTER.findall(text.lower())}
+    is_plain = "\ufffd" not in text and not _SIGN_IN_WORD.search(text)
+    return is_plain and any(letters.issubset(language) for language in languages)
 
 
 def _score(data: bytes, codec: str, share: Callable[[str], float]) -> float:

@@ -26,6 +26,10 @@ _TYPE = re.compile(
 )
 # Programs write message/plain, txt/plain and plain/text.
 _TEXT_TYPES = {"plain": "text/plain", "text": UNCLEAR, "html": "text/html"}
+_LATE = re.compile(
+    rb"(?:(?:mime-version|content-[a-z-]{4,30}):[^\n]{1,500}\n(?:[ \t][^\n]{1,500}\n)?){1,9}\r?\n",
+    re.IGNORECASE,
+)
 _IN_DIGEST = "message/rfc822"  # RFC 2046, 5.1.5
 
 
@@ -60,6 +64,11 @@ class Structure:
 
     def _node(self, start: int, end: int, default: str, depth: int) -> Node:
         headers, body = read_headers(self.raw, start, end, skips_junk=depth == 0)
+        if depth == 0 and not headers.first("content-type") and _LATE.match(self.raw, body):
+            # Scripts of websites put a blank line too many before these.
+            later, body = read_headers(self.raw, body, end)
+            headers.values = later.values | headers.values
+            self.faults.add(Fault.HEADERS)
         self._count += 1
         self.faults |= headers.faults
         content_type = _content_type(headers, default, self.faults)
@@ -152,7 +161,11 @@ def _content_type(headers: Headers, default: str, faults: set[Fault]) -> Value:
     found = _TYPE.match(field)
     if found is None:
         # What is no type is text (RFC 2045, 5.2); RFC 1049 has `text` alone.
-        return read_value(field, faults)._replace(value=UNCLEAR if default == _DEFAULT else default)
+        value = read_value(field, faults)
+        if value.parameters.get("boundary"):
+            is_choice = "alternative" in field.lower()
+            return value._replace(value=f"multipart/{'alternative' if is_choice else 'mixed'}")
+        return value._replace(value=UNCLEAR if default == _DEFAULT else default)
     kind = f"{found[1]}/{found[2]}".lower()
     # A name in quotes, and parameters that no semicolon separates, occur.
     rest = field[found.end() :].lstrip("\"' \t")

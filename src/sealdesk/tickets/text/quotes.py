@@ -153,7 +153,7 @@ def _find_forward(lines: list[str], subject: str, *, is_marked: bool) -> Forward
         end = _end_of_fields(lines, at)
         sender = _sender_in(_fields(lines[:end], at)) if end > at else None
         if sender is not None and (found := _ADDRESS.search(sender)):
-            name = sender[: found.start()].replace("mailto:", "").strip(" \"'<([*")
+            name = sender[: found.start()].replace("mailto:", "").strip(" \"'<([*|")
             before = _without_marks("\n".join(lines[:at]))
             text = _forwarded_text(lines[end:])
             return Forward(before, name, found[0].strip("*>"), subject, text)
