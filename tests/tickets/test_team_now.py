@@ -75,7 +75,7 @@ def test_first_replies_have_their_median(desk: TeamDesk, visitor: Visitor) -> No
         answer(desk)
     desk.key.ticket()
     text = visitor.get(AT).text
-    assert "3 of 4 new tickets answered" in text
+    assert "3 of 4 answered, 24 h" in text
     assert "1 min" in text
 
 

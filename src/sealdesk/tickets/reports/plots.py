@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-WIDTH, HEIGHT = 720, 180
+WIDTH, HEIGHT = 960, 220
 _LEFT, _BOTTOM, _TOP = 44, 22, 8
 _MAX_LABELS = 8
 

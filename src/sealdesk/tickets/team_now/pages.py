@@ -218,5 +218,5 @@ def _teams(read: _Read) -> list[TeamLoad]:
 
 
 def _position(after_us: int) -> int:
-    """Where the mark of a first reply stands, in percent."""
-    return round(100 * min(after_us / _SCALE_US, 1))
+    """Where the mark of a first reply begins, 8 wide on a line of 144."""
+    return round(136 * min(after_us / _SCALE_US, 1))
