@@ -23,7 +23,9 @@ _WORDS = (
     (r"^import asyncio\n", ""),
     (r"\bclient\.aio\b", "client.sync"),
     (r"\bprograms with asyncio", "programs without asyncio"),
-    (r"\bFor one event loop\.", "May be shared by threads."),
+    (r"\bMay be shared by event loops\.", "May be shared by threads."),
+    (r"\basyncio\.get_running_loop\b", "find_no_loop"),
+    (r"\bimport OwnClients$", "import OwnClients, find_no_loop"),
 )
 
 

@@ -2,12 +2,15 @@
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import NamedTuple
 
+import httpx
 import pytest
 
 from sealdesk.client import Desk, RetryPolicy, error_codes
@@ -19,6 +22,7 @@ from sealdesk.client.errors import (
     SealdeskError,
     UnexpectedResponse,
 )
+from sealdesk.client.responses import find_retry_after_s
 from tests import vectors
 from tests.servers import free_port
 
@@ -191,6 +195,27 @@ def test_signatures_that_other_processes_have_used_are_replaced(server: Server) 
         with pytest.raises(error_codes.SignatureReplayed):
             desk.tickets.update("i", status="open")
         assert len(server.got) == 21
+
+
+def test_a_date_without_the_time_of_the_service_counts_by_the_own_clock() -> None:
+    date = formatdate(time.time() + 100, usegmt=True)
+    wait_s = find_retry_after_s(httpx.Response(503, headers={"retry-after": date}))
+    assert wait_s is not None and 90 < wait_s <= 100
+
+
+def test_a_body_that_arrives_drop_by_drop_ends_at_the_deadline() -> None:
+    def drip() -> Iterator[bytes]:
+        for _ in range(300):
+            time.sleep(0.02)
+            yield b" "
+
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=drip()))
+    with httpx.Client(transport=transport) as http:
+        desk = Desk(vectors.API_KEY, vectors.API_SECRET, "http://desk.example.test", http=http)
+        began = time.monotonic()
+        with pytest.raises(ConnectionFailed, match="deadline"):
+            desk.with_options(deadline_s=0.2).whoami()
+        assert time.monotonic() - began < 3
 
 
 def test_pauses_have_full_jitter_and_an_end() -> None:

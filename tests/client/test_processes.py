@@ -1,9 +1,12 @@
 """Desks in several processes and threads: forked, pickled and copied."""
 
+import asyncio
 import copy
+import gc
 import multiprocessing
 import multiprocessing.connection
 import pickle
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -20,7 +23,7 @@ from sealdesk.client import (
     WebhookVerificationError,
     error_codes,
 )
-from sealdesk.client.errors import NotFound, make_api_error
+from sealdesk.client.errors import AuthenticationFailed, NotFound, make_api_error
 from sealdesk.crypto.signing import Signed
 from tests.client.test_desk import TICKET
 from tests.support.client import Key
@@ -59,6 +62,41 @@ def test_forked_workers_read_their_own_responses(desk: Desk) -> None:
 
     assert in_forked_workers(read) == [[each] * 20 for each in ids]
     assert desk.tickets.get(ids[0]).id == ids[0]
+
+
+def test_each_event_loop_has_connections_of_its_own(key: Key) -> None:
+    desk = AsyncDesk(key.api_key, key.api_secret, key.service.url)
+
+    async def work() -> str:
+        found = {(await desk.whoami()).key_id for _ in range(5)}
+        await desk.close()
+        return found.pop()
+
+    async def forget() -> str:
+        return (await desk.whoami()).key_id  # as a task of Celery does, which closes nothing
+
+    assert asyncio.run(work()) == asyncio.run(work()) == key.id
+    with ThreadPoolExecutor(3) as pool:
+        assert {*pool.map(lambda _: asyncio.run(work()), range(3))} == {key.id}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # of the connections of closed loops
+        assert [asyncio.run(forget()) for _ in range(3)] == [key.id] * 3
+        assert len(desk._connections._own._clients) == 1
+        asyncio.run(work())
+        gc.collect()
+
+
+def test_a_running_desk_signs_with_a_rotated_secret(tenant: Tenant) -> None:
+    key = tenant.key()
+    with Desk(key.api_key, key.api_secret, key.service.url) as desk:
+        other = desk.with_options(timeout_s=20)
+        rotated = tenant.admin().post(f"/api/v1/api-keys/{key.id}/rotate").json()["data"]
+        with pytest.raises(AuthenticationFailed):
+            desk.whoami()
+        with pytest.raises(InvalidConfiguration):
+            desk.use_credentials(key.api_key, "cut off")
+        desk.use_credentials(key.api_key, rotated["api_secret"])
+        assert desk.whoami().key_id == other.whoami().key_id == key.id
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")

@@ -147,6 +147,8 @@ class _Call:
         left_s = max(0.001, self._ends_s - self._now())
         timeout = request.extensions["timeout"]
         request.extensions["timeout"] = {name: min(s, left_s) for name, s in timeout.items()}
+        # A body may arrive in many parts, each in time.
+        request.extensions["has_time"] = lambda: not self._is_behind_end(0)
 
     def find_pause_s(self, request: httpx.Request, outcome: Outcome) -> float | None:
         """The pause before the next attempt, or None to give up."""

@@ -12,6 +12,10 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 _HEADERS_OF_ENCODING = ("content-encoding", "content-length", "transfer-encoding")
 
 
+def _has_time() -> bool:
+    return True
+
+
 class BoundedBody:
     """The body of a streamed response, from its chunks. Raises UnexpectedResponse.
 
@@ -30,7 +34,10 @@ class BoundedBody:
             raise self._refusal(f"has the encoding {encoding[:40]!r}, which was not asked for")
 
     def add(self, chunk: bytes) -> None:
-        """Add the next bytes, as they were received."""
+        """Add the next bytes, as they were received. Raises ReadTimeout after the deadline."""
+        request = self._response.request
+        if not request.extensions.get("has_time", _has_time)():
+            raise httpx.ReadTimeout("the deadline of the call has passed", request=request)
         decoded = self._decode(chunk) if self._is_encoded else chunk
         self._size_bytes += len(decoded)
         if self._size_bytes > self._max_bytes:

@@ -76,12 +76,11 @@ def find_retry_after_s(response: httpx.Response) -> float | None:
     value = response.headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]{1,9}", value):
         return float(value)
-    try:
-        until = parsedate_to_datetime(value)
-        date = parsedate_to_datetime(response.headers.get("date", ""))
-    except (ValueError, OverflowError):
+    until, date = (_read_date(text) for text in (value, response.headers.get("date", "")))
+    if until is None:
         return None
-    return max(0.0, (_aware(until) - _aware(date)).total_seconds())
+    # By the clock of the service, if it says its time.
+    return max(0.0, (until - (date or datetime.now(UTC))).total_seconds())
 
 
 def describe_failure(error: httpx.RequestError, base_url: str) -> SealdeskError:
@@ -100,7 +99,11 @@ def describe_failure(error: httpx.RequestError, base_url: str) -> SealdeskError:
     return ConnectionFailed(f"no response from {base_url}: {reason}; {advice}")
 
 
-def _aware(time: datetime) -> datetime:
+def _read_date(text: str) -> datetime | None:
+    try:
+        time = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 

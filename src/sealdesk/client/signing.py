@@ -50,6 +50,10 @@ class Signer:
         self.renew_lock()
         _signers.add(self)
 
+    def use_credentials(self, api_key: str, api_secret: str) -> None:
+        """Sign with these from now on. Raises InvalidConfiguration."""
+        self._credentials = check_credentials(api_key, api_secret)
+
     def renew_lock(self) -> None:
         """In a forked process: another thread of its parent may have held the lock."""
         self._lock = threading.Lock()
@@ -86,10 +90,11 @@ class Signer:
                 return None
             timestamp = self._now_s()
         parts = Signed(str(timestamp).encode(), method.encode(), target, body)
+        api_key, secret = self._credentials  # a pair, also while another thread replaces it
         headers = {
-            "x-api-key": self._credentials.api_key,
+            "x-api-key": api_key,
             "x-api-timestamp": str(timestamp),
-            "x-api-signature": sign(self._credentials.secret, parts),
+            "x-api-signature": sign(secret, parts),
         }
         signed = message(parts)
         if shows_message and len(signed) <= _MAX_SHOWN_BYTES:

@@ -1,30 +1,27 @@
 """The connections of `AsyncDesk`: each process has its own."""
 
+import asyncio
 import os
 
 import httpx
 
 from sealdesk.client.errors import InvalidConfiguration
+from sealdesk.client.own_clients import OwnClients
 
 
 class AsyncConnections:
-    """The client of httpx of this process.
-
-    A forked process that used its parent's would read the responses to its parent's requests.
-    given: by the user, who also closes it.
-    """
+    """The client of httpx that a desk uses. given: by the user, who also closes it."""
 
     def __init__(self, given: httpx.AsyncClient | None) -> None:
         self.given = given
         self._process = os.getpid()
-        self._own: dict[int, httpx.AsyncClient] = {}
+        self._own = OwnClients(httpx.AsyncClient, asyncio.get_running_loop)
 
     def client(self) -> httpx.AsyncClient:
         """The client of httpx. Raises InvalidConfiguration."""
-        process = os.getpid()
         if self.given is None:
-            return self._own.get(process) or self._own.setdefault(process, httpx.AsyncClient())
-        if process != self._process:
+            return self._own.get()
+        if os.getpid() != self._process:
             raise InvalidConfiguration(
                 "the client of httpx that was given as http belongs to the process that this one"
                 " was forked from: make both after the fork"
@@ -33,6 +30,6 @@ class AsyncConnections:
 
     async def close(self) -> None:
         """Close the connections of this process that were not given."""
-        own = self._own.pop(os.getpid(), None)
+        own = self._own.pop()
         if own is not None:
             await own.aclose()

@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class AsyncDesk:
-    """A tenant of Sealdesk, through the permissions of one API key. For one event loop.
+    """A tenant of Sealdesk, through the permissions of one API key. May be shared by event loops.
 
     base_url: of the service, such as https://desk.example.com. http: a client of httpx with its own
     proxies, certificates or limits of connections; it is not closed with the desk. A forked process
@@ -150,6 +150,13 @@ class AsyncDesk:
     def base_url(self) -> str:
         """The URL of the service, without a trailing slash."""
         return self._session.base_url
+
+    def use_credentials(self, api_key: str, api_secret: str) -> None:
+        """Sign with these from now on, as after a rotation; so do the desks of `with_options`.
+
+        Raises InvalidConfiguration.
+        """
+        self._session.auth.signer.use_credentials(api_key, api_secret)
 
     async def whoami(self) -> WhoAmI:
         """Return what the service knows of the key: a good first request."""

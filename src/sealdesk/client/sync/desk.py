@@ -151,6 +151,13 @@ class Desk:
         """The URL of the service, without a trailing slash."""
         return self._session.base_url
 
+    def use_credentials(self, api_key: str, api_secret: str) -> None:
+        """Sign with these from now on, as after a rotation; so do the desks of `with_options`.
+
+        Raises InvalidConfiguration.
+        """
+        self._session.auth.signer.use_credentials(api_key, api_secret)
+
     def whoami(self) -> WhoAmI:
         """Return what the service knows of the key: a good first request."""
         return self.run(operations.whoami())
