@@ -53,6 +53,11 @@ export declare class Desk {
     static fromEnvironment(options?: Partial<DeskOptions>): Desk;
     /** The same desk with other options, for one call or many; the rate limit stays shared. */
     withOptions(options: CallOptions): Desk;
+    /**
+     * Signs with these from now on, as after a rotation; so do the desks of `withOptions`. Throws
+     * InvalidConfiguration.
+     */
+    useCredentials(apiKey: string, apiSecret: string): void;
     /** The URL of the service, without a trailing slash. */
     get baseUrl(): string;
     /** What the service knows of the key: a good first request. */

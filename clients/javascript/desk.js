@@ -46,6 +46,13 @@ export class Desk {
     withOptions(options) {
         return new Desk({ transport: this.#transport.with(options) });
     }
+    /**
+     * Signs with these from now on, as after a rotation; so do the desks of `withOptions`. Throws
+     * InvalidConfiguration.
+     */
+    useCredentials(apiKey, apiSecret) {
+        this.#transport.signer.useCredentials(apiKey, apiSecret);
+    }
     /** The URL of the service, without a trailing slash. */
     get baseUrl() {
         return this.#transport.baseUrl;

@@ -49,5 +49,8 @@ export declare function isRepeatable(method: string, headers: Headers): boolean;
 export declare function isTemporary(status: number, code: string | undefined, repeatable: boolean): boolean;
 /** Whether a failure of fetch says that nothing was sent. */
 export declare function wasNotSent(error: unknown): boolean;
-/** Seconds of a Retry-After header in either form; undefined without one. */
+/**
+ * Seconds of a Retry-After header in either form; undefined without one. A date counts by the clock
+ * of the service, if it says its time.
+ */
 export declare function readRetryAfterS(headers: Headers, nowMs: number): number | undefined;

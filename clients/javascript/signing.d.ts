@@ -21,6 +21,8 @@ export declare class Signer {
     offsetS: number;
     /** now: milliseconds since 1970. Throws InvalidConfiguration. */
     constructor(apiKey: string, apiSecret: string, now?: () => number);
+    /** Signs with these from now on. Throws InvalidConfiguration. */
+    useCredentials(apiKey: string, apiSecret: string): void;
     /**
      * The headers of a request that is sent now. Undefined if a write has used all timestamps that
      * the service accepts: wait, and sign again. Reads then repeat one, which no service refuses.

@@ -21,17 +21,18 @@ export function messageOf(timestamp, method, target, bodySha256) {
 export class Signer {
     /** What the clock of this machine is behind the service, once the service has said so. */
     offsetS = 0;
-    #apiKey;
-    #key;
+    #credentials;
     #now;
     /** Method, target and hash of the body → timestamp, the oldest first. */
     #last = new Map();
     /** now: milliseconds since 1970. Throws InvalidConfiguration. */
     constructor(apiKey, apiSecret, now = Date.now) {
-        checkCredentials(apiKey, apiSecret);
-        this.#apiKey = apiKey;
-        this.#key = importKey(utf8(apiSecret));
+        this.#credentials = credentialsOf(apiKey, apiSecret);
         this.#now = now;
+    }
+    /** Signs with these from now on. Throws InvalidConfiguration. */
+    useCredentials(apiKey, apiSecret) {
+        this.#credentials = credentialsOf(apiKey, apiSecret);
     }
     /**
      * The headers of a request that is sent now. Undefined if a write has used all timestamps that
@@ -51,10 +52,11 @@ export class Signer {
             timestamp = this.#nowS();
         }
         const message = messageOf(String(timestamp), method, target, bodySha256);
+        const { apiKey, key } = this.#credentials; // a pair, also when it is replaced meanwhile
         const headers = {
-            "x-api-key": this.#apiKey,
+            "x-api-key": apiKey,
             "x-api-timestamp": String(timestamp),
-            "x-api-signature": await hmacHex(await this.#key, message),
+            "x-api-signature": await hmacHex(await key, message),
         };
         if (showsMessage && message.length <= MAX_SHOWN_BYTES) {
             headers["x-api-signed-message"] = btoa(message); // `URL` has made the target ASCII
@@ -100,4 +102,8 @@ export class Signer {
                 return;
         }
     }
+}
+function credentialsOf(apiKey, apiSecret) {
+    checkCredentials(apiKey, apiSecret);
+    return { apiKey, key: importKey(utf8(apiSecret)) };
 }

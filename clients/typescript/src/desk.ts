@@ -102,6 +102,14 @@ export class Desk {
     return new Desk({ transport: this.#transport.with(options) });
   }
 
+  /**
+   * Signs with these from now on, as after a rotation; so do the desks of `withOptions`. Throws
+   * InvalidConfiguration.
+   */
+  useCredentials(apiKey: string, apiSecret: string): void {
+    this.#transport.signer.useCredentials(apiKey, apiSecret);
+  }
+
   /** The URL of the service, without a trailing slash. */
   get baseUrl(): string {
     return this.#transport.baseUrl;

@@ -139,10 +139,20 @@ export function wasNotSent(error: unknown): boolean {
   return false;
 }
 
-/** Seconds of a Retry-After header in either form; undefined without one. */
+/**
+ * Seconds of a Retry-After header in either form; undefined without one. A date counts by the clock
+ * of the service, if it says its time.
+ */
 export function readRetryAfterS(headers: Headers, nowMs: number): number | undefined {
   const value = headers.get("retry-after")?.trim() ?? "";
   if (/^\d{1,9}$/.test(value)) return Number(value);
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : Math.max(0, (at - nowMs) / 1000);
+  const untilMs = readDateMs(value);
+  if (untilMs === undefined) return undefined;
+  return Math.max(0, (untilMs - (readDateMs(headers.get("date") ?? "") ?? nowMs)) / 1000);
+}
+
+function readDateMs(text: string): number | undefined {
+  // `Date.parse` takes "1.5" for a day in January.
+  const at = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(at) ? undefined : at;
 }

@@ -38,18 +38,20 @@ export function messageOf(
 export class Signer {
   /** What the clock of this machine is behind the service, once the service has said so. */
   offsetS = 0;
-  readonly #apiKey: string;
-  readonly #key: Promise<CryptoKey>;
+  #credentials: { apiKey: string; key: Promise<CryptoKey> };
   readonly #now: () => number;
   /** Method, target and hash of the body → timestamp, the oldest first. */
   readonly #last = new Map<string, number>();
 
   /** now: milliseconds since 1970. Throws InvalidConfiguration. */
   constructor(apiKey: string, apiSecret: string, now: () => number = Date.now) {
-    checkCredentials(apiKey, apiSecret);
-    this.#apiKey = apiKey;
-    this.#key = importKey(utf8(apiSecret));
+    this.#credentials = credentialsOf(apiKey, apiSecret);
     this.#now = now;
+  }
+
+  /** Signs with these from now on. Throws InvalidConfiguration. */
+  useCredentials(apiKey: string, apiSecret: string): void {
+    this.#credentials = credentialsOf(apiKey, apiSecret);
   }
 
   /**
@@ -76,10 +78,11 @@ export class Signer {
       timestamp = this.#nowS();
     }
     const message = messageOf(String(timestamp), method, target, bodySha256);
+    const { apiKey, key } = this.#credentials; // a pair, also when it is replaced meanwhile
     const headers: SignatureHeaders = {
-      "x-api-key": this.#apiKey,
+      "x-api-key": apiKey,
       "x-api-timestamp": String(timestamp),
-      "x-api-signature": await hmacHex(await this.#key, message),
+      "x-api-signature": await hmacHex(await key, message),
     };
     if (showsMessage && message.length <= MAX_SHOWN_BYTES) {
       headers["x-api-signed-message"] = btoa(message); // `URL` has made the target ASCII
@@ -126,4 +129,9 @@ export class Signer {
       if (++looked === 2) return;
     }
   }
+}
+
+function credentialsOf(apiKey: string, apiSecret: string): { apiKey: string; key: Promise<CryptoKey> } {
+  checkCredentials(apiKey, apiSecret);
+  return { apiKey, key: importKey(utf8(apiSecret)) };
 }

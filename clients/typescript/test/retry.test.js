@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { InvalidSignature, RateLimitExceeded } from "../dist/index.js";
-import { NOW_MS, deskWith, failure, json, problem } from "./support.js";
+import { InvalidConfiguration, InvalidSignature, RateLimitExceeded } from "../dist/index.js";
+import { KEY, NOW_MS, deskWith, failure, json, problem } from "./support.js";
 
 test("equal requests at the same time have different signatures", async () => {
   const answers = Array.from({ length: 20 }, () => json({ data: {} }));
@@ -93,4 +93,17 @@ test("a signal ends the waiting", async () => {
   const next = feed[Symbol.asyncIterator]().next();
   setTimeout(() => abort.abort(), 10);
   await assert.rejects(next, { name: "AbortError" });
+});
+
+test("a running desk signs with a rotated secret", async () => {
+  const whoami = () => json({ data: { key_id: "1" } });
+  const { desk, requests } = deskWith([whoami(), whoami()]);
+  const other = desk.withOptions({ timeoutMs: 9 });
+  await desk.whoami();
+  assert.throws(() => desk.useCredentials(KEY, "cut off"), InvalidConfiguration);
+  desk.useCredentials(KEY, "ef".repeat(32));
+  await other.whoami();
+  const [before, after] = requests.map((each) => each.headers["x-api-signature"]);
+  assert.notEqual(before, after);
+  assert.equal(requests[1].headers["x-api-key"], KEY);
 });
