@@ -76,7 +76,7 @@ def test_customers_and_files_are_reached(desk: Desk) -> None:
 
 def test_who_asks_and_whom_tickets_can_be_given_to(desk: Desk, key: Key) -> None:
     me = desk.whoami()
-    assert (me.key_id, me.skew_s) == (key.id, 0)
+    assert me.key_id == key.id and me.skew_s in (0, 1)  # a second may begin on the way
     assert list(desk.agents())
     assert list(desk.teams()) == []
 
