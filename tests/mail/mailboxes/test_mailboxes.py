@@ -262,6 +262,7 @@ _REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
     ({"smtp_password": SECRET}, "/smtp_password"),
     ({**_SMTP, "smtp_password": "a\r\nQUIT"}, "/smtp_password"),
     ({"team_id": "unknown"}, "/team_id"),
+    ({"team_id": ""}, "/team_id"),
     ({"language": "fr"}, "/language"),
 )
 

@@ -80,6 +80,10 @@ def test_a_rule_that_does_nothing_or_lacks_its_hours_is_refused(tenant: Tenant) 
         ("/actions/notify/0", "unknown_user"),
         ("/actions/custom_fields/plan", "unknown_field"),
     ]
+    nobody = {"team_id": "", "assignee_id": "", "macro_id": ""}
+    assert [pointer for pointer, _ in refused(admin, actions=nobody)] == [
+        f"/actions/{name}" for name in nobody
+    ]
     assert refused(admin, actions={"raise_priority": True, "priority": "low"}) == [
         ("/actions/raise_priority", "conflicting_fields")
     ]

@@ -214,7 +214,8 @@ def _with_passwords(
 async def _check(tx: Tx, mailbox: Mailbox, faults: list[Fault], before: Mailbox | None) -> None:
     team_id = mailbox.team_id
     is_same = before is not None and before.team_id == team_id
-    if team_id and not is_same and not await teams.is_team(tx, mailbox.tenant_id, team_id):
+    is_known = team_id is None or is_same or await teams.is_team(tx, mailbox.tenant_id, team_id)
+    if not is_known:
         faults = [*faults, Fault("/team_id", "unknown_team", _NO_TEAM)]
     raise_any(faults)
 

@@ -40,13 +40,13 @@ async def find_macro(tx: Tx, tenant_id: str, actions: RuleActions) -> Macro | No
 async def list_gone(tx: Tx, tenant_id: str, actions: RuleActions) -> list[Gone]:
     """What of the actions is not there."""
     gone = list[Gone]()
-    if actions.team_id and not await teams.is_team(tx, tenant_id, actions.team_id):
+    if actions.team_id is not None and not await teams.is_team(tx, tenant_id, actions.team_id):
         gone.append(Gone("/actions/team_id", "team_missing"))
-    if actions.assignee_id and not await assignees.is_assignable(
+    if actions.assignee_id is not None and not await assignees.is_assignable(
         tx, tenant_id, actions.assignee_id
     ):
         gone.append(Gone("/actions/assignee_id", "person_missing"))
-    if actions.macro_id and await macros.find(tx, tenant_id, actions.macro_id) is None:
+    if actions.macro_id is not None and await macros.find(tx, tenant_id, actions.macro_id) is None:
         gone.append(Gone("/actions/macro_id", "macro_missing"))
     for place, each in enumerate(actions.notify or ()):
         is_person = await assignees.is_assignable(tx, tenant_id, each)
