@@ -156,6 +156,8 @@ _IDS = {
     "a@b": ("a@b",),
     "<a@b> <c@d>": ("a@b", "c@d"),
     "<a@b><c@d>": ("a@b", "c@d"),
+    "&lt;a@b&gt;": ("a@b",),
+    "=?utf-8?q?=3Ca=40b=3E?=": ("a@b",),
     "<a@b>,\r\n <c@d>": ("a@b", "c@d"),
     "<a@b>\r\n\t<a@b>": ("a@b",),
     "<a\r\n @b>": ("a@b",),
@@ -306,6 +308,8 @@ def header_cases() -> Iterator[Case]:
         yield _case("in-reply-to", f"In-Reply-To: {text}\r\n", {"in_reply_to": ids})
         first = ids[0] if ids else None
         yield _case("message-id", f"Message-ID: {text}\r\n", {"message_id": first})
+    two = "References: <a@b>\r\nReferences: <c@d>\r\n"
+    yield _case("two fields", two, {"references": ("a@b", "c@d")})
     for field, reason in _AUTOMATIC.items():
         yield _case("automatic", f"From: a@b.example\r\n{field}\r\n", {"automatic": reason})
     for subject in _OF_ABSENCE:

@@ -31,6 +31,7 @@ from sealdesk.mail.parsing.types import (
 
 MAX_SUBJECT_LENGTH = 255  # of a ticket
 _MAX_ADDRESS_FIELDS = 20
+_MAX_ID_FIELDS = 5
 _MAX_RESULTS = 20
 _MAX_DATE = 60
 _HASH_LENGTH = 32  # 128 bits
@@ -72,8 +73,8 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
     address = sender.address if sender else None
     automatic = why_automatic(headers, top.kind, address)
     text = content.text or original_text(raw, content.reports)
-    in_reply_to = read_message_ids(headers.first("in-reply-to"))
-    references = read_message_ids(headers.first("references"))
+    in_reply_to = read_message_ids(" ".join(headers.all("in-reply-to")[:_MAX_ID_FIELDS]))
+    references = read_message_ids(" ".join(headers.all("references")[:_MAX_ID_FIELDS]))
     status = None
     if is_from_mail_system(headers, top.kind, address):
         status = _delivery_status(raw, top, content, subject, text, faults)
