@@ -375,6 +375,12 @@ def test_a_failing_dmarc_of_a_known_server_is_a_note(
     )
 
 
+def test_answers_to_a_message_that_fails_dmarc_go_to_its_sender_alone(desk: Desk) -> None:
+    others = {"Reply_To": "Ann <ann@evil.test>", "Cc": "eve@evil.test"}
+    desk.get_mail(message(Authentication_Results=f"{MX}; {FAILED}", **others))
+    assert list(desk.tokens(desk.ticket())) == ["ann@example.test"]
+
+
 def test_a_message_that_fails_dmarc_is_a_strangers_note(desk: Desk, ticket: Ticket) -> None:
     desk.change(ticket, status="resolved")
     raw = message("Mine.", Cc="Eve <eve@evil.test>", Authentication_Results=f"{MX}; {FAILED}")

@@ -326,7 +326,10 @@ def new_participants(case: Case) -> list[tuple[str, str | None]]:
 
     What has forwarded the message here, such as an alias that nobody configured, would do so again.
     """
-    message = case.incoming.message
+    message, author = case.incoming.message, case.origin.author
+    if has_failed_dmarc(case):
+        # Whoever has forged the message would read the answers.
+        return [(author.address, author.name)] if author.is_known else []
     people = (each for each in people_of(message) if not authors.has_passed(message, each.address))
     answered = case.origin.answers_to
     sender = [(answered.address, answered.name)] if answered.is_known else []
