@@ -81,9 +81,11 @@ def test_programs_and_the_desks_own_domain_write_for_whom_reply_to_names() -> No
                    "notifications@forms.example", "form_submission@forms.example",
                    "root@web.example", "kontakt-formular@web.example",
                    "formresponses@web.example", "nie-odpowiadaj@web.example",
-                   "no-response@web.example", "robot@web.example",
+                   "no-response@web.example", "robot@web.example", "typo3@web.example",
                    "automated@web.example"):  # fmt: skip
         assert _author(sender, "Website", reply_to=DORA) == DORA.address
+    for name in ("Contact form", "Shop (Kontaktformular)", "Shop Website"):
+        assert _author("info@web.example", name, reply_to=DORA) == DORA.address
     # People who give another address of theirs, and colleagues at the same domain.
     assert _author("eve@shop.example", "Dora", reply_to=DORA) == "eve@shop.example"
     colleague = Address("office@shop.example", "Office")

@@ -38,6 +38,11 @@ _HASH_LENGTH = 32  # 128 bits
 _MAX_RESULT_LENGTH = 4_096
 _MAX_ATTACHED_BYTES = 1024 * 1024  # of an attached message that are read for its words
 _WITH_WORDS = ("subject", "from", "to")
+# Of Google, LISTSERV and Sympa, RFC 9057, and Mailman 3.
+_ORIGINAL_FROM = (
+    "x-original-from", "x-google-original-from", "original-from", "author", "x-original-sender",
+    "x-mailfrom",
+)  # fmt: skip
 # Postfix, Exim, Gmail and fetchmail.
 _DELIVERED = ("delivered-to", "x-original-to", "x-forwarded-to", "envelope-to", "x-envelope-to")
 
@@ -170,8 +175,7 @@ def _list_id(headers: Headers) -> str:
 
 
 def _original_from(headers: Headers, faults: set[Fault]) -> tuple[Address, ...]:
-    named = ("x-original-from", "x-original-sender")
-    return tuple(each for name in named for each in _addresses(headers, name, faults))
+    return tuple(each for name in _ORIGINAL_FROM for each in _addresses(headers, name, faults))
 
 
 def _delivered_to(headers: Headers) -> tuple[Address, ...]:

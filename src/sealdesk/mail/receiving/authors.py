@@ -23,12 +23,19 @@ _VIA = re.compile(r"\S ?.*\bvia\b.*\S", re.IGNORECASE)
 _PROGRAM = re.compile(
     r"wordpress|wp|www|web(?:site|server)?|www[-_.]?(?:data|run)|apache2?|httpd|nginx|iusr|php"
     r"|nobody|root|daemon|system|webmaster|alerts?|notif(?:y|ications?)|submissions?"
+    r"|joomla|drupal|typo3|magento|shopware|prestashop|elementor|cf7|cron|bounces?|submit"
     r"|(?:auto|cgi|php|web)?[-_.]?mailer|(?:mail)?(?:ro)?bot|automat(?:ed|ic|ion)"
 )
 # A word of the name of a form's account: `contact-form`, `formresponses`, `kontaktformular`.
 _FORM = re.compile(
-    r"(?:^|[-_.])(?:web|wp|contact|kontakt|mail)?(?:forms?|formul(?:ar|aire|ario|ier)|formularz)"
+    r"(?:^|[-_.])(?:web|wp|contact|kontakt|mail|gravity|ninja)?(?:forms?|formul(?:ar|aire|ario|ier)|formularz)"
     r"(?:mail(?:er)?|2e?mail|submi(?:t|ssions?)|responses?)?(?:$|[-_.])"
+)
+# What such accounts are called: `Contact form`, `Shop (Kontaktformular)`.
+_FORM_NAME = re.compile(
+    r"\b(?:(?:web|contact|order|enquiry)[ -]?form|website|wordpress|kontaktformular|formulaire"
+    r"|formulario|formulário|contactformulier|formularz)\b",
+    re.IGNORECASE,
 )
 # LISTSERV puts such an address in the place of the author's.
 _REWRITTEN = "-dmarc-request@"
@@ -100,7 +107,7 @@ def _is_of_form(sender: Address, author: Address, own_addresses: Collection[str]
     """
     local, _, domain = email_identity(sender.address).rpartition("@")
     account = local.partition("+")[0]
-    if _PROGRAM.fullmatch(account) or _FORM.search(account):
+    if _PROGRAM.fullmatch(account) or _FORM.search(account) or _FORM_NAME.search(sender.name):
         return True
     own_domains = {each.rpartition("@")[2] for each in own_addresses}
     is_elsewhere = email_identity(author.address).rpartition("@")[2] not in own_domains
