@@ -10,7 +10,7 @@ _ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 # Empty elements of a list count for nothing (RFC 9110 section 5.6.1).
 _TAG_LIST = re.compile(rf"\*|(?:,[ \t]*)*(?:{_ENTITY_TAG}[ \t]*(?:(?:,[ \t]*)+|\Z))+")
 _WEAK = b"if-match: a weak ETag was compared as if it were strong"
-_SUFFIX = re.compile(r'(?:[-;:+/]{1,2}(?:x-gzip|gzip|gz|br|deflate|zstd|dcb|dcz))+"$')
+_SUFFIX = re.compile(r'(?:[-;:+/]{1,2}(?:x-gzip|gzip|gz|br|deflate|zstd|dcb|dcz)){1,3}"$')
 _TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
 
