@@ -25,7 +25,7 @@ IDENTIFIERS = {
     "until_found", "assert_guarded",
     "Aftermath", "AgentShown", "Answered", "ApiKeyShown", "AttemptShown", "CustomerShown", "DEEDS",
     "Deed", "DeliveryShown", "Doors", "EventShown", "LONGEST_QUESTION", "LogInGuard", "MOST_FOUND",
-    "PLANTS", "Plant", "Referred", "RefusalShown", "ReplayShown", "ReplyShown", "Sender",
+    "PLANTS", "Plant", "Referred", "RefusalShown", "ReplayShown", "ReplyShown",
     "TicketShown", "TooLarge", "TooMany", "TooSlow", "Unsealable", "Unsent", "UserShown",
     "WebhookShown", "WrongAnswer", "WrongType", "_CAREFUL", "_EVERYBODY", "_OFFICE", "add_or_name",
     "aftermath", "answer_form", "ask_again", "began_us", "beginnings_of", "body_waited",
