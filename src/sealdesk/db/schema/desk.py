@@ -44,6 +44,37 @@ table(
     worker="SELECT DELETE",
     expiry=Expiry("seen_at", 60 * SECOND_US),
 )
+# Whether public replies of pages are held for some seconds before they leave.
+table(
+    "reply_settings",
+    tenant(),
+    flag("is_on"),
+    time_("updated_at"),
+    of_tenant(),
+    runtime="UPDATE",
+)
+# Public replies that have not left: until due_at their author can undo them. form: JSON, the fields
+# of the composer. failed_at, reason: when and by which error code one could not leave; it stays.
+table(
+    "held_replies",
+    tenant(),
+    id_(key=True),
+    id_("ticket_id"),
+    id_("user_id"),
+    *texts("user_name", "form"),
+    time_("due_at"),
+    time_("failed_at", null=True),
+    text_("reason", null=True),
+    refers("ticket_id", "tickets"),
+    refers("user_id", "users"),
+    index("held_replies_due", "due_at", "tenant_id", "id", where="failed_at IS NULL"),
+    index("held_replies_ticket", "tenant_id", "ticket_id", "id"),
+    index("held_replies_user", "tenant_id", "user_id", "id"),
+    index("held_replies_failed_at", "failed_at"),
+    runtime="UPDATE DELETE",
+    worker="SELECT UPDATE DELETE",
+    expiry=Expiry("failed_at", 30 * DAY_US),
+)
 # Users who have a page of a topic, the id of a ticket, open; rows expire within a minute.
 table(
     "viewers",
@@ -76,6 +107,7 @@ table(
     index("reads_seen_at", "tenant_id", "user_id", "seen_at"),
     has_rowid=False,
     runtime="UPDATE DELETE",
+    worker="SELECT INSERT UPDATE",
 )
 # Saved queries of the inbox. owner_id: a user, or "" for the desk. place: in the owner's order.
 table(

@@ -199,6 +199,7 @@ table(
     index("ticket_followers_ticket", "tenant_id", "ticket_id", "user_id"),
     has_rowid=False,
     runtime="DELETE",
+    worker="SELECT INSERT",
 )
 table(
     "replies",
