@@ -118,6 +118,10 @@ ACROSS_TENANTS = {
         "worker/stepper.py",
     ),
     "tickets/snoozing/store.py PRUNE_ENDED": ("store.list_ended(", "tickets/snoozing/waking.py"),
+    "tickets/held_replies/store.py _PRUNE_DUE": (
+        "store.list_due_replies(",
+        "tickets/held_replies/releasing.py",
+    ),
     "search/store/tickets.py _LIST_AFTER": (
         "documents.list_after(",
         "search/indexing.py",

@@ -83,6 +83,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     field = _field(admin, texts)
     service.settle()
     service.write(lambda tx: _answering(tx, tenant, ticket["id"], texts))
+    held_reply = service.write(lambda tx: _failed_reply(tx, tenant, ticket["id"], user, texts))
     mailbox = _mailbox(tenant, admin, texts)
     desk, token = _contact_form(tenant, mailbox)
     page_token = _page_token(tenant, mailbox, ticket["id"])
@@ -125,6 +126,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
         "/held-messages": held,
         "delivery": delivery,
         "reply": reply[0],
+        "held_reply": held_reply,
     }
 
 
@@ -134,6 +136,7 @@ def address(path: str, places: dict[str, str]) -> str:
         path = path.replace(f"{start}/{{id}}", f"{start}/{found}")
     path = path.replace("{other_id}", places.get("/tickets", ""))
     path = path.replace("{note_id}", places.get("reply", ""))
+    path = path.replace("{held_id}", places.get("held_reply", ""))
     path = path.replace("{user_id}", places["/settings/people"])
     path = path.replace("{delivery_id}", places["delivery"])
     path = path.replace("{path_name}", places.get("desk", ""))
@@ -355,6 +358,18 @@ def _field(admin: Person, texts: Texts) -> str:
     """A custom field, which every ticket shows."""
     new = {"key": "hostile", "label": texts.fit(100), "type": "choice", "choices": [texts.fit(99)]}
     return str(admin.post("/api/v1/custom-fields", new).json()["data"]["id"])
+
+
+async def _failed_reply(tx: Tx, tenant: Tenant, ticket_id: str, user_id: str, texts: Texts) -> str:
+    """A held reply that could not leave; its id."""
+    named = {"tenant": tenant.id, "id": ids.mint(1), "ticket": ticket_id, "user": user_id}
+    fields = msgspec.json.encode([["body", texts.fit(255)]]).decode()
+    await tx.execute(
+        "INSERT INTO held_replies (tenant_id, id, ticket_id, user_id, user_name, form, due_at,"
+        " failed_at, reason) VALUES (:tenant, :id, :ticket, :user, :text, :form, 1, :now, :text)",
+        {**named, "text": texts.fit(100), "form": fields, "now": tenant.service.clock.now_us()},
+    )
+    return str(named["id"])
 
 
 async def _answering(tx: Tx, tenant: Tenant, ticket_id: str, texts: Texts) -> None:

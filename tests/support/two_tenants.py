@@ -49,6 +49,8 @@ _CONTENTS = (
     "SELECT * FROM replays WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM business_hours WHERE tenant_id = :tenant",
     "SELECT * FROM rating_settings WHERE tenant_id = :tenant",
+    "SELECT * FROM reply_settings WHERE tenant_id = :tenant",
+    "SELECT * FROM held_replies WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM field_definitions WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
 )
 

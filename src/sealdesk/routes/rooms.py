@@ -23,6 +23,7 @@ from sealdesk.tickets.customer_merging import pages as customer_merging
 from sealdesk.tickets.editing import pages as editing
 from sealdesk.tickets.erasing import pages as erasing
 from sealdesk.tickets.followers import pages as followers
+from sealdesk.tickets.held_replies import pages as held_replies
 from sealdesk.tickets.hours import pages as hours
 from sealdesk.tickets.links import pages as links
 from sealdesk.tickets.macros import pages as macros
@@ -56,6 +57,7 @@ ROOMS: tuple[Room, ...] = (
     people.ROOM,
     teams.ROOM,
     hours.ROOM,
+    held_replies.ROOM,
     promises.ROOM,
     macros.ROOM,
     automation.ROOM,
@@ -81,5 +83,8 @@ ROOMS: tuple[Room, ...] = (
 PROBLEM_TYPES = declared_in(requests, general, *(room.errors for room in ROOMS if room.errors))
 
 SITE = make_site(
-    ROOMS, count_unread=notifications.count_unread, count_failing_mailboxes=mailboxes.count_failing
+    ROOMS,
+    count_unread=notifications.count_unread,
+    count_failing_mailboxes=mailboxes.count_failing,
+    list_leaving=held_replies.list_leaving,
 )

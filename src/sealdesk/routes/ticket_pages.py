@@ -6,6 +6,7 @@ from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.editing import pages as editing
 from sealdesk.tickets.followers import pages as followers
+from sealdesk.tickets.held_replies import pages as held_replies
 from sealdesk.tickets.hours import pages as hours
 from sealdesk.tickets.links import pages as links
 from sealdesk.tickets.live import pages as live
@@ -85,6 +86,7 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("POST", "/tickets/{id}", _USER_PAGE, ticket.change_ticket),
     Route("GET", "/tickets/{id}/reply", _USER_PAGE, ticket.show_ticket),
     Route("POST", "/tickets/{id}/reply", _USER_PAGE, reply.reply, _LONG),
+    Route("POST", "/tickets/{id}/held/{held_id}", _USER_PAGE, held_replies.take_back),
     Route("POST", "/tickets/{id}/fields", _USER_PAGE, field.save_field),
     Route("GET", "/tickets/{id}/answering", _USER_PAGE, presence.show_presence),
     Route("POST", "/tickets/{id}/answering", _USER_PAGE, presence.show_presence),
@@ -107,6 +109,9 @@ TICKET_PAGES: tuple[Route, ...] = (
     # Settings → Business hours.
     Route("GET", "/settings/business-hours", _ADMIN_PAGE, hours.show_hours),
     Route("POST", "/settings/business-hours", _ADMIN_PAGE, hours.set_hours),
+    # Settings → Replies.
+    Route("GET", "/settings/replies", _ADMIN_PAGE, held_replies.show_setting),
+    Route("POST", "/settings/replies", _ADMIN_PAGE, held_replies.change_setting),
     # Settings → Tags.
     Route("GET", "/settings/tags", _ADMIN_PAGE, tags.list_tags),
     Route("GET", "/settings/tags/progress", _ADMIN_PAGE, tags.show_progress),

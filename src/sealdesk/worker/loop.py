@@ -20,6 +20,7 @@ from sealdesk.search.indexing import Budget
 from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
 from sealdesk.telemetry import descriptors
+from sealdesk.tickets.held_replies import releasing
 from sealdesk.tickets.snoozing import waking
 from sealdesk.tickets.snoozing.store import DueTicket
 from sealdesk.webhooks.delivery.deliverer import Deliverer
@@ -35,6 +36,7 @@ from sealdesk.worker.retention import prune
 PRUNE_EVERY_S = 60.0
 REPORT_EVERY_S = 60.0
 WAKE_EVERY_S = 1.0
+RELEASE_EVERY_S = 0.5
 MAX_SHUTDOWN_S = 10
 
 log = logging.getLogger("sealdesk.worker")
@@ -80,6 +82,7 @@ async def run(state: AppState) -> None:
         group.create_task(stepper.take_all_steps(state))
         group.create_task(DocumentRewriter().run(state))
         group.create_task(_keep_waking(state))
+        group.create_task(_keep_releasing(state))
         group.create_task(mail.keep_sending(state, mail_wakeup))
         if is_worker:
             group.create_task(state.migration_pause.watch(state.database))
@@ -175,6 +178,21 @@ async def wake_ahead(test_clocks: waking.TestClocks, state: AppState) -> int:
 async def _wake(due: Sequence[DueTicket], state: AppState) -> int:
     # The failure of one keeps none of the others asleep.
     return sum([await attempt(partial(waking.wake_due, each), state, "wake") for each in due])
+
+
+async def _keep_releasing(state: AppState) -> None:
+    while True:
+        if await attempt(release_replies, state) < releasing.MAX_STEP:
+            await asyncio.sleep(RELEASE_EVERY_S)
+
+
+async def release_replies(state: AppState) -> int:
+    """Send some held replies that are due; how many."""
+    due = await releasing.list_due(state)
+    # The failure of one keeps none of the others.
+    return sum(
+        [await attempt(partial(releasing.release_due, each), state, "held reply") for each in due]
+    )
 
 
 async def _keep_reporting(state: AppState) -> None:

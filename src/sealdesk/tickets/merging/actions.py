@@ -15,6 +15,7 @@ from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.actions import OpenedTicket
 from sealdesk.tickets.attachments import store as attachments
 from sealdesk.tickets.followers import store as followers
+from sealdesk.tickets.held_replies import store as held_replies
 from sealdesk.tickets.links import actions as links
 from sealdesk.tickets.merging import rules, store
 from sealdesk.tickets.merging.errors import MERGE_FINAL
@@ -66,6 +67,7 @@ async def merge(tx: Tx, caller: Caller, source_id: str, new: Merge, *, now_us: i
         ),
     )
     await store.move_replies(tx, caller.tenant_id, source.ticket.id, target.ticket.id, moving.ids)
+    await held_replies.move(tx, caller.tenant_id, source.ticket.id, target.ticket.id)
     await replies.add(tx, opening)
     attached = {**moving.attached, **dict.fromkeys(_attachments(source), opening.id)}
     await attachments.relink(tx, caller.tenant_id, attached, target.ticket.id)

@@ -5,7 +5,16 @@ from typing import Literal, NamedTuple
 from sealdesk.clock import Iso
 
 Kind = Literal[
-    "assigned", "replied", "mentioned", "noted", "status", "woken", "due_soon", "late", "rule"
+    "assigned",
+    "replied",
+    "mentioned",
+    "noted",
+    "status",
+    "woken",
+    "due_soon",
+    "late",
+    "rule",
+    "unsent",
 ]
 
 

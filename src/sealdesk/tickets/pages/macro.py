@@ -6,7 +6,7 @@ from sealdesk.errors import NotFound
 from sealdesk.tickets.macros import actions as macros
 from sealdesk.tickets.macros.types import AppliedMacro
 from sealdesk.tickets.pages import field_form, ticket_response
-from sealdesk.tickets.pages.reply import read_typed
+from sealdesk.tickets.pages.composer_form import read_typed
 from sealdesk.tickets.pages.ticket_response import RejectedForm
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import presence
 from sealdesk.tickets import actions
+from sealdesk.tickets.held_replies import store as held_replies
+from sealdesk.tickets.held_replies.types import HeldReply
 from sealdesk.tickets.store import replying
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, i18n, render
@@ -20,7 +22,9 @@ async def show_presence(request: Request, ticket_id: str) -> Response:
     caller, is_post = request.caller, request.method == "POST"
     is_writing = is_post and forms.read(request).text("writing") != "no"
 
-    async def work(tx: Tx) -> tuple[str, Sequence[str], Mapping[str, str]]:
+    async def work(
+        tx: Tx,
+    ) -> tuple[str, Sequence[str], Mapping[str, str], Sequence[HeldReply]]:
         view = await actions.get_view(tx, caller.tenant_id, ticket_id)
         others = await replying.list_replying(
             tx, caller.tenant_id, ticket_id, except_id=caller.actor.id, now_us=request.now_us
@@ -34,9 +38,10 @@ async def show_presence(request: Request, ticket_id: str) -> Response:
         if is_post:
             await presence.count_changes(tx, caller.tenant_id, [ticket_id])
         viewers = await presence.list_viewers(tx, caller.tenant_id, ticket_id, request.now_us)
-        return view.etag, others, viewers
+        held = await held_replies.list_of_ticket(tx, caller.tenant_id, ticket_id)
+        return view.etag, others, viewers, held
 
-    etag, writing, viewers = await (request.write(work) if is_post else request.read(work))
+    etag, writing, viewers, held = await (request.write(work) if is_post else request.read(work))
     streams = request.state.streams
     if is_post:
         streams.tell_presence(caller.tenant_id, ticket_id)
@@ -46,6 +51,7 @@ async def show_presence(request: Request, ticket_id: str) -> Response:
         "tickets/news.html",
         ticket_id=ticket_id,
         replying_notice=replying_notice(writing),
+        leaving_notice=leaving_notice(held, caller.actor.id),
         looking_notice=_looking_notice(looking, caller.actor.id, writing),
         is_changed=etag != forms.read_query(request).text("etag"),
     )
@@ -61,6 +67,15 @@ def replying_notice(names: Sequence[str]) -> str:
         len(names),
     )
     return text % {"names": _listed(names)}
+
+
+def leaving_notice(held: Sequence[HeldReply], reader_id: str) -> str:
+    """Whose reply leaves in some seconds; its author can undo it on every page."""
+    waiting = [each for each in held if each.failed_at is None and not each.is_of(reader_id)]
+    names = sorted({each.user_name for each in waiting})
+    if not names:
+        return ""
+    return i18n.gettext("A reply of %(names)s leaves in a moment.") % {"names": _listed(names)}
 
 
 def _looking_notice(looking: Mapping[str, str], reader_id: str, writing: Sequence[str]) -> str:

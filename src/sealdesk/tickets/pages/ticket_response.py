@@ -101,6 +101,7 @@ async def respond(
         position=position,
         replying_notice=presence.replying_notice(view.replying),
         looking_notice="",
+        leaving_notice=presence.leaving_notice(view.held, request.caller.actor.id),
         is_changed=False,
         agents=_assignee_options(view, request.caller.actor),
         teams=_team_options(view),
@@ -112,6 +113,8 @@ async def respond(
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
         is_following=request.caller.actor.id in {each.id for each in view.followers},
         sent_id=_sent_id(request, query, view),
+        held_id=_held_id(request, query, view),
+        has_left=bool(query.text("left")),
         merged=await _find_merged(request, ticket_id, query.text("merged")),
         place=place.text() if place else "",
         **_form_values(view, rejected),
@@ -228,3 +231,9 @@ def _sent_id(request: Request, query: Form, view: TicketPage) -> str:
         return ""
     own = [r.id for r in view.timeline.replies if r.author.id == request.caller.actor.id]
     return sent if sent in own else ""
+
+
+def _held_id(request: Request, query: Form, view: TicketPage) -> str:
+    """The id of the reply that the reader has just sent and that has not left yet."""
+    own = [each.id for each in view.held if each.is_of(request.caller.actor.id)]
+    return held if (held := query.text("held")) in own else ""

@@ -17,6 +17,8 @@ from sealdesk.tickets import actions, checks
 from sealdesk.tickets.custom_fields import store as custom_field_store
 from sealdesk.tickets.followers import store as followers
 from sealdesk.tickets.followers.store import Follower
+from sealdesk.tickets.held_replies import store as held_replies
+from sealdesk.tickets.held_replies.types import HeldReply
 from sealdesk.tickets.links import rules as link_rules
 from sealdesk.tickets.links import store as links
 from sealdesk.tickets.links.types import TicketLinkResponse
@@ -51,6 +53,7 @@ class TicketPage(NamedTuple):
     not accepted. acknowledgement: of the e-mail that opened it, None for none.
     lacks_recipient: whether it came by e-mail, and nobody can get a reply.
     origins: the e-mails that its messages came by, see `store.mail`.
+    held: replies that have not left, or could not.
     """
 
     ticket: TicketResponse
@@ -68,6 +71,7 @@ class TicketPage(NamedTuple):
     macros: list[MacroChoice]
     followers: Sequence[Follower]
     links: Sequence[TicketLinkResponse]
+    held: Sequence[HeldReply]
     unsent_files: tuple[AttachmentRef, ...] = ()
     custom: CustomValues = CustomValues()
     acknowledgement: Acknowledgement | None = None
@@ -141,6 +145,7 @@ async def load_ticket_page(
         await macros.list_choices(tx, tenant_id, caller.actor.id),
         await followers.list_followers(tx, tenant_id, ticket_id),
         link_rules.in_order(link_rules.show(await links.list_links(tx, tenant_id, ticket_id))),
+        await held_replies.list_of_ticket(tx, tenant_id, ticket_id),
         custom=custom_values.show_values(definitions, ticket.custom_fields),
         acknowledgement=await destinations.find_acknowledgement(tx, tenant_id, ticket_id)
         if ticket.source == "email"

@@ -1,10 +1,14 @@
-"""What a browser has chosen for all pages, in cookies: the language, and light or dark colours."""
+"""What a browser has chosen for all pages, in cookies: the language, and light or dark colours.
+
+And, for some seconds, that the user has sent a reply that can still be undone.
+"""
 
 from sealdesk.web.pages import i18n
 from sealdesk.web.request import Header, Request
 
-LANGUAGE, THEME = "sealdesk-language", "sealdesk-theme"
+LANGUAGE, THEME, HOLDS = "sealdesk-language", "sealdesk-theme", "sealdesk-holds"
 THEMES = ("light", "dark")
+_YEAR_S = 31536000
 
 
 def activate_language(request: Request) -> None:
@@ -19,10 +23,15 @@ def theme(request: Request) -> str:
     return chosen if chosen in THEMES else ""
 
 
-def cookie(request: Request, name: str, value: str) -> Header:
-    """The header that stores a choice for a year; "" removes it."""
+def holds(request: Request) -> bool:
+    """Whether the user may have replies that have not left yet."""
+    return request.cookie(HOLDS) is not None
+
+
+def cookie(request: Request, name: str, value: str, max_age_s: int = _YEAR_S) -> Header:
+    """The header that stores a choice, for a year by default; "" removes it."""
     secure = "; Secure" if request.is_https else ""
-    flags = f"Path=/; HttpOnly; SameSite=Lax; Max-Age={31536000 if value else 0}{secure}"
+    flags = f"Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age_s if value else 0}{secure}"
     return b"set-cookie", f"{name}={value}; {flags}".encode()
 
 

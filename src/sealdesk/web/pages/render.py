@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 from sealdesk.errors import ServiceUnavailable
@@ -37,6 +38,7 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
         "visitor": request.visitor,
         "unread_count": await _count_unread(request),
         "failing_count": await _count_failing(request),
+        "leaving_replies": await _list_leaving(request),
         "nav_items": request.site.navigation,
         "path": request.path,
         "has_panes": _PANES in request.headers.get(b"cookie", b"").split(b"; "),
@@ -73,6 +75,16 @@ async def _count_failing(request: Request) -> int:
         return await request.site.count_failing_mailboxes(request)
     except ServiceUnavailable:
         return 0
+
+
+async def _list_leaving(request: Request) -> Sequence[Any]:
+    """Nothing is read unless the browser has just sent a reply that is held."""
+    if request.proof.caller is None or not request.visitor or not preferences.holds(request):
+        return ()
+    try:
+        return await request.site.list_leaving(request)
+    except ServiceUnavailable:
+        return ()
 
 
 def download(content: bytes, content_type: bytes, name: str) -> Response:

@@ -9,6 +9,7 @@ from sealdesk.tickets import rules as tickets
 from sealdesk.tickets.erasing import rules
 from sealdesk.tickets.erasing.steps import indexes, store
 from sealdesk.tickets.erasing.types import FINISHED, Done, Erasure
+from sealdesk.tickets.held_replies import store as held_replies
 from sealdesk.tickets.links import store as links
 from sealdesk.tickets.types import Ticket
 
@@ -59,6 +60,7 @@ async def erase_tickets(tx: Tx, erasure: Erasure) -> Done:
         await store.erase_attachments(tx, erasure.tenant_id, [a.id for a in ticket.attachments])
         await store.erase_ticket(tx, ticket.version, _erased(ticket))
         await links.remove_all(tx, erasure.tenant_id, ticket.id)
+        await held_replies.delete_of_ticket(tx, erasure.tenant_id, ticket.id)
     return Done(listed[-1].id, len(listed))
 
 

@@ -48,16 +48,32 @@ onPart((part) => {
   if (newest && !location.hash && !location.search.includes("before=")) newest.scrollIntoView({ block: "nearest" });
 });
 
-// The address of the page that follows "Send and next" names the ticket whose reply was stored: its
+// The address of the page that follows "Send and next" names the ticket whose reply is stored: its
 // draft is deleted if this window has sent it.
 onPart((part) => {
-  const [, ticketId] = /^#sent-([0-9a-f-]+)$/.exec(location.hash) ?? [];
+  const [, ticketId] = /^#(?:sent|held)-([0-9a-f-]+)$/.exec(location.hash) ?? [];
   if (part !== document || !ticketId) return;
+  if (location.hash.startsWith("#sent")) say(document.body.dataset.delivered);
   history.replaceState(null, "", location.pathname + location.search);
-  say(document.body.dataset.delivered);
   try {
     const key = sessionStorage.submitted;
     if (key?.startsWith(`draft ${ticketId} `)) localStorage.removeItem(key);
     delete sessionStorage.submitted;
   } catch { /* Storage is disabled. */ }
+});
+
+// A reply that can be undone until it leaves: its seconds are counted, then the page looks for it.
+const LEAVES_WITHIN_MS = 2000; // The worker looks twice a second.
+onPart((part) => {
+  for (const leaving of part.querySelectorAll("[data-leaves]")) {
+    const leavesAt = performance.now() + 1000 * leaving.dataset.leaves;
+    const timer = setInterval(() => {
+      const left = Math.ceil((leavesAt - performance.now()) / 1000);
+      leaving.querySelector("[data-seconds]").textContent = Math.max(left, 0);
+      if (left > 0) return;
+      clearInterval(timer);
+      (leaving.matches(":only-child") ? leaving.parentElement : leaving).remove();
+      setTimeout(() => document.dispatchEvent(new CustomEvent("desk:missed")), LEAVES_WITHIN_MS);
+    }, 200);
+  }
 });
