@@ -126,6 +126,11 @@ _ASCII = bytes(range(128))
 _EAST_ASIAN = ("gb18030", "cp9", "big5", "euc", "johab")  # not ISO 2022, which is ASCII
 _SURROGATES = re.compile(r"[\ud800-\udfff]+")
 _NEW_LINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_ASCII_CONTROLS = dict.fromkeys((*range(9), *range(0x0E, 0x20), 0x7F)) | {
+    0x0B: "\n",
+    0x0C: "\n",
+    0x0D: "\n",
+}
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]+")
 
 
@@ -139,6 +144,8 @@ class Decoded(NamedTuple):
 
 def codec_of(charset: str) -> str | None:
     """The codec of a charset by its name in a message, None for an unknown one."""
+    if not charset:
+        return None
     plain = _plain(charset[:_MAX_CHARSET])
     bare = _BEFORE.sub("", plain, count=1) if _BEFORE.match(plain) else plain
     numbered = _CODE_PAGE.sub(r"cp\1", bare, count=1) if _CODE_PAGE.match(bare) else bare
@@ -253,6 +260,8 @@ def _plain_bytes(data: bytes, codec: str) -> tuple[bytes, str]:
 
 def clean_text(text: str) -> str:
     """A text with LF as the only end of lines, and without other control characters."""
+    if text.isascii():  # in a fifth of the time
+        return text.replace("\r\n", "\n").translate(_ASCII_CONTROLS)
     text = _SURROGATES.sub(_join_surrogates, text)
     return _CONTROLS.sub("", _NEW_LINES.sub("\n", text)).removeprefix("\ufeff")
 

@@ -86,7 +86,9 @@ def redact(text: str, secrets: Secrets) -> str:
 
 def _decodings(text: str) -> Iterator[_Decoded]:
     """The text as it is, and what each round of decoding makes of it."""
-    narrow = _WIDE.sub(lambda wide: chr(ord(wide[0]) - 0xFEE0), text)
+    narrow = text
+    if not text.isascii():
+        narrow = _WIDE.sub(lambda wide: chr(ord(wide[0]) - 0xFEE0), text)
     plain = _Decoded(narrow, range(len(text) + 1))
     begins = [plain]
     if _QUOTED_PRINTABLE.search(text):
@@ -94,9 +96,18 @@ def _decodings(text: str) -> Iterator[_Decoded]:
     for begin in begins:
         decoded, rounds = begin, 0
         yield decoded
-        while rounds < _MAX_ROUNDS and _ENCODED.search(decoded.text):
+        while rounds < _MAX_ROUNDS and _is_encoded(decoded.text):
             decoded, rounds = _decode(decoded, _ENCODED), rounds + 1
             yield decoded
+
+
+def _is_encoded(text: str) -> bool:
+    return _has_any(text, "%&\\") and _ENCODED.search(text) is not None
+
+
+def _has_any(text: str, parts: Iterable[str]) -> bool:
+    """Whether a pattern may match; most texts have none of these, which is found in no time."""
+    return any(part in text for part in parts)
 
 
 def _decode(before: _Decoded, pattern: re.Pattern[str]) -> _Decoded:
@@ -123,7 +134,10 @@ def _character(encoded: str) -> str:
 def _find(decoded: _Decoded, secrets: Secrets) -> Iterator[tuple[int, int]]:
     """Where secrets are in the first text."""
     starts = decoded.starts
-    for pattern in (_REPLY_ADDRESS, _LINK):
+    patterns = [_LINK]
+    if _has_any(decoded.text, ("+", "*", "2b", "2B")):
+        patterns.append(_REPLY_ADDRESS)
+    for pattern in patterns:
         for found in pattern.finditer(decoded.text):
             yield starts[found.start(1)], starts[found.end(1)]
     # Whatever separates the characters of a token, such as a wrapped line, is left out.
