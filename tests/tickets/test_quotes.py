@@ -199,7 +199,11 @@ def test_what_the_author_says_of_a_dated_message_is_shown() -> None:
     for sentence in (
         "In your mail of 24.11.2026 09:14 you wrote:", "Mail vom 24.11.2026 09:14, Sie schrieben:",
         "Dans le mail du 24/11/2026 à 09:14 vous a écrit :", "Log 24.11.2026 09:14, Shop Help:",
-        "--- 24.11.2026 09:14 ---", "24.11.2026 09:14, the lamp broke:", "Shop Help wrote:",
+        "--- 24.11.2026 09:14 ---", "Am 24.11.2026 um 09:14 kam der Fahrer und schrieb:",
+        "El 24/11/2026 a las 9:14 me escribió su compañero:", "On 24.11.2026 he and I wrote:",
+        "Le 24/11/2026 à 09:14 votre collègue a écrit :", "24.11.2026 09:14 she wrote: no.\nSo:",
+        "Your colleague wrote on 24.11.2026 09:14 that it is fine:",
+        "24.11.2026 09:14, the lamp broke:", "Shop Help wrote:",
     ):  # fmt: skip
         text = f"Hello,\n\n{sentence}\nit is sent.\n\nIt is not."
         assert fold(text) == (text, "")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 _ADDRESS = re.compile(r"[^\s<>@:()\[\]]{1,64}@[^\s<>@:()\[\]]{1,255}")
 _IN_BRACKETS = re.compile(r"[<\[(](?:mailto:)?[^\s<>@]{1,64}@[^\s<>@]{1,255}[>\])]")
 _TIME = re.compile(r"(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
+_CLOCK = re.compile(r"\d:\d\d")
 _YEAR = re.compile(r"(?<!\d)(?:19|20|25)\d\d(?!\d)")  # 25: the calendar of Thailand
 _SHORT_DATE = re.compile(r"(?<!\d)\d{1,2}([./-])\d{1,2}\1\d\d(?!\d)")
 # Invisible marks that mailers put around names and addresses between texts of two directions.
@@ -45,6 +46,10 @@ _PRONOUNS = _phrases("""
     i, you, he, she, we, they, ich, sie, er, wir, ihr, tu, vous, nous, elle, yo, usted, ustedes,
     ella, io, lei, lui, voi, eu, você, ela, ik, jij, hij, jag, du, han, hon, jeg, hun, ja, pan,
     pani, ty, вы, ты, он, она, мы
+""")
+_OF_SENTENCES = _phrases("""
+    my, your, our, their, and, that, mein, ihre, unser, der, das, und, dass, votre, notre, et, que,
+    nuestro, me, mio, suo, vostro, nostro, che, mijn, uw, onze, meu, seu, nosso
 """)
 # In the languages of the first eight verbs, in lower case.
 _DAYS = _phrases("""
@@ -333,13 +338,17 @@ def _is_attribution(joined: str) -> bool:
         return (_ADDRESS.search(joined) is not None) + is_timed + _has_verb(joined) >= 2
     if not _has_verb(joined):
         return _YEAR.search(joined) is not None and bool(_NAMES_AFTER_TIME.fullmatch(joined))
+    if _ADDRESS.search(joined) is None and not _OF_SENTENCES.isdisjoint(_WORD.findall(joined)):
+        return False
     return (_begins_as_one(joined) and _has_digit(joined)) or _is_dated(joined)
 
 
 def _is_dated(joined: str) -> bool:
     """Whether a sentence says to the minute when somebody wrote who is named."""
-    is_timed = _TIME.search(joined) and (_YEAR.search(joined) or _SHORT_DATE.search(joined))
-    return bool(is_timed) and _PRONOUNS.isdisjoint(_WORD.findall(joined))
+    if len(_CLOCK.findall(joined)) > 1 or any(f"{verb}: " in joined for verb in _VERBS):
+        return False
+    is_dated = _YEAR.search(joined) or _SHORT_DATE.search(joined)
+    return bool(is_dated) and _PRONOUNS.isdisjoint(_WORD.findall(joined))
 
 
 def _names_sender_and_time(joined: str) -> bool:
