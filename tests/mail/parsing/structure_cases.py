@@ -43,6 +43,10 @@ def _case(name: str, inner: bytes, text: str, **expected: Any) -> Case:
 def _multipart_cases() -> Iterator[Case]:
     alternative = multipart("alternative", [_PLAIN, _HTML], boundary="alt")
     related = multipart("related", [_HTML, _CID], boundary="rel")
+    for poor in ("Ihr Programm kann keine HTML-Nachrichten anzeigen.", "Ouvrez dans un navigateur",
+                 "Abra este correo en su navegador", "ブラウザでご覧ください"):  # fmt: skip
+        kinds = multipart("alternative", [part("text/plain; charset=utf-8", poor), _HTML])
+        yield _case(f"plain text that says {poor}", kinds, "html")
     inline = {"content_ids": ("i@x",), "inline": (True,), "names": ("attachment-1.png",)}
     yield _case("plain before HTML", alternative, "text")
     for kind in ("alternative", 'alternative; boundary=""', "mixed; boundary=none", "related"):

@@ -45,11 +45,11 @@ _MAX_SIGNED = 2  # signatures within each other
 _MESSAGE_TYPES = ("message/rfc822", "message/global")
 _REPORT_TYPES = ("message/delivery-status", "message/global-delivery-status")  # RFC 3464, 6533
 _TNEF_TYPES = ("application/ms-tnef", "application/vnd.ms-tnef")
-# What a mailer writes instead of the text that only the HTML has.
+# What a mailer writes instead of the text that only the HTML has; a person's own words about
+# such things are in the HTML as well.
 _POOR = re.compile(
     r"(?:does not|doesn.t|cannot|can.t|not able to|unable to) (?:support|display|view|read|show)"
-    r"|html.{0,20}(?:client|viewer|reader|compatible|capable)|unterst.{1,2}tzt kein|html-f.hig"
-    r"|(?:in|with) (?:your|a) (?:web )?browser|im browser (?:an|öffnen)|view (?:it )?online",
+    r"|html|browser|navigat(?:eur|ore)|navegador|przegląda|view (?:it )?online|ブラウザ|浏览器",
     re.IGNORECASE,
 )
 _MAX_POOR_LENGTH = 500
