@@ -319,7 +319,7 @@ def header_cases() -> Iterator[Case]:
     for field in ("List-Id: The List <a.b.example>", "List-Post: <mailto:a@b.example>"):
         yield _case("a list", f"{field}\r\n", {"list_id": "a.b.example", "is_of_list": True})
     for name in ("X-Original-From", "X-Google-Original-From", "Original-From", "Author",
-                 "X-Original-Sender", "X-MailFrom"):  # fmt: skip
+                 "x-original-sender", "X-MailFrom"):  # fmt: skip
         of_ann = {"original_from": (Address(*_ANN),)}
         yield _case("replaced by a list", f"{name}: Ann <ann@example.com>\r\n", of_ann)
     for field in _OF_PROGRAMS:
