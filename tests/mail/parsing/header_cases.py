@@ -322,6 +322,10 @@ def header_cases() -> Iterator[Case]:
                  "x-original-sender", "X-MailFrom"):  # fmt: skip
         of_ann = {"original_from": (Address(*_ANN),)}
         yield _case("replaced by a list", f"{name}: Ann <ann@example.com>\r\n", of_ann)
+    for name in ("X-Delivered-To", "X-Resolved-To", "X-Rcpt-To", "X-Forwarded-For", "Envelope-To",
+                 "X-MS-Exchange-Organization-OriginalEnvelopeRecipients"):  # fmt: skip
+        passed = {"delivered_to": (Address("a@b.example"), Address("c@d.example"))}
+        yield _case("forwarded", f"{name}: a@b.example c@d.example\r\n", passed)
     for field in _OF_PROGRAMS:
         yield _case("program", f"{field}\r\n", {"is_by_program": True})
     for field in (

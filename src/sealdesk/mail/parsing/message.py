@@ -43,8 +43,13 @@ _ORIGINAL_FROM = (
     "x-original-from", "x-google-original-from", "original-from", "author", "x-original-sender",
     "x-mailfrom",
 )  # fmt: skip
-# Postfix, Exim, Gmail and fetchmail.
-_DELIVERED = ("delivered-to", "x-original-to", "x-forwarded-to", "envelope-to", "x-envelope-to")
+# Postfix, Exim, Gmail, fetchmail, Cyrus, Fastmail, MDaemon and Exchange.
+_DELIVERED = tuple(
+    """
+    delivered-to x-original-to x-forwarded-to x-forwarded-for envelope-to x-envelope-to
+    x-delivered-to x-resolved-to x-rcpt-to x-ms-exchange-organization-originalenveloperecipients
+    """.split()
+)
 
 
 def parse(raw: bytes) -> ParsedMessage:
