@@ -100,10 +100,10 @@ def test_first_page_of_noise_is_noticed(checked: Service) -> None:
 def test_pages_of_a_database_in_use_are_not_suspected(checked: Service) -> None:
     key = checked.tenant().key()
     checked.run("CREATE TABLE large (body BLOB)")
-    for number in range(40):
+    for number in range(16):
         # Overflow pages, checkpoints, and pages that become free and are used again.
         key.ticket(description="word " * 10 * number + "end")
-        checked.run(f"INSERT INTO large VALUES (zeroblob({20_000 * number}))")
+        checked.run(f"INSERT INTO large VALUES (zeroblob({40_000 * number}))")
         if number % 4 == 3:
             checked.run("DELETE FROM large")
             _empty_log(checked)

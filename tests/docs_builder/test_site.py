@@ -24,10 +24,9 @@ def _faults(text: str, **others: str) -> list[str]:
 
 
 def test_the_site_is_built_without_faults_and_twice_alike(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        archive.write(archive.build(), tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    assert read_archive(tmp_path / "one") == read_archive(ARCHIVE), "run `make docs`"
+    archive.write(archive.build(), tmp_path / "site")  # the other one is of before the tests
+    assert read_archive(tmp_path / "site") == read_archive(ARCHIVE), "run `make docs`"
+    assert (tmp_path / "site").read_bytes() == ARCHIVE.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,7 @@ def test_selected_tickets_are_changed_after_one_confirmation(
     assert now(key, other) == other
 
 
+@pytest.mark.prove
 @SQLITE_FIRST
 def test_the_preview_holds_few_long_descriptions_at_a_time(visitor: Visitor, key: Key) -> None:
     tickets = [key.ticket(description=60_000 * "\U0001f600") for _ in range(60)]

@@ -67,7 +67,7 @@ def days(draw: st.DrawFn) -> tuple[Interval, ...]:
     st.integers(-36 * 60, 36 * 60),
     st.integers(1, 1500),
 )
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_deadlines_are_those_of_a_count_of_every_minute(
     change: tuple[str, date],
     week: tuple[tuple[Interval, ...], ...],
