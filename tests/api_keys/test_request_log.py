@@ -10,7 +10,6 @@ from sealdesk.errors import ServiceUnavailable
 from sealdesk.state import AppState
 from sealdesk.telemetry import counters
 from sealdesk.telemetry.counters import LoggedRequest, RequestBuffer, describe_target
-from sealdesk.worker import retention
 from tests.support.client import Key, Person
 from tests.support.for_each import for_each
 from tests.support.page_security import assert_page_is_secure
@@ -196,7 +195,7 @@ def test_refusals_of_a_stranger_push_out_no_requests(
 
 
 def _prune(service: Service) -> None:
-    service.in_background(retention.prune)
+    service.prune()
 
 
 def test_requests_that_the_storage_does_not_take_are_counted_as_missing(

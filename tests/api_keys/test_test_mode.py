@@ -10,7 +10,6 @@ import pytest
 from sealdesk import clock
 from sealdesk.crypto import signing
 from sealdesk.records import test_tenants as records
-from sealdesk.worker.retention import prune
 from tests.api_keys.factories import KEYS, created_key, made
 from tests.support.client import Key
 from tests.support.databases import Begin
@@ -260,7 +259,7 @@ def test_old_events_are_deleted_by_the_clock_of_their_tenant(
     advance(key, 31 * 24 * 3600)
     key.ticket(subject="New")
     service.settle()
-    service.in_background(prune)
+    service.prune()
     shown = key.get("/api/v1/external/events?type=ticket.created").json()["data"]
     assert [each["data"]["object"]["subject"] for each in shown] == ["New"]
     assert len(live.get("/api/v1/external/events?type=ticket.created").json()["data"]) == 1

@@ -18,7 +18,6 @@ from sealdesk.telemetry.counters import (
     Row,
     Usage,
 )
-from sealdesk.worker import retention
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
 
@@ -247,10 +246,10 @@ def test_counts_are_deleted_after_thirty_days(own_service: Service) -> None:
     key.get(WHOAMI)
     assert written(own_service, key)
     own_service.clock.advance(30 * 24 * 3600 - 3600)
-    own_service.in_background(retention.prune)
+    own_service.prune()
     assert written(own_service, key)
     own_service.clock.advance(2 * 3600)
-    own_service.in_background(retention.prune)
+    own_service.prune()
     assert written(own_service, key) == {}
 
 

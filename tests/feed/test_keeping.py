@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from sealdesk.event_log import events
-from sealdesk.worker import retention
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY, Begin
 from tests.support.feed import EVENTS, Feed, record, unplaced
@@ -38,7 +37,7 @@ def advance_days(service: Service, feed: Feed) -> Callable[[float], None]:
     def later(days: float) -> None:
         feed.recorded()
         service.clock.advance(days * DAY_S)
-        service.in_background(retention.prune)
+        service.prune()
 
     return later
 
@@ -130,7 +129,7 @@ def test_an_event_without_a_position_is_not_deleted(
     with unplaced():
         record(tenant, "ticket.created")
         service.clock.advance(31 * DAY_S)
-        service.in_background(retention.prune)
+        service.prune()
     assert [row["type"] for row in feed.recorded()] == ["ticket.created"]
     assert [event["type"] for event in key.get(EVENTS).json()["data"]] == ["ticket.created"]
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from sealdesk.worker import retention
 from tests.support.client import Person
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import PASSWORD, Page, Visitor, logged_in
@@ -139,7 +138,7 @@ def test_a_log_out_is_stored_until_the_session_could_no_longer_be_renewed(
     form = visitor.get(HOME).form("/log-out")
     visitor.cookies["sealdesk"] = old
     visitor.submit(form)
-    own_service.in_background(retention.prune)
+    own_service.prune()
     own_service.clock.advance(30 * 60)
-    own_service.in_background(retention.prune)
+    own_service.prune()
     assert visitor.once("GET", HOME, cookie=f"sealdesk={new}").status_code == 303

@@ -2,7 +2,6 @@
 
 import pytest
 
-from sealdesk.worker import retention
 from tests.support.client import Person
 from tests.support.service import PASSWORD, Service, Tenant
 
@@ -83,7 +82,7 @@ def test_failures_ahead_of_time_are_deleted(tenant: Tenant) -> None:
     tenant.service.clock.correct(_DAY_S)
     _guess(tenant)
     tenant.service.clock.correct(-_DAY_S)
-    tenant.service.in_background(retention.prune)
+    tenant.service.prune()
     assert tenant.service.rows("SELECT id FROM login_failures LIMIT 9") == []
 
 

@@ -31,7 +31,7 @@ from sealdesk.server import serve
 from sealdesk.server.app import compose
 from sealdesk.settings import Settings, from_env
 from sealdesk.state import AppState
-from sealdesk.worker import loop
+from sealdesk.worker import loop, retention
 from sealdesk_citus.transaction import DistributedTx
 from tests.servers import free_port
 from tests.support.client import Key, Person
@@ -227,6 +227,13 @@ class Service:
     def in_background(self, step: Callable[[AppState], Coroutine[Any, Any, T]]) -> T:
         """Run a step of the background loop now."""
         return self._wait(step(self._background))
+
+    def prune(self) -> int:
+        """Delete the expired rows of all tenants now; how many."""
+        pruner = retention.Pruner()
+        ((tenants,),) = self.rows("SELECT count(*) FROM tenants")
+        rounds = 2 + tenants // retention.TENANTS_AT_ONCE
+        return sum(self.in_background(pruner.run_round) for _ in range(rounds))
 
     def in_serving(self, step: Callable[[AppState], Coroutine[Any, Any, T]]) -> T:
         """Run a step of the serving process now."""

@@ -10,7 +10,6 @@ import pytest
 from sealdesk.state import AppState
 from sealdesk.tickets.attachments import files
 from sealdesk.tickets.attachments.storage import storage_of
-from sealdesk.worker import retention
 from tests.support.client import Key, Person
 from tests.support.contents import kept_of
 from tests.support.service import Service, Tenant
@@ -177,7 +176,7 @@ def test_missing_bytes_are_named(own_service: Service) -> None:
 
 
 def prune(service: Service) -> None:
-    service.in_background(retention.prune)
+    service.prune()
 
 
 def test_an_upload_that_nothing_refers_to_is_deleted_after_a_day(own_service: Service) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.worker import loop
+from sealdesk.worker.retention import Pruner
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.logs import captured_logs
 from tests.support.service import Service, wait_until
@@ -19,12 +20,12 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Exception]]:
     failures: list[Exception] = []
     monkeypatch.setattr(loop, "PRUNE_EVERY_S", 0.01)
 
-    async def fails(state: object) -> int:
+    async def fails(_: Pruner, state: object) -> int:
         if failures:
             raise failures.pop()
         return 0
 
-    monkeypatch.setattr(loop, "prune", fails)
+    monkeypatch.setattr(Pruner, "run_round", fails)
     yield failures
 
 

@@ -31,7 +31,7 @@ from sealdesk.worker.attempts import attempt
 from sealdesk.worker.documents import DocumentRewriter
 from sealdesk.worker.indexer import IndexerLoop
 from sealdesk.worker.one_log import OneLog
-from sealdesk.worker.retention import prune
+from sealdesk.worker.retention import Pruner
 
 PRUNE_EVERY_S = 60.0
 REPORT_EVERY_S = 60.0
@@ -151,9 +151,10 @@ class _Delivery:
 
 
 async def _keep_pruning(state: AppState) -> None:
+    pruner = Pruner()
     while True:
         await asyncio.sleep(PRUNE_EVERY_S)
-        await attempt(prune, state)
+        await attempt(pruner.run_round, state, "prune")
 
 
 async def _keep_waking(state: AppState) -> None:

@@ -18,33 +18,45 @@ from sealdesk.webhooks.store import deliveries as delivery_store
 
 _STEP_ROWS = 200
 _STEP_PAUSE_S = 0.05
-_TENANTS_AT_ONCE = 100
+TENANTS_AT_ONCE = 100
 # Longer than any request that was in flight when its endpoint was deleted.
 _DELETED_US = 60 * 1_000_000
 
 
-async def prune(state: AppState) -> int:
-    """Delete all expired rows; how many."""
-    now_us = state.clock.now_us()
-    total = await _in_steps(state, lambda tx: _prune_all_tenants(tx, now_us))
-    total += await attachments.prune(state)
-    total += await raw_messages.prune(state)
-    deleted_before = now_us - _DELETED_US
-    total += await _in_steps(
-        state, lambda tx: delivery_store.prune_deleted(tx, deleted_before, _STEP_ROWS)
-    )
-    after = ""
-    while True:
-        tenants = await state.database.read(_tenants_after(after))
+class Pruner:
+    """Deletes expired rows in rounds: of all tables without a tenant, and of a hundred tenants.
+
+    So a round has a bound, however many tenants there are.
+    """
+
+    def __init__(self) -> None:
+        self._after = ""  # the last tenant of the round before; "" at the end of all
+
+    async def run_round(self, state: AppState) -> int:
+        """Delete expired rows; how many."""
+        now_us = state.clock.now_us()
+        total = await _prune_shared(state, now_us)
+        tenants = await state.database.read(_tenants_after(self._after))
         for tenant in tenants:
             total += await _prune_tenant(state, tenant.id, now_us)
-        if len(tenants) < _TENANTS_AT_ONCE:
-            return total
-        after = tenants[-1].id
+        self._after = tenants[-1].id if len(tenants) == TENANTS_AT_ONCE else ""
+        return total
+
+
+async def _prune_shared(state: AppState, now_us: int) -> int:
+    deleted_before = now_us - _DELETED_US
+    return (
+        await _in_steps(state, lambda tx: _prune_all_tenants(tx, now_us))
+        + await attachments.prune(state)
+        + await raw_messages.prune(state)
+        + await _in_steps(
+            state, lambda tx: delivery_store.prune_deleted(tx, deleted_before, _STEP_ROWS)
+        )
+    )
 
 
 def _tenants_after(after: str) -> Work[list[Tenant]]:
-    return lambda tx: identity.list_tenants(tx, after, _TENANTS_AT_ONCE)
+    return lambda tx: identity.list_tenants(tx, after, TENANTS_AT_ONCE)
 
 
 async def _prune_tenant(state: AppState, tenant_id: str, now_us: int) -> int:

@@ -8,7 +8,6 @@ from sealdesk import ids
 from sealdesk.mail.contact_form import rules
 from sealdesk.mail.threads import rules as threads
 from sealdesk.routes import PAGES, ROUTES
-from sealdesk.worker import retention
 from tests.mail.contact_form.support import ANN, FormDesk, Stranger, refused_at
 from tests.support.mail_server import MailServer
 from tests.support.page_security import assert_page_is_secure
@@ -99,7 +98,7 @@ def test_what_nobody_confirms_is_deleted_after_a_day(desk: FormDesk) -> None:
     assert ann.get(link).status == 404
     page = ann.submit(form)
     assert page.status == 404 and "leads nowhere" in page.text
-    desk.service.in_background(retention.prune)
+    desk.service.prune()
     assert (submissions(desk), desk.message_count(), desk.tickets()) == (0, 0, [])
 
 
@@ -118,7 +117,7 @@ def test_a_desk_with_too_many_unconfirmed_forms_takes_no_more(desk: FormDesk) ->
     assert page.form(f"/{desk.name}/new").value("subject") == "Broken bowl"
     assert desk.message_count() == 0
     desk.service.clock.advance(24 * 3600)
-    desk.service.in_background(retention.prune)
+    desk.service.prune()
     assert SENT in Stranger(desk).write().text
 
 

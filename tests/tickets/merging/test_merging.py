@@ -10,7 +10,6 @@ import pytest
 
 from sealdesk import ids
 from sealdesk.tickets.merging import rules
-from sealdesk.worker import retention
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
 
@@ -173,7 +172,7 @@ def test_a_merge_is_final_after_a_day(own_service: Service) -> None:
     merge(key, source, other)
     own_service.clock.advance(rules.UNDO_HOURS * 3600)
     assert code(undo(key, source)) == (409, "merge_final")
-    own_service.in_background(retention.prune)
+    own_service.prune()
     assert own_service.rows("SELECT source_id FROM ticket_merges LIMIT 1") == []
     assert code(undo(key, source)) == (409, "merge_final")
 

@@ -12,7 +12,7 @@ from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.tags import rules, store
 from sealdesk.tickets.tags.steps import actions
 from sealdesk.tickets.tags.steps import store as steps
-from sealdesk.worker import retention, stepper
+from sealdesk.worker import stepper
 from sealdesk.worker.turns import LeastServed
 from tests.support.client import Key
 from tests.support.hostile import HOSTILE_TEXTS
@@ -336,10 +336,10 @@ def test_finished_renamings_are_deleted_after_a_week(own_service: Service) -> No
     _rename(logged_in(tenant), "old", "new")
     _finish(own_service)
     own_service.clock.advance(7 * 24 * 3600 - 60)
-    own_service.in_background(retention.prune)
+    own_service.prune()
     assert len(own_service.rows("SELECT id FROM tag_renamings LIMIT 2")) == 1
     own_service.clock.advance(120)
-    own_service.in_background(retention.prune)
+    own_service.prune()
     assert own_service.rows("SELECT id FROM tag_renamings LIMIT 2") == []
 
 
