@@ -351,6 +351,24 @@ def test_malformed_request_gets_400_and_the_connection_closes(
     assert (connection.reply().code, connection.is_closed()) == ("malformed_request", True)
 
 
+@pytest.mark.parametrize(
+    ("types", "code"),
+    [
+        (("text/plain", "application/json"), "unsupported_media_type"),
+        (("application/json", "text/plain"), "unsupported_media_type"),
+        (("application/json", "application/json; charset=utf-8"), "validation_failed"),
+    ],
+)
+def test_of_two_content_types_each_must_be_json(
+    connect: Connect, types: tuple[str, ...], code: str
+) -> None:
+    lines = "".join(f"content-type: {each}\r\n" for each in types)
+    connection = connect()
+    head = f"POST /api/v1/auth/login HTTP/1.1\r\nhost: t\r\n{lines}content-length: 2\r\n\r\n"
+    connection.send(head.encode() + b"{}")
+    assert connection.reply().code == code
+
+
 @pytest.mark.parametrize("method", ["get", "Post", "patch"])
 def test_a_method_in_lower_case_is_named_in_a_problem(connect: Connect, method: str) -> None:
     connection = connect()
