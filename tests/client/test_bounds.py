@@ -84,6 +84,16 @@ def test_a_small_compressed_response_is_read_and_a_broken_one_is_refused() -> No
             _responding(response).whoami()
 
 
+def test_a_compressed_body_that_is_cut_off_is_refused() -> None:
+    headers = {"content-encoding": "gzip"}
+    stream = httpx.ByteStream(gzip.compress(b"12345" * 999)[:-20])
+    desk = _responding(httpx.Response(200, headers=headers, stream=stream))
+    with pytest.raises(UnexpectedResponse, match="ends within its compressed body"):
+        desk.attachments.download("i")
+    empty = httpx.Response(200, headers=headers, stream=httpx.ByteStream(b""))
+    assert _responding(empty).attachments.download("i") == b""
+
+
 def test_a_download_has_a_bound_of_the_callers_choice() -> None:
     desk = _responding(httpx.Response(200, stream=httpx.ByteStream(b"12345")))
     with pytest.raises(UnexpectedResponse, match="larger than 4 bytes"):

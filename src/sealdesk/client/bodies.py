@@ -45,7 +45,9 @@ class BoundedBody:
         self._chunks.append(decoded)
 
     def complete(self) -> httpx.Response:
-        """Return the response with its body."""
+        """Return the response with its body. Raises UnexpectedResponse if it is cut off."""
+        if self._is_encoded and self._chunks and not self._decoder.eof:
+            raise self._refusal("ends within its compressed body")
         original = self._response
         headers = httpx.Headers(original.headers)
         for name in _HEADERS_OF_ENCODING:
