@@ -5,3 +5,5 @@ import type { Problem } from "./errors.js";
  * clock of this machine is too far from that of the service to be corrected.
  */
 export declare function hintFor(problem: Problem, url: URL, method: string, isTooFar: boolean): string;
+/** What to look at when no response arrived. reason: the code or message of the failure. */
+export declare function adviceFor(reason: string): string;

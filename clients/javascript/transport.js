@@ -1,7 +1,7 @@
 /** Sends signed requests: signs every attempt, retries, corrects the clock, reads responses. */
 import { classOfCode } from "./errorCodes.js";
 import { ConnectionFailed, SealdeskError, UnexpectedResponse } from "./errors.js";
-import { hintFor } from "./hints.js";
+import { adviceFor, hintFor } from "./hints.js";
 import * as retry from "./retry.js";
 import { MAX_SIGNATURES } from "./signing.js";
 const VERSION = "0.1.0";
@@ -186,7 +186,7 @@ export class Transport {
             return error;
         const { cause } = error;
         const reason = cause?.code ?? cause?.message ?? error.message;
-        return new ConnectionFailed(`no response from ${this.baseUrl}: ${reason}. Is the address right, and the service running?`, { cause: error });
+        return new ConnectionFailed(`no response from ${this.baseUrl}: ${reason}; ${adviceFor(reason)}`, { cause: error });
     }
     #unexpected(received) {
         const { status, headers } = received;

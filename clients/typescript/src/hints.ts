@@ -36,3 +36,15 @@ export function hintFor(problem: Problem, url: URL, method: string, isTooFar: bo
   }
   return "The request arrived as it was sent, so this is probably not the secret of this key.";
 }
+
+/** What to look at when no response arrived. reason: the code or message of the failure. */
+export function adviceFor(reason: string): string {
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(reason)) {
+    return "the certificate of the service is not trusted here";
+  }
+  if (/SSL|packet length/.test(reason)) {
+    return "the port does not speak TLS; does the URL need http:// instead of https://?";
+  }
+  if (/time-?out/i.test(reason)) return "the service did not respond in time";
+  return "is the URL right, and is the service running there?";
+}

@@ -3,7 +3,7 @@
 import type { Bytes } from "./bytes.js";
 import { classOfCode } from "./errorCodes.js";
 import { ConnectionFailed, type Problem, SealdeskError, UnexpectedResponse } from "./errors.js";
-import { hintFor } from "./hints.js";
+import { adviceFor, hintFor } from "./hints.js";
 import * as retry from "./retry.js";
 import { MAX_SIGNATURES, type Signer } from "./signing.js";
 
@@ -253,7 +253,7 @@ export class Transport {
     const { cause } = error as { cause?: { code?: string; message?: string } };
     const reason = cause?.code ?? cause?.message ?? (error as Error).message;
     return new ConnectionFailed(
-      `no response from ${this.baseUrl}: ${reason}. Is the address right, and the service running?`,
+      `no response from ${this.baseUrl}: ${reason}; ${adviceFor(reason)}`,
       { cause: error },
     );
   }

@@ -107,3 +107,15 @@ test("a running desk signs with a rotated secret", async () => {
   assert.notEqual(before, after);
   assert.equal(requests[1].headers["x-api-key"], KEY);
 });
+
+test("a failure of the connection says what to look at", async () => {
+  for (const [code, advice] of [
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", /certificate .* not trusted/],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", /instead of https/],
+    ["UND_ERR_HEADERS_TIMEOUT", /in time/],
+    ["ECONNREFUSED", /is the URL right/],
+  ]) {
+    const { desk } = deskWith([failure(code)], { retry: { retries: 0 } });
+    await assert.rejects(desk.whoami(), advice);
+  }
+});
