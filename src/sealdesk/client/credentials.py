@@ -35,6 +35,8 @@ def check_credentials(
 ) -> Credentials:
     """Return the credentials. Raises InvalidConfiguration, which names the mistake."""
     key_name, secret_name = names
+    _check_text(api_key or "", key_name)
+    _check_text(secret or "", secret_name)
     mistake = _find_mistake_in_key(api_key)
     if mistake:
         raise InvalidConfiguration(f"{key_name} {mistake} (it must be {_KEY_FORM})")
@@ -66,6 +68,7 @@ def read_url(environment: Mapping[str, str] = os.environ) -> str:
 
 def check_url(url: str, *, name: str = "base_url") -> str:
     """Return the URL of a service without a trailing slash. Raises InvalidConfiguration."""
+    _check_text(url, name)
     parts = _split_url(url)
     if parts is None:
         raise InvalidConfiguration(f"{name} must be a URL such as {DEFAULT_URL}, not {url!r}")
@@ -96,6 +99,11 @@ def _split_url(url: str) -> SplitResult | None:
         return None
     has_spaces = any(character.isspace() for character in url)
     return parts if is_usable and url.isascii() and not has_spaces else None
+
+
+def _check_text(value: object, name: str) -> None:
+    if not isinstance(value, str):
+        raise InvalidConfiguration(f"{name} must be a str, not {type(value).__name__}")
 
 
 def _find_mistake_in_key(text: str) -> str:

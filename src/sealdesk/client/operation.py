@@ -10,6 +10,7 @@ from sealdesk.client.bodies import MAX_JSON_BYTES
 from sealdesk.client.errors import InvalidConfiguration
 from sealdesk.client.results import Page, Result
 from sealdesk.client.targets import make_target
+from sealdesk.client.values import encode
 
 T = TypeVar("T")
 PAGE_ROWS = 100  # the largest page of the service
@@ -17,7 +18,6 @@ PAGE_ROWS = 100  # the largest page of the service
 JSON_HEADERS = {"content-type": "application/json", "prefer": "handling=strict"}
 # An ETag, or a result that was asked for by itself.
 IfMatch = str | Result | None
-encode = msgspec.json.Encoder().encode
 
 
 class Operation(NamedTuple, Generic[T]):
@@ -89,6 +89,14 @@ def read_nothing(body: bytes) -> None:
     """Read a response without a body."""
 
 
+def key_header(idempotency_key: object) -> dict[str, str]:
+    """Return the header of this Idempotency-Key, or of a new one. Raises InvalidConfiguration."""
+    key = new_key() if idempotency_key is None else idempotency_key
+    if not isinstance(key, str) or not key:
+        raise InvalidConfiguration(f"idempotency_key must be a text, not {key!r}")
+    return {"idempotency-key": key}
+
+
 def new_key() -> str:
     """Return a new Idempotency-Key."""
     return secrets.token_urlsafe(24)
@@ -98,7 +106,7 @@ def post(
     path: str, fields: Mapping[str, Any], idempotency_key: str | None, read: Callable[[bytes], T]
 ) -> Operation[T]:
     """Return a POST of JSON with an Idempotency-Key, so it may be repeated."""
-    headers = {**JSON_HEADERS, "idempotency-key": idempotency_key or new_key()}
+    headers = {**JSON_HEADERS, **key_header(idempotency_key)}
     return Operation("POST", path, encode(fields), headers, read)
 
 
@@ -112,9 +120,13 @@ def patch(
 
 def match_header(if_match: IfMatch) -> dict[str, str]:
     """Return the header of a condition. Raises InvalidConfiguration."""
-    etag = if_match.etag if isinstance(if_match, Result) else if_match
-    if etag is None and if_match is not None:
+    if if_match is None:
+        return {}
+    etag: object = if_match.etag if isinstance(if_match, Result) else if_match
+    if etag is None:
         raise InvalidConfiguration(
             "the rows of a list have no ETag for if_match: get the one first"
         )
-    return {"if-match": etag} if etag else {}
+    if not isinstance(etag, str) or not etag:
+        raise InvalidConfiguration(f"if_match must be an ETag, not {etag!r}")
+    return {"if-match": etag}

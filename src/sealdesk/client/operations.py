@@ -11,9 +11,8 @@ from sealdesk.client.operation import (
     IfMatch,
     ListOperation,
     Operation,
-    encode,
+    key_header,
     match_header,
-    new_key,
     page_reader_of,
     patch,
     post,
@@ -57,6 +56,7 @@ from sealdesk.client.results import (
     WhoAmI,
 )
 from sealdesk.client.targets import ROOT, encode_segment, make_target
+from sealdesk.client.values import encode
 
 T = TypeVar("T")
 
@@ -307,7 +307,7 @@ def undo_customer_merge(customer_id: str) -> Operation[Customer]:
 def erase_customer(customer_id: str, idempotency_key: str | None) -> Operation[Erasure]:
     """Begin to erase a customer."""
     target = f"{ROOT}/customers/{encode_segment(customer_id)}/erase"
-    headers = {"idempotency-key": idempotency_key or new_key()}
+    headers = key_header(idempotency_key)
     return Operation("POST", target, b"", headers, _read_erasure)
 
 
@@ -338,7 +338,7 @@ def upload_attachment(
     name: str, content: bytes, content_type: str, idempotency_key: str | None
 ) -> Operation[Attachment]:
     """Upload a file."""
-    headers = {"content-type": content_type, "idempotency-key": idempotency_key or new_key()}
+    headers = {"content-type": content_type, **key_header(idempotency_key)}
     target = make_target(f"{ROOT}/attachments", {"name": name})
     return Operation("POST", target, content, headers, _read_attachment)
 

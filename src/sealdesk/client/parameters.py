@@ -5,6 +5,7 @@ What a later version of the service adds is reached with `Desk.request`.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Literal, Required, TypedDict
 
@@ -70,11 +71,11 @@ class TicketFilters(TypedDict, total=False):
     rating: int
     number: int
     customer_email: str
-    created_after: str
-    created_before: str
-    updated_after: str
-    updated_before: str
-    due_before: str
+    created_after: str | datetime
+    created_before: str | datetime
+    updated_after: str | datetime
+    updated_before: str | datetime
+    due_before: str | datetime
     sort_by: str
     sort: Literal["asc", "desc"]
     cursor: str
@@ -94,7 +95,7 @@ class NewTicket(TypedDict, total=False):
     tags: Sequence[str] | None
     custom_fields: dict[str, Any] | None
     external_id: str | None
-    snoozed_until: str | None
+    snoozed_until: str | datetime | None
     attachment_ids: Sequence[str] | None
 
 
@@ -115,7 +116,7 @@ class TicketChange(TypedDict, total=False):
     remove_tags: Sequence[str]
     custom_fields: dict[str, Any] | None
     external_id: str | None
-    snoozed_until: str | None
+    snoozed_until: str | datetime | None
 
 
 class NewReply(TypedDict, total=False):
@@ -143,7 +144,7 @@ class CustomerFilters(TypedDict, total=False):
     email: str
     external_id: str
     q: str
-    updated_after: str
+    updated_after: str | datetime
     sort_by: str
     sort: Literal["asc", "desc"]
     cursor: str
@@ -215,7 +216,7 @@ class DeliveryFilters(TypedDict, total=False):
 
     status: str
     event_type: str
-    created_after: str
-    created_before: str
+    created_after: str | datetime
+    created_before: str | datetime
     cursor: str
     per_page: int

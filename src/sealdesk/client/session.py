@@ -1,5 +1,6 @@
 """What both clients share: settings, and the httpx.Request of an operation."""
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypedDict
@@ -14,6 +15,7 @@ from sealdesk.client.operation import Operation, new_key
 from sealdesk.client.signing import SignatureAuth
 
 DEFAULT_TIMEOUT_S = 30.0
+_MAX_TIMEOUT_S = 1e9  # sockets take no more
 _USER_AGENT = f"sealdesk-python/{__version__}"
 
 
@@ -36,6 +38,7 @@ class Session(NamedTuple):
 
     def with_options(self, options: CallOptions) -> "Session":
         """Return the settings with other options; the signatures and the limit stay shared."""
+        _check_times(options)
         terms = self.terms._replace(
             policy=options.get("retry", self.terms.policy),
             deadline_s=options.get("deadline_s", self.terms.deadline_s),
@@ -62,7 +65,7 @@ class Session(NamedTuple):
         """Return a request whose target is sent byte for byte. Raises InvalidConfiguration."""
         try:
             return self._new_request(method, target, body, headers, timeout_s)
-        except (UnicodeEncodeError, httpx.InvalidURL) as error:
+        except (UnicodeError, httpx.InvalidURL) as error:
             raise InvalidConfiguration(f"the request cannot be sent: {error}") from error
 
     def _new_request(
@@ -93,6 +96,7 @@ def make_session(
     now: Callable[[], float] = time.time,
 ) -> Session:
     """Check the settings. Raises InvalidConfiguration."""
+    _check_times({"timeout_s": timeout_s})
     auth = SignatureAuth(
         api_key,
         api_secret,
@@ -101,6 +105,15 @@ def make_session(
         shows_signed_message=shows_signed_message,
     )
     return Session(check_url(base_url), auth, Terms(policy, Limiter()), timeout_s)
+
+
+def _check_times(options: CallOptions) -> None:
+    timeout_s: object = options.get("timeout_s", DEFAULT_TIMEOUT_S)
+    if not isinstance(timeout_s, int | float) or not 0 < timeout_s < _MAX_TIMEOUT_S:
+        raise InvalidConfiguration(f"timeout_s must be a number above 0, not {timeout_s!r}")
+    deadline_s: object = options.get("deadline_s") or 0.0
+    if not isinstance(deadline_s, int | float) or math.isnan(deadline_s):
+        raise InvalidConfiguration(f"deadline_s must be a number or None, not {deadline_s!r}")
 
 
 def free_headers(method: str, body: bytes, headers: Mapping[str, str] | None) -> dict[str, str]:

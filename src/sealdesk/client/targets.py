@@ -1,10 +1,12 @@
 """Paths and queries of requests, percent-encoded."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from sealdesk.client.errors import InvalidConfiguration
+from sealdesk.client.values import instant
 
 ROOT = "/api/v1/external"
 _REPEATED = ("tag", "custom_field")
@@ -22,7 +24,10 @@ def make_target(path: str, query: Mapping[str, Any]) -> str:
         if value is not None
         for text in _to_texts(name, value)
     ]
-    encoded = urlencode(pairs, quote_via=quote, safe="")
+    try:
+        encoded = urlencode(pairs, quote_via=quote, safe="")
+    except UnicodeEncodeError as error:
+        raise InvalidConfiguration(f"the query cannot be sent: {error}") from error
     return f"{path}?{encoded}" if encoded else path
 
 
@@ -39,12 +44,12 @@ def encode_segment(value: object) -> str:
 def _to_texts(name: str, value: Any) -> Sequence[str]:
     if name in _REPEATED and not isinstance(value, str):
         return [str(each) for each in value]
-    return [_to_text(value)]
-
-
-def _to_text(value: Any) -> str:
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return ["true" if value else "false"]
+    if isinstance(value, datetime):
+        return [instant(value, name)]
     if isinstance(value, str | int | float):
-        return str(value)
-    return ",".join(map(str, value))
+        return [str(value)]
+    if isinstance(value, bytes) or not isinstance(value, Iterable):
+        raise InvalidConfiguration(f"{name} cannot be {value!r}")
+    return [",".join(map(str, value))]

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from sealdesk.client.operation import (
     JSON_HEADERS,
     Operation,
-    encode,
     page_reader_of,
     reader_of,
 )
 from sealdesk.client.targets import ROOT, encode_segment
+from sealdesk.client.values import encode
 from sealdesk.client.webhook_results import (
     Delivery,
     DeliveryWithAttempts,
