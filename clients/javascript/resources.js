@@ -21,7 +21,7 @@ export class Resource {
         return new Pages(read, cursor);
     }
     async postFields(target, fields, options) {
-        return (await this.transport.json(postOf(target, utf8(JSON.stringify(fields)), options))).data;
+        return (await this.transport.json(postOf(target, jsonOf(fields).body, options))).data;
     }
     /** Of an action without an Idempotency-Key, so it is not repeated after a failure. */
     async postOnce(target, fields, extraMs = 0) {
@@ -35,7 +35,7 @@ export class Resource {
     }
     async patchFields(target, fields, options) {
         const headers = { ...JSON_HEADERS, ...matchHeader(options.ifMatch) };
-        const body = utf8(JSON.stringify(fields));
+        const { body } = jsonOf(fields);
         return dataOf(target, await this.transport.json({ method: "PATCH", target, body, headers }));
     }
 }
@@ -61,7 +61,7 @@ export class Tickets extends Resource {
     }
     /** Opens up to 100 tickets. One that is refused stops no other: see refusedCount. */
     async bulkCreate(tickets, options = {}) {
-        const body = utf8(JSON.stringify({ tickets }));
+        const { body } = jsonOf({ tickets });
         return bulkOf(await this.transport.json(postOf(`${ROOT}/tickets/bulk`, body, options)));
     }
     /** Changes up to 100 tickets. One that is refused stops no other: see refusedCount. */
@@ -230,6 +230,8 @@ function matchHeader(ifMatch) {
     if (ifMatch === undefined)
         return {};
     const etag = typeof ifMatch === "string" ? ifMatch : responseOf(ifMatch)?.etag;
+    if (etag === "")
+        throw new InvalidConfiguration("ifMatch must be an ETag, and is empty");
     if (etag !== undefined)
         return { "if-match": etag };
     throw new InvalidConfiguration("the rows of a list have no ETag for ifMatch: get the one first");
@@ -258,7 +260,14 @@ function dataOf(target, parsed) {
 }
 export function jsonOf(fields) {
     const headers = { ...JSON_HEADERS };
-    return { body: utf8(JSON.stringify(fields)), headers };
+    return { body: utf8(JSON.stringify(fields, finite)), headers };
+}
+/** JSON would hold null, which clears a field. */
+function finite(name, value) {
+    if (typeof value === "number" && !Number.isFinite(value)) {
+        throw new InvalidConfiguration(`${name} cannot be ${value}, which JSON does not have`);
+    }
+    return value;
 }
 function postOf(target, body, { idempotencyKey }) {
     const headers = {

@@ -44,7 +44,7 @@ export abstract class Resource {
   }
 
   protected async postFields<T>(target: string, fields: object, options: PostOptions): Promise<T> {
-    return (await this.transport.json(postOf(target, utf8(JSON.stringify(fields)), options))).data;
+    return (await this.transport.json(postOf(target, jsonOf(fields).body, options))).data;
   }
 
   /** Of an action without an Idempotency-Key, so it is not repeated after a failure. */
@@ -61,7 +61,7 @@ export abstract class Resource {
 
   protected async patchFields<T>(target: string, fields: object, options: PatchOptions): Promise<T> {
     const headers = { ...JSON_HEADERS, ...matchHeader(options.ifMatch) };
-    const body = utf8(JSON.stringify(fields));
+    const { body } = jsonOf(fields);
     return dataOf(target, await this.transport.json({ method: "PATCH", target, body, headers }));
   }
 }
@@ -103,7 +103,7 @@ export class Tickets extends Resource {
     tickets: readonly types.NewTicket[],
     options: PostOptions = {},
   ): Promise<types.BulkResult> {
-    const body = utf8(JSON.stringify({ tickets }));
+    const { body } = jsonOf({ tickets });
     return bulkOf(await this.transport.json(postOf(`${ROOT}/tickets/bulk`, body, options)));
   }
 
@@ -343,6 +343,7 @@ export async function readPageOf<T>(
 function matchHeader(ifMatch: string | object | undefined): Record<string, string> {
   if (ifMatch === undefined) return {};
   const etag = typeof ifMatch === "string" ? ifMatch : responseOf(ifMatch)?.etag;
+  if (etag === "") throw new InvalidConfiguration("ifMatch must be an ETag, and is empty");
   if (etag !== undefined) return { "if-match": etag };
   throw new InvalidConfiguration("the rows of a list have no ETag for ifMatch: get the one first");
 }
@@ -378,7 +379,15 @@ function dataOf(target: string, parsed: { data: any }): any {
 
 export function jsonOf(fields: object): { body: Bytes; headers: Record<string, string> } {
   const headers = { ...JSON_HEADERS };
-  return { body: utf8(JSON.stringify(fields)), headers };
+  return { body: utf8(JSON.stringify(fields, finite)), headers };
+}
+
+/** JSON would hold null, which clears a field. */
+function finite(name: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new InvalidConfiguration(`${name} cannot be ${value}, which JSON does not have`);
+  }
+  return value;
 }
 
 function postOf(target: string, body: Bytes, { idempotencyKey }: PostOptions): Sending {

@@ -119,3 +119,16 @@ test("a failure of the connection says what to look at", async () => {
     await assert.rejects(desk.whoami(), advice);
   }
 });
+
+test("what would be sent as something else is refused before it is sent", async () => {
+  const { desk, requests } = deskWith([]);
+  const change = (fields, options) => desk.tickets.update("1", fields, options);
+  for (const sent of [
+    () => change({ custom_fields: { weight: NaN } }),
+    () => change({ custom_fields: { weights: [1, Infinity] } }),
+    () => change({ subject: "S" }, { ifMatch: "" }),
+  ]) {
+    await assert.rejects(async () => sent(), InvalidConfiguration);
+  }
+  assert.deepEqual(requests, []);
+});
