@@ -1,4 +1,4 @@
-"""Which e-mail addresses get mail, and which of them nobody reads."""
+"""Which e-mail addresses send and get mail, and which of them nobody reads."""
 
 import re
 
@@ -13,8 +13,8 @@ _NO_REPLY = re.compile(
 )
 
 
-def can_receive(address: str) -> bool:
-    """Whether mail can reach an address, which is more than what a form should accept."""
+def can_send(address: str) -> bool:
+    """Whether an address tells a sender from others, if only in a network like `root@server3`."""
     local, _, domain = address.rpartition("@")
     labels = domain.rstrip(".").split(".")
     return (
@@ -22,9 +22,13 @@ def can_receive(address: str) -> bool:
         and len(address) <= _MAX_DOMAIN
         and local.isprintable()
         and all(map(_LABEL.fullmatch, labels))
-        and len(labels) > 1
-        and labels[-1].lower() != "invalid"
+        and labels[-1].lower() not in ("invalid", "localhost")
     )
+
+
+def can_receive(address: str) -> bool:
+    """Whether mail can reach an address, which is more than what a form should accept."""
+    return can_send(address) and "." in address.rpartition("@")[2].rstrip(".")
 
 
 def is_no_reply(address: str) -> bool:

@@ -281,6 +281,19 @@ def test_every_address_that_mail_reaches_may_write(desk: Desk) -> None:
     assert {each["customer"]["email"] for each in desk.tickets()} == set(addresses)
 
 
+def test_machines_of_a_network_are_different_customers_whom_nobody_can_answer(desk: Desk) -> None:
+    for address in ("backup@server3", "backup@server4", "scan@printer"):
+        desk.get_mail(message(sender=f"Backup <{address}>"))
+    found = desk.tickets()
+    addresses = {"backup@server3", "backup@server4", "scan@printer"}
+    assert {each["customer"]["email"] for each in found} == addresses
+    answer = desk.key.post(
+        f"/api/v1/external/tickets/{found[0]['id']}/replies", {"body": "Thank you"}
+    )
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["data"]["delivery"] is None
+
+
 def test_both_forms_of_a_domain_are_one_address(desk: Desk) -> None:
     desk.get_mail(message(sender="Jo <jo@xn--bcher-kva.example>"))
     raw = message(sender="Jo <jo@placeholder>").replace(b"placeholder", "bücher.example".encode())

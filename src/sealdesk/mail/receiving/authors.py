@@ -11,7 +11,7 @@ from sealdesk.mail.mailboxes.types import base_address
 from sealdesk.mail.parsing.types import Address, ParsedMessage
 from sealdesk.mail.receiving.types import FromAddress
 from sealdesk.mail.threads import rules as threads
-from sealdesk.resources.addresses import can_receive, is_read
+from sealdesk.resources.addresses import can_send, is_read
 from sealdesk.resources.representation import email_identity
 
 # The domain never exists (RFC 6761), so nothing is ever sent to it.
@@ -52,7 +52,7 @@ def author(message: ParsedMessage, own_addresses: Collection[str]) -> FromAddres
     for each in named:
         if is_read(each.address) and not _is_here(message, each.address, own_addresses):
             return _known(each)
-    if sender is None or not can_receive(sender.address):
+    if sender is None or not can_send(sender.address):
         return FromAddress(UNKNOWN_SENDER, name_of(sender), False)
     return _known(sender)
 
