@@ -23,7 +23,7 @@ from sealdesk.resources.paging import PageRequest
 from sealdesk.state import AppState
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.store import history, replies
-from sealdesk.tickets.text.quotes import read_forward
+from sealdesk.tickets.text.forwards import read_forward
 from sealdesk.tickets.types import TicketChange
 
 log = logging.getLogger("sealdesk.mail")

@@ -27,7 +27,7 @@ from sealdesk.mail.threads.types import Participant
 from sealdesk.resources.addresses import can_receive, is_read
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.attachments import rules as attachments
-from sealdesk.tickets.text.quotes import Forward, is_forward, read_forward
+from sealdesk.tickets.text.forwards import Forward, is_forward, read_forward
 
 RAW_KEPT_US = 30 * 24 * 3600 * 1_000_000
 # Within LIMITED_US; further messages are held. The first two are of one sender.

@@ -1,0 +1,101 @@
+"""The fields of an earlier message that mail programs copy above its text, in many languages."""
+
+import re
+
+from sealdesk.tickets.text.patterns import (
+    ADDRESS,
+    IN_BRACKETS,
+    MARKS,
+    SEPARATOR,
+    TIME,
+    YEAR,
+    phrases,
+)
+
+FIELD = re.compile(r"\*{0,2}([^\W\d_][^\d:：*<>@]{0,24}?)\*{0,2}[ \xa0]?[:：]\*{0,2}[ \xa0]*(.*)")
+# The first field of a copied header, for senders that are shown without their address.
+_FROM = phrases("""
+    from, von, de, da, van, från, fra, od, от, від, lähettäjä, feladó, kimden, gönderen, de la, από,
+    מאת, من, 差出人, 送信者, 发件人, 寄件者, 보낸 사람, từ, dari, จาก, nuo, no, saatja,
+    pošiljatelj, frá, šalje
+""")
+_OTHER_FIELDS = phrases("""
+    sent, date, to, cc, subject, gesendet, datum, an, betreff, envoyé, à, objet, enviado, para,
+    asunto, inviato, a, oggetto, verzonden, aan, onderwerp, skickat, till, ämne, sendt, dato, til,
+    emne, wysłano, do, temat, data, odesláno, komu, předmět, odoslané, predmet, poslano, za,
+    отправлено, кому, тема, дата, надіслано, lähetetty, vastaanottaja, aihe, elküldve, címzett,
+    tárgy, gönderildi, gönderme tarihi, tarih, kime, alıcı, konu, trimis, către, subiect, στάλθηκε,
+    προς, θέμα, נשלח, אל, נושא, 送信日時, 日時, 宛先, 件名, 发送时间, 收件人, 主题, 寄件日期,
+    收件者, 主旨, 보낸 날짜, 받는 사람, 제목, assunto, enviada em, data de envio, enviada,
+    تم الإرسال, تاريخ الإرسال, إلى, الموضوع, đã gửi, đến, chủ đề, изпратено, до, относно, prima,
+    zadeva, saadetud, adressaat, teema, nosūtīts, kam, tēma, išsiųsta, tema, ส่ง, ถึง, เรื่อง,
+    dikirim, kepada, subjek, enviat, per a, efni, küldve
+""")
+_MAX_FIELD_LINES = 9  # with blank lines and folded lines between the fields
+MIN_FIELDS = 2  # after the first
+_FORWARDED = ("forwarded message", "weitergeleitete nachricht", "message transféré")
+
+
+def list_fields(lines: list[str], at: int) -> list[tuple[str, str]]:
+    """The names, in lower case, and values of the fields that begin here."""
+    found: list[tuple[str, str]] = []
+    for line in lines[at : at + _MAX_FIELD_LINES]:
+        field = FIELD.match(MARKS.sub("", line[:1_000]).strip())
+        if field is not None:
+            found.append((field[1].lower(), field[2].strip()))
+        elif line.strip() and not (found and ADDRESS.search(line)):
+            break  # only a list of addresses goes on in the next line
+    return found
+
+
+def end_of_fields(lines: list[str], at: int) -> int:
+    """Behind the fields that begin here, `at` without any."""
+    end, count = at, 0
+    for place, line in enumerate(lines[at : at + _MAX_FIELD_LINES], at):
+        plain = MARKS.sub("", line[:1_000]).strip()
+        if FIELD.match(plain):
+            end, count = place + 1, count + 1
+        elif count and ADDRESS.search(plain):
+            end = place + 1
+        elif plain or count == 0 or count > MIN_FIELDS:
+            break
+    return end
+
+
+def find_sender(fields: list[tuple[str, str]]) -> str | None:
+    """The sender in the fields of a copied header, None if they are none."""
+    has_time = any(YEAR.search(value) or TIME.search(value) for _, value in fields)
+    known = sum(name in _OTHER_FIELDS for name, _ in fields)
+    if len(fields) <= MIN_FIELDS or not (has_time or known >= MIN_FIELDS):
+        return None
+    with_address = [(name, value) for name, value in fields if "@" in value]
+    named = next((value for name, value in fields if name in _FROM), None)
+    return named or next((value for _, value in with_address), None)
+
+
+def is_header(lines: list[str], at: int) -> bool:
+    """Whether the copied header of an earlier message begins here, as Outlook writes it."""
+    before = " ".join(lines[max(at - 2, 0) : at]).lower()
+    if any(each in before for each in _FORWARDED):
+        return False
+    (name, sender), *others = list_fields(lines, at) or [("", "")]
+    known = sum(other in _OTHER_FIELDS for other, _ in others)
+    addresses = [value for value in (sender, *(value for _, value in others)) if "@" in value]
+    if name in _FROM and known >= MIN_FIELDS:
+        # Without an address it may be of a journey: `From: Berlin`, `To: Rome`.
+        return bool(addresses) or _is_first_below(lines, at)
+    # GMX and Lotus begin with the time.
+    if name in _OTHER_FIELDS and known and YEAR.search(sender) and TIME.search(sender):
+        return any(other in _FROM and ADDRESS.search(value) for other, value in others)
+    return (
+        len(others) >= MIN_FIELDS
+        and ADDRESS.search(sender) is not None
+        and any(TIME.search(value) and YEAR.search(value) for _, value in others[:3])
+        and (IN_BRACKETS.search(sender) is not None or len(addresses) > 1)
+    )
+
+
+def _is_first_below(lines: list[str], at: int) -> bool:
+    """Whether a blank line or a rule is above."""
+    above = lines[at - 1].strip() if at > 0 else ""
+    return not above or SEPARATOR.fullmatch(above) is not None
