@@ -284,6 +284,18 @@ def test_a_reply_follows_its_ticket_into_the_one_it_is_merged_into(
     assert "To the old one" not in replies(key, target)
 
 
+def test_a_reply_that_could_not_leave_follows_its_ticket_when_that_is_merged(
+    tenant: Tenant, key: Key, ada: Agent, ticket: dict[str, Any]
+) -> None:
+    target = key.ticket(customer={"email": "m@example.test"})
+    send(ada, ticket, "Kept")
+    answer(key, ticket)
+    let_leave(tenant, failed=1)
+    key.post(f"{API}/{ticket['id']}/merge", {"into": target["id"]})
+    at = f"/tickets/{target['id']}"
+    assert undo(ada, ada.visitor.get(at)).form(f"{at}/reply").value("body") == "Kept"
+
+
 def test_a_failure_of_the_service_keeps_the_reply(
     tenant: Tenant, key: Key, ada: Agent, ticket: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
