@@ -1,6 +1,6 @@
 """A public reply that leaves in ten seconds is undone by key, or leaves while one goes on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,13 +16,15 @@ TICKETS = "/api/v1/external/tickets"
 
 
 @pytest.fixture
-def held(window: Window) -> Page:
-    """A page of a desk that holds replies."""
+def held(window: Window, tenant: Tenant) -> Iterator[Page]:
+    """A page of a desk that holds replies, and whose clock tests move: machines may be slow."""
+    tenant.service.clock.stop()
     window.page.goto("/settings/replies")
     window.page.get_by_label("Public replies can be undone").check()
     window.page.get_by_role("button", name="Save").click()
     window.page.get_by_text("Saved.").wait_for()
-    return window.page
+    yield window.page
+    tenant.service.clock.go_on()
 
 
 def bodies(key: Key, ticket: dict[str, Any]) -> list[str]:

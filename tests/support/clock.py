@@ -30,6 +30,12 @@ class SettableClock(Clock):
         """From now on only `advance` moves it."""
         self._stopped = (super().now_us(), super().monotonic_s())
 
+    def go_on(self) -> None:
+        """Move by itself again, from where it was stopped."""
+        if self._stopped is not None:
+            self._offset_us -= super().now_us() - self._stopped[0]
+            self._stopped = None
+
     def stop_at(self, seconds: int) -> None:
         """Stop the wall clock at this Unix time, to the second, and monotonic time where it is."""
         self.stop()
