@@ -24,7 +24,9 @@ def _set_participants(desk: Desk, ticket: Ticket, *people: str) -> None:
     assert desk.key.call("PUT", path, body).status_code == 200
 
 
-@pytest.mark.parametrize("sender", [FORM, "root@localhost", "ann@customer.invalid"])
+@pytest.mark.parametrize(
+    "sender", [FORM, "root@localhost", "backup@server3", "ann@customer.invalid"]
+)
 def test_an_answer_that_nobody_can_get_is_refused_until_somebody_is_added(
     own: Desk, server: MailServer, sender: str
 ) -> None:
