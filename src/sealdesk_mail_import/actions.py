@@ -6,7 +6,7 @@ from sealdesk import ids
 from sealdesk.caller import IMPORT, Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.mail.receiving import actions as receiving
-from sealdesk.mail.receiving import authors, effects, rules
+from sealdesk.mail.receiving import authors, contents, effects, rules
 from sealdesk.mail.receiving.cases import read_case, read_origin
 from sealdesk.mail.receiving.effects import Writer
 from sealdesk.mail.receiving.types import Case, Effect, FromAddress, Incoming, ReceivedMessage
@@ -51,12 +51,12 @@ async def _apply(tx: Tx, case: Case, now_us: int) -> Effect:
         return await effects.open_ticket(tx, case, now_us)
     if thread.sender is None:
         return await effects.add_strangers_note(tx, case, thread, now_us)
-    is_internal = rules.is_by_program(case.incoming)
+    is_internal = contents.is_by_program(case.incoming)
     return await effects.add_reply(tx, case, thread, now_us, is_internal=is_internal)
 
 
 async def _apply_from_desk(tx: Tx, case: Case, desk: _Desk, now_us: int) -> Effect:
-    is_automatic = rules.is_by_program(case.incoming)
+    is_automatic = contents.is_by_program(case.incoming)
     if case.thread is not None:
         by, is_internal = _writer(case.incoming, desk), is_automatic or not desk.to
         return await effects.add_reply(
@@ -78,11 +78,11 @@ def _find_desk(case: Case) -> _Desk | None:
         return None
     outside = [
         FromAddress(each.address, authors.name_of(each), True)
-        for each in rules.people_of(message)
+        for each in contents.people_of(message)
         if not rules.is_of_desk(case, each.address)
     ]
     agents = history.agents if history else {}
-    return _Desk(agents.get(rules.mailbox_identity(case.sender.address)), tuple(outside))
+    return _Desk(agents.get(contents.mailbox_identity(case.sender.address)), tuple(outside))
 
 
 def _writer(incoming: Incoming, desk: _Desk) -> Writer:

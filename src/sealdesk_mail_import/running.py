@@ -12,7 +12,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.identity import store as identity
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.parsing import ParsedMessage, parse
-from sealdesk.mail.receiving import arrivals, rules, store
+from sealdesk.mail.receiving import arrivals, contents, store
 from sealdesk.mail.receiving.types import Arrival, History, Incoming, ReceivedMessage
 from sealdesk.resources.paging import PageRequest, Position
 from sealdesk.resources.representation import email_identity
@@ -144,7 +144,7 @@ class Import:
         mailbox = self._wanted.mailbox
         heads = [parse(dates.head_of(each.raw)) for each in batch]
         hashes = [hashlib.sha256(each.raw).hexdigest() for each in batch]
-        keys = [rules.key_of(*each) for each in zip(heads, hashes, strict=True)]
+        keys = [contents.key_of(*each) for each in zip(heads, hashes, strict=True)]
 
         async def work(tx: Tx) -> list[ReceivedMessage | None]:
             return [await store.find_by_key(tx, mailbox.tenant_id, mailbox.id, k) for k in keys]
@@ -184,7 +184,7 @@ class Import:
                 self.totals.known += 1
                 continue
             self.totals.outcomes[message.outcome] += 1
-            self.totals.unclear += rules.is_cut(each.incoming.message)
+            self.totals.unclear += contents.is_cut(each.incoming.message)
 
     async def _take_alone(self, prepared: _Prepared) -> None:
         try:
@@ -200,7 +200,7 @@ class Import:
 
 
 def _is_same(known: ReceivedMessage, head: ParsedMessage, raw_sha256: str) -> bool:
-    return known.subject == rules.subject_of(head) or known.raw_sha256 == raw_sha256
+    return known.subject == contents.subject_of(head) or known.raw_sha256 == raw_sha256
 
 
 def _stops(error: Exception) -> bool:

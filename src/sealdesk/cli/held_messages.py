@@ -34,7 +34,7 @@ def held(tenant: TenantId, json: JsonOption = False) -> None:
     from sealdesk.mail.received_messages import store
     from sealdesk.mail.received_messages.release_service import to_response
     from sealdesk.mail.received_messages.types import Filter
-    from sealdesk.mail.receiving.rules import RAW_KEPT_US
+    from sealdesk.mail.receiving.contents import RAW_KEPT_US
     from sealdesk.mail.receiving.types import WAITING
     from sealdesk.resources.paging import PageRequest
 

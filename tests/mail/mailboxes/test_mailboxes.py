@@ -13,7 +13,7 @@ from sealdesk.mail.mailboxes import actions, passwords
 from sealdesk.mail.mailboxes.store import directory, mailboxes
 from sealdesk.mail.mailboxes.store.directory import Domain
 from sealdesk.mail.mailboxes.types import LANGUAGES, Failure, Mailbox
-from sealdesk.mail.receiving.rules import block_patterns
+from sealdesk.mail.receiving.contents import block_patterns
 from sealdesk.web.pages import i18n
 from tests.mail.mailboxes.stored import MAILBOXES, made, set_problem
 from tests.support.service import Service, Tenant

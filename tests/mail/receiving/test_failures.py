@@ -10,7 +10,7 @@ from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.mail.parsing import sandboxed
-from sealdesk.mail.receiving import arrivals, effects, raw_messages, reparsing, rules
+from sealdesk.mail.receiving import arrivals, contents, effects, raw_messages, reparsing
 from sealdesk.mail.receiving.types import Incoming
 from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.types import Participant
@@ -172,7 +172,7 @@ def test_a_message_whose_fields_cannot_be_read_waits_too(
         assert not parsed.subject
         return "(no subject)"
 
-    broken.setattr(rules, "subject_of", fails_for_text)
+    broken.setattr(contents, "subject_of", fails_for_text)
     desk.get_mail(message())
     assert reasons(desk) == [("held", LOST)]
 
@@ -181,7 +181,7 @@ def test_a_message_that_cannot_even_be_held_is_asked_for_again(
     desk: Desk, broken: pytest.MonkeyPatch
 ) -> None:
     raw = message()
-    broken.setattr(rules, "new_row", fail)
+    broken.setattr(contents, "new_row", fail)
     with pytest.raises(smtplib.SMTPResponseException) as refused:
         desk.get_mail(raw)
     assert refused.value.smtp_code == 451

@@ -145,7 +145,7 @@ MUTANTS = (
     Mutant(
         "a message that was taken is taken again",
         "mail/receiving/actions.py",
-        "    if known is None or rules.is_same(known, new):\n        return None\n",
+        "    if known is None or contents.is_same(known, new):\n        return None\n",
         "",
         ("tests/mail/receiving/test_taking.py::test_a_message_that_comes_twice_has_one_effect",),
     ),

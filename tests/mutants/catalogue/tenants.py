@@ -308,7 +308,7 @@ MUTANTS = (
     ),
     Mutant(
         "a token is found at any domain",
-        "mail/receiving/rules.py",
+        "mail/receiving/contents.py",
         " and mailbox_identity(address) in identities\n",
         "\n",
         ("tests/mail/receiving/test_forging.py::test_nobody_writes_into_a_foreign_ticket",),

@@ -15,7 +15,7 @@ from sealdesk.mail.contact_form import rules, store
 from sealdesk.mail.contact_form.types import ContactForm, FormRequest, FormSettings, Submission
 from sealdesk.mail.mailboxes.store import directory, mailboxes
 from sealdesk.mail.mailboxes.types import Mailbox
-from sealdesk.mail.receiving import rules as receiving
+from sealdesk.mail.receiving import contents
 from sealdesk.mail.sending import store as sending
 from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads import actions as threads
@@ -153,10 +153,10 @@ async def _may_get_mail(tx: Tx, tenant_id: str, identity: str, now_us: int) -> b
     All desks together count, so that nobody fills an inbox through the forms of many. Their
     submissions are not seen here: what is counted names neither a desk nor the address.
     """
-    patterns = receiving.block_patterns(identity)
+    patterns = contents.block_patterns(identity)
     if await blocks.find_first(tx, tenant_id, patterns) is not None:
         return False
-    if await directory.find_tenants(tx, [receiving.mailbox_identity(identity)]):
+    if await directory.find_tenants(tx, [contents.mailbox_identity(identity)]):
         return False
     limit = rules.limit_of_address(identity)
     await tx.lock(limit.bucket)

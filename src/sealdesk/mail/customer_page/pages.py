@@ -12,7 +12,7 @@ from sealdesk.mail.customer_page import actions, form_data, rules
 from sealdesk.mail.customer_page.actions import Access
 from sealdesk.mail.customer_page.form_data import FormData, SentFile
 from sealdesk.mail.receiving import raw_messages
-from sealdesk.mail.receiving.rules import file_name
+from sealdesk.mail.receiving.contents import file_name
 from sealdesk.mail.receiving.types import File
 from sealdesk.mail.threads.redaction import redact
 from sealdesk.rate_limits.limiter import Budget

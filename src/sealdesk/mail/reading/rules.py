@@ -8,7 +8,7 @@ from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.parsing import parse
 from sealdesk.mail.parsing.headers import read_headers
 from sealdesk.mail.reading.types import Known, Position
-from sealdesk.mail.receiving import rules as receiving
+from sealdesk.mail.receiving import contents
 from sealdesk.mail.servers import ProblemCode
 
 _SECOND_US = 1_000_000
@@ -90,8 +90,8 @@ def known_of(header: bytes) -> Known | None:
     if not message.message_id:
         return None
     return Known(
-        receiving.key_of(message, ""),
-        receiving.subject_of(message),
+        contents.key_of(message, ""),
+        contents.subject_of(message),
     )
 
 
@@ -115,7 +115,7 @@ def too_large_text(mailbox: Mailbox, size_bytes: int, max_bytes: int, words: str
         f" fetched, so its files and perhaps a part of its text are missing here. It stays in the"
         f" folder {mailbox.imap_folder} of {mailbox.address}: read it there with another program."
     )
-    return f"{notice}\n\n{receiving.clean(words)}"
+    return f"{notice}\n\n{contents.clean(words)}"
 
 
 def unreadable_text(mailbox: Mailbox) -> str:

@@ -12,7 +12,7 @@ class Position(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What a message is recognised by before it is fetched: see `receiving.rules.key_of`."""
+    """What a message is recognised by before it is fetched: see `receiving.contents.key_of`."""
 
     message_key: str
     subject: str

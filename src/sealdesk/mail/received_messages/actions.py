@@ -6,7 +6,7 @@ from sealdesk.errors import Conflict, Gone, must_exist
 from sealdesk.mail.mailboxes.store import mailboxes
 from sealdesk.mail.received_messages.types import StoredMessage
 from sealdesk.mail.receiving import actions as receiving
-from sealdesk.mail.receiving import effects, rules, store, texts
+from sealdesk.mail.receiving import contents, effects, store, texts
 from sealdesk.mail.receiving.cases import read_case, read_origin
 from sealdesk.mail.receiving.errors import (
     CANNOT_ADD,
@@ -93,7 +93,7 @@ async def add_sender(tx: Tx, caller: Caller, message_id: str, *, now_us: int) ->
     known = await threads.get_participants(tx, tenant_id, ticket_id)
     wanted = [NewParticipant(each.address, each.name) for each in known]
     if message.from_identity not in {each.address_identity for each in known}:
-        if len(known) >= MAX_PARTICIPANTS or not rules.can_block(message.from_identity):
+        if len(known) >= MAX_PARTICIPANTS or not contents.can_block(message.from_identity):
             raise Conflict(CANNOT_ADD, limit=MAX_PARTICIPANTS)
         wanted.append(NewParticipant(message.from_identity))
     await threads.set_participants(tx, caller, ticket_id, wanted, now_us=now_us)

@@ -10,7 +10,7 @@ from sealdesk.mail.blocks.types import NewMailBlock
 from sealdesk.mail.mailboxes.store import mailboxes
 from sealdesk.mail.received_messages import actions, labels, release_service, store
 from sealdesk.mail.received_messages.types import Filter, Preview
-from sealdesk.mail.receiving import rules
+from sealdesk.mail.receiving import contents
 from sealdesk.mail.receiving.types import WAITING, Outcome, ReceivedMessage
 from sealdesk.resources.paging import PageRequest
 from sealdesk.web import body
@@ -39,7 +39,7 @@ async def list_held(request: Request) -> Response:
     query = forms.read_query(request)
     shown, trail = _read_outcome(query), cursor_trail.read(query)
     # Older ones are deleted: nothing can be done with them.
-    since = ids.lowest(request.now_us - rules.RAW_KEPT_US)
+    since = ids.lowest(request.now_us - contents.RAW_KEPT_US)
     wanted = Filter((shown,) if shown else WAITING, None, since)
     page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
     tenant_id = request.caller.tenant_id
@@ -83,8 +83,8 @@ async def _show(
         preview=await _preview(request, message) if is_kept else None,
         is_kept=is_kept,
         is_waiting=message.outcome in WAITING,
-        patterns=rules.block_patterns(message.from_identity),
-        can_block=rules.can_block(message.from_identity),
+        patterns=contents.block_patterns(message.from_identity),
+        can_block=contents.can_block(message.from_identity),
         wrong=translate(error) if error else "",
         done=done,
     )
@@ -146,7 +146,7 @@ async def block_sender(request: Request, message_id: str) -> Response:
 
     async def work(tx: Tx) -> str:
         message = (await actions.get_message(tx, tenant_id, message_id)).message
-        pattern = rules.block_patterns(message.from_identity)[wants_domain]
+        pattern = contents.block_patterns(message.from_identity)[wants_domain]
         new = body.convert({"pattern": pattern}, NewMailBlock)
         return (await blocks.add_block(tx, request.caller, new, now_us=request.now_us)).pattern
 

@@ -15,7 +15,7 @@ from sealdesk.mail.received_messages.types import (
     ReceivedMessageResponse,
     StoredMessage,
 )
-from sealdesk.mail.receiving import arrivals, raw_messages, rules
+from sealdesk.mail.receiving import arrivals, contents, raw_messages
 from sealdesk.mail.receiving.errors import NOT_PROCESSED
 from sealdesk.mail.receiving.types import Incoming, ReceivedMessage
 from sealdesk.mail.threads.redaction import redact, secrets_of
@@ -135,9 +135,9 @@ async def preview(state: AppState, message: ReceivedMessage) -> Preview | None:
         log.exception("a message cannot be parsed", extra={"mailbox": message.mailbox_id})
         return None
     secrets = secrets_of(state.key_ring)
-    text = redact(rules.clean(parsed.text), secrets)
+    text = redact(contents.clean(parsed.text), secrets)
     is_cut = len(text) > MAX_PREVIEW or len(raw) < message.size_bytes or parsed.is_truncated
-    names = tuple(rules.file_name(each.name) for each in parsed.attachments[:_MAX_FILES])
+    names = tuple(contents.file_name(each.name) for each in parsed.attachments[:_MAX_FILES])
     return Preview(
         _sender(parsed), redact(_people(parsed.to), secrets), text[:MAX_PREVIEW], is_cut, names
     )
@@ -153,4 +153,4 @@ def _sender(parsed: ParsedMessage) -> str:
 
 def _people(addresses: tuple[Address, ...]) -> str:
     shown = (f"{each.name} <{each.address}>" if each.name else each.address for each in addresses)
-    return rules.clean(", ".join(shown))
+    return contents.clean(", ".join(shown))

@@ -3,7 +3,7 @@
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, must_exist
-from sealdesk.mail.receiving import effects, rules, store
+from sealdesk.mail.receiving import contents, effects, rules, store
 from sealdesk.mail.receiving.cases import read_case, read_origin
 from sealdesk.mail.receiving.errors import NOT_HELD
 from sealdesk.mail.receiving.types import (
@@ -64,7 +64,7 @@ async def check_room(tx: Tx, incoming: Incoming, origin: Origin, now_us: int) ->
     """Raises WaitingFull if the message may not wait for a person too."""
     if incoming.waiting_bytes is None:
         return
-    tenant_id, since_us = incoming.mailbox.tenant_id, now_us - rules.RAW_KEPT_US
+    tenant_id, since_us = incoming.mailbox.tenant_id, now_us - contents.RAW_KEPT_US
     of_tenant = await store.sum_waiting(tx, tenant_id, since_us, rules.MAX_WAITING)
     of_sender = await store.sum_waiting_of(
         tx, tenant_id, origin.author.identity, since_us, rules.MAX_WAITING_OF_SENDER
@@ -108,18 +108,18 @@ async def _get_waiting(tx: Tx, incoming: Incoming, message_id: str) -> ReceivedM
 
 async def claim(tx: Tx, incoming: Incoming, origin: Origin, now_us: int) -> ReceivedMessage | None:
     """The row of a message, which no other transaction can have; None if there is one."""
-    new = rules.new_row(incoming, origin.author, ids.mint(now_us), now_us)
+    new = contents.new_row(incoming, origin.author, ids.mint(now_us), now_us)
     if await store.add(tx, new):
         return new
     known = await store.find_by_key(tx, new.tenant_id, new.mailbox_id, new.message_key)
-    if known is None or rules.is_same(known, new):
+    if known is None or contents.is_same(known, new):
         return None
     # Another message with the same Message-ID, as broken programs send them, is not lost.
-    other = rules.with_own_key(new, incoming.message.content_hash)
+    other = contents.with_own_key(new, incoming.message.content_hash)
     return other if await store.add(tx, other) else None
 
 
 async def finish(tx: Tx, claimed: ReceivedMessage, effect: Effect) -> ReceivedMessage:
     """Store the effect of a message; the message with it."""
     await store.finish(tx, claimed, effect)
-    return rules.with_effect(claimed, effect)
+    return contents.with_effect(claimed, effect)

@@ -13,7 +13,7 @@ from sealdesk.mail.parsing import parse
 from sealdesk.mail.parsing.sandboxed import parse_in_child
 from sealdesk.mail.parsing.transfer import decode
 from sealdesk.mail.parsing.types import ParsedMessage
-from sealdesk.mail.receiving import actions, raw_messages, rules, store
+from sealdesk.mail.receiving import actions, contents, raw_messages, store
 from sealdesk.mail.receiving.cases import read_origin
 from sealdesk.mail.receiving.types import (
     WAITING,
@@ -113,7 +113,7 @@ async def _hold(
 async def read_again(state: AppState, mailbox: Mailbox, message: ReceivedMessage) -> Incoming:
     """A message that waits, as it arrived. Raises ServiceUnavailable."""
     raw = await raw_messages.read(state, mailbox.tenant_id, message.raw_sha256)
-    envelope = rules.read_envelope(message)
+    envelope = contents.read_envelope(message)
     recipients = tuple(threads.reply_address(mailbox.address, each) for each in envelope.tokens)
     sender = "" if envelope.has_empty_sender else None
     arrived_at = envelope.arrived_at or message.received_at
@@ -146,7 +146,7 @@ async def _store(
     settings, now_us = state.settings, state.clock.now_us()
     raw = await raw_messages.keep(state, mailbox.tenant_id, arrival.raw, now_us)
     parts = _Parts((), ())
-    has_files = bool(message.attachments) or rules.is_cut(message)
+    has_files = bool(message.attachments) or contents.is_cut(message)
     if has_files and not await _is_known(state, mailbox, message, raw):
         parts = await _keep_files(settings, mailbox.tenant_id, message, arrival.raw, now_us)
     return _incoming(state, mailbox, arrival, raw, message, parts)
@@ -197,7 +197,7 @@ async def _is_known(
     state: AppState, mailbox: Mailbox, message: ParsedMessage, raw: RawMessage
 ) -> bool:
     """Whether its files are not needed, as it was processed before."""
-    key, tenant_id = rules.key_of(message, raw.digest), mailbox.tenant_id
+    key, tenant_id = contents.key_of(message, raw.digest), mailbox.tenant_id
     known = await state.database.read(
         lambda tx: store.find_by_key(tx, tenant_id, mailbox.id, key), tenant_id
     )
@@ -209,12 +209,12 @@ async def _keep_files(
 ) -> _Parts:
     """Store the files that may be attached, first the message itself if that is not all of it."""
     files, left_out = list[File](), list[str]()
-    if rules.is_cut(message) or len(message.attachments) > attachment_rules.MAX_PER_MESSAGE:
+    if contents.is_cut(message) or len(message.attachments) > attachment_rules.MAX_PER_MESSAGE:
         files.append(
             await raw_messages.keep_file(settings, tenant_id, _RAW_NAME, _RAW_TYPE, (raw,), now_us)
         )
     for part in message.attachments:
-        name = rules.file_name(part.name)
+        name = contents.file_name(part.name)
         is_allowed = attachment_rules.is_allowed(name, settings.attachment_types)
         fits = 0 < part.size_bytes <= settings.attachment_max_bytes
         if not (is_allowed and fits and len(files) < attachment_rules.MAX_PER_MESSAGE):

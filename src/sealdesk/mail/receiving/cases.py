@@ -4,7 +4,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.identity import store as users
 from sealdesk.mail.blocks import store as blocks
 from sealdesk.mail.mailboxes.store import directory
-from sealdesk.mail.receiving import authentication, authors, rules, store
+from sealdesk.mail.receiving import authentication, authors, contents, rules, store
 from sealdesk.mail.receiving.types import (
     Agent,
     Case,
@@ -23,7 +23,7 @@ from sealdesk.mail.threads.actions import get_ongoing_ticket
 async def read_origin(tx: Tx, incoming: Incoming) -> Origin:
     """Who has written a message, by the desk's own addresses."""
     message, mailbox = incoming.message, incoming.mailbox
-    tenants = await directory.find_tenants(tx, rules.identities_in(message))
+    tenants = await directory.find_tenants(tx, contents.identities_in(message))
     own = {identity for identity, tenant in tenants.items() if tenant == mailbox.tenant_id}
     own_addresses = frozenset({mailbox.address_identity, *own})
     return Origin(
@@ -41,7 +41,7 @@ async def read_case(tx: Tx, incoming: Incoming, origin: Origin, now_us: int) -> 
     case = Case(
         incoming,
         origin,
-        block=await blocks.find_first(tx, tenant_id, rules.block_patterns(identity)),
+        block=await blocks.find_first(tx, tenant_id, contents.block_patterns(identity)),
         thread=thread,
         bounced=await _find_bounced(tx, incoming),
         is_own_copy=await _is_own_copy(tx, incoming, origin),
@@ -54,7 +54,7 @@ async def read_case(tx: Tx, incoming: Incoming, origin: Origin, now_us: int) -> 
 async def _is_own_copy(tx: Tx, incoming: Incoming, origin: Origin) -> bool:
     """Whether a message of this desk comes back, from a list or an address that forwards to it."""
     message_id = incoming.message.message_id or ""
-    if not rules.may_be_own_id(message_id, origin):
+    if not contents.may_be_own_id(message_id, origin):
         return False
     return await sending.find_sent(tx, incoming.mailbox.tenant_id, f"<{message_id}>") is not None
 
@@ -76,17 +76,17 @@ async def _find_agent(
 
 async def _find_copy(tx: Tx, incoming: Incoming, origin: Origin) -> ReceivedMessage | None:
     """The same message in another mailbox of this desk that it was sent to as well."""
-    others = rules.other_mailboxes_in(incoming, origin)
+    others = contents.other_mailboxes_in(incoming, origin)
     if not others or incoming.history is not None:
         return None
-    tenant_id, row = incoming.mailbox.tenant_id, rules.new_row(incoming, origin.author, "", 0)
+    tenant_id, row = incoming.mailbox.tenant_id, contents.new_row(incoming, origin.author, "", 0)
     # Both may arrive at the same time.
     await tx.lock("messages to several mailboxes", tenant_id)
     for identity in others:
         if place := await directory.find(tx, identity):
             key = row.message_key
             known = await store.find_by_key(tx, tenant_id, place.mailbox_id, key)
-            if known is not None and known.ticket_id and rules.is_same(known, row):
+            if known is not None and known.ticket_id and contents.is_same(known, row):
                 return known
     return None
 
@@ -107,10 +107,10 @@ async def _find_thread(tx: Tx, incoming: Incoming, origin: Origin) -> Thread | N
 async def _find_ticket_id(tx: Tx, incoming: Incoming) -> tuple[str | None, str]:
     """The ticket, and to whom the reply address belongs by which it was found."""
     tenant_id = incoming.mailbox.tenant_id
-    for token in rules.tokens_of(incoming):
+    for token in contents.tokens_of(incoming):
         if found := await threads.find_by_token(tx, tenant_id, token):
             return found.ticket_id, found.address_identity
-    references = rules.references_of(incoming.message)
+    references = contents.references_of(incoming.message)
     return await threads.find_ticket_id(tx, tenant_id, references), ""
 
 

@@ -9,7 +9,7 @@ from sealdesk.customers.types import NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict
 from sealdesk.mail.mailboxes.types import Mailbox
-from sealdesk.mail.receiving import rules, texts
+from sealdesk.mail.receiving import contents, rules, texts
 from sealdesk.mail.receiving.types import (
     Agent,
     Case,
@@ -111,8 +111,8 @@ async def open_ticket(
     before = texts.by_desk(sender) if customer else ""
     of = customer or sender
     new = NewTicket(
-        subject=rules.subject_of(incoming.message),
-        description=rules.text_of(incoming.message, before, texts.left_out(attached.left_out)),
+        subject=contents.subject_of(incoming.message),
+        description=contents.text_of(incoming.message, before, texts.left_out(attached.left_out)),
         customer=TicketCustomer(of.address, of.name),
         status=incoming.history.status if incoming.history else "open",
         team_id=await _find_team(tx, incoming.mailbox),
@@ -126,7 +126,7 @@ async def open_ticket(
     await _remember(tx, incoming, opened.id)
     await _add_people(tx, case, opened.id, _joined_at(incoming, opened.id, now_us))
     await _warn(tx, case, opened.id, now_us)
-    reason = rules.automatic_reason(incoming)
+    reason = contents.automatic_reason(incoming)
     if incoming.history is not None:  # it gets no acknowledgement either
         reason = BY_DESK if customer else IMPORTED
     return Effect("ticket", reason, opened.id, reason_code="by_desk" if customer else None)
@@ -171,7 +171,7 @@ async def add_reply(
     caller = by.caller if by else await _customer_caller(tx, tenant_id, case.sender, now_us)
     attached = await _attach(tx, incoming, caller.actor, now_us)
     new = NewReply(
-        body=rules.text_of(incoming.message, after=texts.left_out(attached.left_out)),
+        body=contents.text_of(incoming.message, after=texts.left_out(attached.left_out)),
         is_internal=is_internal,
         author=by.author if by else None,
         attachment_ids=attached.ids,
@@ -183,7 +183,7 @@ async def add_reply(
     await _remember(tx, incoming, ticket_id)
     joined_at = _joined_at(incoming, reply.id, now_us)
     people = [] if is_internal else await _add_people(tx, case, ticket_id, joined_at)
-    reason = rules.automatic_reason(incoming)
+    reason = contents.automatic_reason(incoming)
     if by is None and rules.may_be_shared(case):
         readers = rules.readers_besides(case, people)
         await queueing.share(tx, tenant_id, reply, readers, now_us)
@@ -197,7 +197,7 @@ async def add_strangers_note(tx: Tx, case: Case, thread: Thread, now_us: int) ->
     attached = await _attach(tx, incoming, caller.actor, now_us)
     before = texts.stranger(case.sender, has_failed_dmarc=rules.has_failed_dmarc(case))
     new = NewReply(
-        body=rules.text_of(incoming.message, before, texts.left_out(attached.left_out)),
+        body=contents.text_of(incoming.message, before, texts.left_out(attached.left_out)),
         is_internal=True,
         attachment_ids=attached.ids,
         created_at=_written_at(incoming, _newest_us(thread)),

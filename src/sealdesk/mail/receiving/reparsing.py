@@ -12,6 +12,7 @@ from sealdesk.mail.receiving import (
     arrivals,
     authentication,
     authors,
+    contents,
     effects,
     raw_messages,
     rules,
@@ -99,7 +100,7 @@ async def _repair_ticket(
 ) -> bool:
     tenant_id, ticket_id = message.tenant_id, message.ticket_id or ""
     ticket = (await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket
-    text = rules.text_of(parsed, before, _after(ticket.description))
+    text = contents.text_of(parsed, before, _after(ticket.description))
     if text == ticket.description:
         return False
     page = PageRequest(_MAX_CHANGES, None)
@@ -119,7 +120,7 @@ async def _repair_reply(
     stored = await replies.find(tx, tenant_id, ticket_id, message.reply_id or "")
     if stored is None:  # it was moved to another ticket
         return False
-    text = rules.text_of(parsed, before, _after(stored.body))
+    text = contents.text_of(parsed, before, _after(stored.body))
     if text == stored.body:
         return False
     await store.replace_text(tx, stored, text)
