@@ -2,8 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from functools import wraps
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _SHOWN_RULES = 5
 
 
@@ -26,6 +29,24 @@ class SealdeskError(Exception):
     def __reduce__(self) -> tuple[Callable[..., "SealdeskError"], tuple[Any, ...]]:
         """How it is pickled and copied: classes have arguments of their own."""
         return _restore, (type(self), self.args, self.__dict__)
+
+
+def without_frames(function: Callable[P, T]) -> Callable[P, T]:
+    """A function that is given secrets, and whose tracebacks end where it is called.
+
+    Loggers that show the local variables of each frame, such as those of rich and Sentry, would
+    show its arguments.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            del args, kwargs  # this frame stays in the traceback
+            raise error.with_traceback(None) from None
+
+    return call
 
 
 def _restore(

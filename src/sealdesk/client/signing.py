@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 
 from sealdesk.client.credentials import check_credentials
+from sealdesk.client.errors import without_frames
 from sealdesk.crypto.signing import Signed, message, sign
 
 _log = logging.getLogger("sealdesk.client")
@@ -142,6 +143,7 @@ class SignatureAuth(httpx.Auth):
     the first difference.
     """
 
+    @without_frames
     def __init__(
         self,
         api_key: str,

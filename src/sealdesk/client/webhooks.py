@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from sealdesk.client.errors import InvalidConfiguration, SealdeskError
+from sealdesk.client.errors import InvalidConfiguration, SealdeskError, without_frames
 from sealdesk.client.results import Event
 from sealdesk.client.webhook_mistakes import MEANINGS
 from sealdesk.crypto.webhook_signing import Captured, Mistake, find_mistake, find_mistake_of_secret
@@ -25,6 +25,7 @@ class WebhookVerificationError(SealdeskError):
         self.mistake = mistake
 
 
+@without_frames
 def verify_webhook(
     body: bytes,
     headers: Mapping[str, str],

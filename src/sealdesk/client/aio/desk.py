@@ -26,7 +26,7 @@ from sealdesk.client.aio.webhooks import Webhooks
 from sealdesk.client.attempts import DEFAULT_POLICY, Pause, RetryPolicy, attempts
 from sealdesk.client.bodies import MAX_FILE_BYTES, BoundedBody
 from sealdesk.client.credentials import read_credentials, read_url
-from sealdesk.client.errors import InvalidConfiguration
+from sealdesk.client.errors import InvalidConfiguration, without_frames
 from sealdesk.client.operation import ListOperation, Operation
 from sealdesk.client.parameters import ReportFilters
 from sealdesk.client.report_results import Report
@@ -52,6 +52,7 @@ class AsyncDesk:
     holds the secret.
     """
 
+    @without_frames
     def __init__(
         self,
         api_key: str,
@@ -100,6 +101,7 @@ class AsyncDesk:
         self.events = Events(self)
 
     @classmethod
+    @without_frames
     def from_environment(cls, environment: Mapping[str, str] = os.environ, **options: Any) -> Self:
         """Read SEALDESK_API_KEY, SEALDESK_API_SECRET and SEALDESK_API_URL.
 
@@ -151,6 +153,7 @@ class AsyncDesk:
         """The URL of the service, without a trailing slash."""
         return self._session.base_url
 
+    @without_frames
     def use_credentials(self, api_key: str, api_secret: str) -> None:
         """Sign with these from now on, as after a rotation; so do the desks of `with_options`.
 
