@@ -203,10 +203,24 @@ def test_a_setup_counts_once_a_code_confirms_it(visitor: Visitor, tenant: Tenant
     assert _code(_log_in_by_api(tenant)) == "two_factor_required"
 
 
-def test_a_setup_does_not_replace_a_second_factor_that_is_on(visitor: Visitor) -> None:
-    form = visitor.get(TWO_FACTOR).form(f"{TWO_FACTOR}/begin")
+def test_turning_it_on_ends_sessions_that_began_with_the_password_alone(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    other, token = logged_in(tenant), _log_in_by_api(tenant).json()["data"]["access_token"]
+    before = visitor.cookies["sealdesk"]
     turn_on(visitor)
-    page = visitor.submit(form)
+    assert visitor.cookies["sealdesk"] != before
+    assert visitor.once("GET", "/account").status_code == 200
+    assert other.once("GET", "/account").status_code == 303
+    other.cookies["sealdesk"] = before
+    assert other.once("GET", "/account").status_code == 303
+    assert Person(tenant.service, token).get("/api/v1/auth/me").status_code == 401
+
+
+def test_a_setup_does_not_replace_a_second_factor_that_is_on(visitor: Visitor) -> None:
+    turn_on(visitor)
+    form = visitor.get(TWO_FACTOR).form(f"{TWO_FACTOR}/off")
+    page = visitor.submit(form._replace(action=f"{TWO_FACTOR}/begin"))
     assert (page.status, "On since" in page.text) == (200, True)
 
 

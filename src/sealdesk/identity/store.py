@@ -41,6 +41,9 @@ _SET_PASSWORD = """
 UPDATE users SET password_hash = :password_hash, token_version = token_version + 1
 WHERE tenant_id = :tenant_id AND id = :id
 """
+_END_TOKENS = """
+UPDATE users SET token_version = token_version + 1 WHERE tenant_id = :tenant_id AND id = :id
+"""
 _ADD_TENANT = "INSERT INTO tenants (id, name, created_at) VALUES (:id, :name, :created_at)"
 _FIND_TENANT = "SELECT id, name, created_at FROM tenants WHERE id = :id LIMIT 1"
 _LIST_TENANTS = """
@@ -134,6 +137,10 @@ async def set_password(tx: Tx, user: User, password_hash: str) -> None:
     """Set a password, which ends all tokens of the user."""
     params = {"tenant_id": user.tenant_id, "id": user.id, "password_hash": password_hash}
     await tx.execute_one(_SET_PASSWORD, params)
+
+
+async def end_tokens(tx: Tx, tenant_id: str, user_id: str) -> None:
+    await tx.execute_one(_END_TOKENS, {"tenant_id": tenant_id, "id": user_id})
 
 
 async def add_tenant(tx: Tx, tenant: Tenant) -> None:

@@ -52,7 +52,7 @@ async def log_in(request: Request) -> Response:
         return await _show_login(
             request, next_path, typed=typed, email=email, error=error, pending=pending
         )
-    cookie = _begin_session(request, user)
+    cookie = begin_session(request, user)
     if typed is None:
         return render.redirect(request, next_path or return_paths.LOG_IN, cookie)
     response = await error_pages.resubmission_page(request, typed, next_path)
@@ -60,7 +60,7 @@ async def log_in(request: Request) -> Response:
     return response
 
 
-def _begin_session(request: Request, user: User) -> Header:
+def begin_session(request: Request, user: User) -> Header:
     """The cookie of a new session, to which the page of this response already belongs."""
     token = login.access_token(request, user)
     new_session = tokens.decode(token, request.state.settings.jwt_secret, request.now_us)
@@ -120,7 +120,7 @@ async def _welcome(request: Request, invited: User, password: str) -> Response:
     tenant = await request.state.database.read(
         lambda tx: store.find_tenant(tx, user.tenant_id), user.tenant_id
     )
-    cookie = _begin_session(request, user)
+    cookie = begin_session(request, user)
     response = await render.page(
         request,
         "identity/welcome.html",

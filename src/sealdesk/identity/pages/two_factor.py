@@ -6,6 +6,7 @@ from sealdesk import clock
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, ValidationFailed, must_exist
 from sealdesk.identity import store
+from sealdesk.identity.pages.login import begin_session
 from sealdesk.identity.two_factor import actions, rules
 from sealdesk.identity.types import User
 from sealdesk.web.operation import page
@@ -41,7 +42,10 @@ async def begin(request: Request) -> Response:
 
 @page
 async def confirm(request: Request) -> Response:
-    """Turn it on with a code of the app, and show the recovery codes."""
+    """Turn it on with a code of the app, and show the recovery codes.
+
+    All sessions end, and this browser gets a new one.
+    """
     code = forms.read(request).text("code")
 
     async def work(tx: Tx) -> tuple[str, ...]:
@@ -59,7 +63,10 @@ async def confirm(request: Request) -> Response:
         codes = await request.write(work)
     except ValidationFailed as error:
         return await _show_setup_again(request, error)
-    return await render.page(request, "identity/recovery_codes.html", codes=codes, is_new=True)
+    cookie = begin_session(request, await request.read(lambda tx: _get_own_user(tx, request)))
+    response = await render.page(request, "identity/recovery_codes.html", codes=codes, is_new=True)
+    response.headers.append(cookie)
+    return response
 
 
 @page

@@ -60,6 +60,8 @@ async def confirm(
 ) -> tuple[str, ...]:
     """Turn the second factor on with a code of the app; the recovery codes, which are shown once.
 
+    It ends every token of the user, also those that somebody got with the password alone.
+
     Raises NotFound without a setup, ValidationFailed for a wrong code.
     """
     await _lock(tx, user)
@@ -77,6 +79,7 @@ async def confirm(
             factor, last_step=step, confirmed_at=now_us, recovery_hashes=hashes
         ),
     )
+    await identity_store.end_tokens(tx, user.tenant_id, user.id)
     await _record(tx, "user.two_factor_on", user, caller, now_us)
     return codes
 
