@@ -56,6 +56,7 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("PATCH", f"{TICKETS}/bulk"): {"tickets": [{"id": "unknown", "subject": "Taken over"}]},
     ("GET", f"{TICKETS}/{{id}}"): None,
     ("GET", "/api/v1/external/reports"): None,
+    ("GET", "/api/v1/external/reports/tickets"): None,
     ("PATCH", f"{TICKETS}/{{id}}"): {"subject": "Taken over"},
     ("GET", REPLIES): None,
     ("POST", REPLIES): {"body": "Taken over"},

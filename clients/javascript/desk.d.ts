@@ -5,7 +5,7 @@ import { Pages } from "./pages.js";
 import { Attachments, Customers, Events, Followers, Links, Participants, type ListOptions, Replies, Tickets } from "./resources.js";
 import { type RetryPolicy } from "./retry.js";
 import { type Received, type Retry, Transport } from "./transport.js";
-import type { Agent, Report, ReportFilters, ServerTime, Team, TestClock, WhoAmI } from "./types.js";
+import type { Agent, Report, ReportFilters, ReportTicketFilters, ServerTime, Team, TestClock, Ticket, WhoAmI } from "./types.js";
 /**
  * baseUrl: scheme and host of the service. fetch: of your own, for proxies or tests; now:
  * milliseconds since 1970; showsSignedMessage: false, and a request whose signature is refused is not
@@ -76,6 +76,8 @@ export declare class Desk {
     teams(options?: ListOptions): Pages<Team>;
     /** What happened to tickets in a period, by default this week, and in the one before. */
     report(filters?: ReportFilters): Promise<Report>;
+    /** The tickets behind a figure of a report, the latest first. */
+    reportTickets(filters?: ReportTicketFilters, options?: ListOptions): Pages<Ticket>;
     /** The time of the service. */
     time(): Promise<ServerTime>;
     /** The rows of any list, also of one that this version of the client does not know. */

@@ -82,6 +82,10 @@ export class Desk {
         const target = targetOf(`${ROOT}/reports`, filters);
         return (await this.#transport.json({ method: "GET", target })).data;
     }
+    /** The tickets behind a figure of a report, the latest first. */
+    reportTickets(filters = {}, options = {}) {
+        return this.list(`${ROOT}/reports/tickets`, filters, options);
+    }
     /** The time of the service. */
     async time() {
         return (await this.#transport.json({ method: "GET", target: "/api/v1/time" })).data;

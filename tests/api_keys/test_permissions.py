@@ -33,6 +33,7 @@ NEEDS: dict[tuple[str, str], set[str]] = {
     ("POST", "/api/v1/external/tickets/{id}/split"): {"tickets:write"},
     ("POST", "/api/v1/external/tickets/{id}/rating-link"): {"tickets:write"},
     ("GET", "/api/v1/external/reports"): {"tickets:read"},
+    ("GET", "/api/v1/external/reports/tickets"): {"tickets:read"},
     ("GET", "/api/v1/external/tickets/{ticket_id}/links"): {"tickets:read"},
     ("POST", "/api/v1/external/tickets/{ticket_id}/links"): {"tickets:write"},
     ("DELETE", "/api/v1/external/tickets/{ticket_id}/links/{other_id}"): {"tickets:write"},

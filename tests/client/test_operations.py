@@ -39,6 +39,7 @@ _METHODS = {
     "list_deliveries_by_key": "webhooks.deliveries",
     "list_events": "events.page",
     "get_report": "report",
+    "list_report_tickets": "report_tickets",
     "list_followers": "followers.list",
     "list_links": "links.list",
     "list_replays_by_key": "webhooks.replays",

@@ -17,7 +17,7 @@ from sealdesk.tickets.attachments import store as attachments
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.live.types import Change
 from sealdesk.tickets.reports import store as reports
-from sealdesk.tickets.reports.types import DIMENSIONS, FIELD, HAPPENINGS
+from sealdesk.tickets.reports.types import DIMENSIONS, FIELD, HAPPENINGS, Selection
 from sealdesk.tickets.store import (
     assignees,
     counts,
@@ -161,9 +161,10 @@ async def _list_others(tx: Tx) -> None:
         await delivery_log.list_deliveries(tx, _TENANT, "endpoint", _FIRST, wanted)
     dimensions = (*DIMENSIONS, f"{FIELD}carrier")
     for happening, dimension in product(HAPPENINGS, dimensions):
-        await reports.list_ticket_ids(tx, _TENANT, happening, (0, 1), dimension, "value")
+        selection = Selection(happening, 0, 1, dimension, "value")
+        await reports.list_behind(tx, _TENANT, selection, [1, "ticket"], 2)
     for dimension in dimensions:
-        await reports.list_ratings(tx, _TENANT, (0, 1), dimension, "value")
+        await reports.list_ratings(tx, _TENANT, Selection("rated", 0, 1, dimension, "value"))
         await reports.count_unfinished(tx, _TENANT, [1, 0], dimension, "value")
 
 

@@ -29,7 +29,9 @@ import {
   Transport,
   type TransportOptions,
 } from "./transport.js";
-import type { Agent, Report, ReportFilters, ServerTime, Team, TestClock, WhoAmI } from "./types.js";
+import type {
+  Agent, Report, ReportFilters, ReportTicketFilters, ServerTime, Team, TestClock, Ticket, WhoAmI,
+} from "./types.js";
 
 /**
  * baseUrl: scheme and host of the service. fetch: of your own, for proxies or tests; now:
@@ -144,6 +146,11 @@ export class Desk {
   async report(filters: ReportFilters = {}): Promise<Report> {
     const target = targetOf(`${ROOT}/reports`, filters);
     return (await this.#transport.json({ method: "GET", target })).data;
+  }
+
+  /** The tickets behind a figure of a report, the latest first. */
+  reportTickets(filters: ReportTicketFilters = {}, options: ListOptions = {}): Pages<Ticket> {
+    return this.list(`${ROOT}/reports/tickets`, filters, options);
   }
 
   /** The time of the service. */

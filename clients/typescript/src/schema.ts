@@ -306,6 +306,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/external/reports/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tickets of a report
+         * @description The tickets behind a figure of a report with the same parameters, the latest first. One that counts several times, such as one that was reopened twice, is listed once.
+         *
+         *     Needs the permission `tickets:read`.
+         */
+        get: operations["list_report_tickets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/external/search": {
         parameters: {
             query?: never;
@@ -3752,6 +3774,158 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Report"];
+                    };
+                };
+            };
+        };
+    };
+    list_report_tickets: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Behind which figure: `kept` and `missed` of `sla_promises`, `rated` of `ratings`.
+                 *
+                 */
+                figure?: "created" | "answered" | "resolved" | "reopened" | "kept" | "missed" | "rated" | "unfinished";
+                /**
+                 * @description The period in which `day` is.
+                 *
+                 */
+                period?: "day" | "week" | "month" | "quarter" | "year";
+                /**
+                 * @description A day of the period, in the time zone of the desk; by default today.
+                 *
+                 */
+                day?: string;
+                /**
+                 * @description Instead of `period` and `day`: the first day.
+                 *
+                 */
+                first_day?: string;
+                /**
+                 * @description The last day, by default `first_day`; at most 366 days.
+                 *
+                 */
+                last_day?: string;
+                /**
+                 * @description The parts of the period: hours of up to 7 days, days of up to 92, or weeks.
+                 *
+                 */
+                step?: "hour" | "day" | "week";
+                /**
+                 * @description Only of this step of the report: its `starts_at`.
+                 *
+                 */
+                starts_at?: string;
+                /**
+                 * @description Only of this age, for `figure=unfinished`: its `days`.
+                 *
+                 */
+                age_days?: "0" | "1" | "3" | "7" | "30";
+                /**
+                 * @description Only tickets that this team has now, or `none`: no team.
+                 *
+                 */
+                team_id?: string | "none";
+                /**
+                 * @description Only tickets that this agent has now, or `none`: nobody.
+                 *
+                 */
+                assignee_id?: string | "none";
+                /**
+                 * @description Only tickets that came in this way.
+                 *
+                 */
+                source?: "api" | "dashboard" | "email";
+                /**
+                 * @description Only tickets that carry this tag.
+                 *
+                 */
+                tag?: string;
+                /**
+                 * @description Only tickets that this API key created, or `none`: no key.
+                 *
+                 */
+                key_id?: string | "none";
+                /**
+                 * @description Only tickets with this choice of a custom field.
+                 *
+                 */
+                custom_field?: string;
+                /**
+                 * @description The number of items in a page; more than 100 becomes 100. A page ends early when its data would be larger than 1 MiB.
+                 *
+                 */
+                per_page?: number;
+                /**
+                 * @description `meta.next_cursor` of the previous page; the rest of the query must be the same.
+                 *
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the tickets of a report: done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": [
+                     *         {
+                     *           "id": "0199c0df-7b10-7d52-9c11-2f6e5d4c3b2a",
+                     *           "number": 1042,
+                     *           "subject": "The glaze on my order arrived cracked",
+                     *           "description": "Two of the six bowls in order 7731 have cracks. Photos follow.",
+                     *           "status": "open",
+                     *           "priority": "high",
+                     *           "source": "api",
+                     *           "assignee_id": null,
+                     *           "team_id": null,
+                     *           "tags": [
+                     *             "refund",
+                     *             "shipping"
+                     *           ],
+                     *           "custom_fields": {},
+                     *           "external_id": "order-7731",
+                     *           "reply_count": 0,
+                     *           "last_reply_by": null,
+                     *           "merged_into_id": null,
+                     *           "snoozed_until": null,
+                     *           "attachments": [],
+                     *           "satisfaction": null,
+                     *           "created_at": "2026-03-02T09:15:41.556301Z",
+                     *           "updated_at": "2026-03-02T09:15:41.556301Z",
+                     *           "first_response_at": null,
+                     *           "resolved_at": null,
+                     *           "closed_at": null,
+                     *           "last_customer_reply_at": null,
+                     *           "waiting_since": "2026-03-02T09:15:41.556301Z",
+                     *           "due": null,
+                     *           "version": 1,
+                     *           "customer": {
+                     *             "id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
+                     *             "email": "maria.santos@example.com",
+                     *             "name": "Maria Santos"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "per_page": 25,
+                     *         "has_more": false,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Ticket"][];
+                        meta: components["schemas"]["PageMeta"];
                     };
                 };
             };

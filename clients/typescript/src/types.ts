@@ -65,6 +65,7 @@ type Sent<T, Required extends keyof T> = Pick<T, Required> & Partial<Omit<T, Req
 
 export type TicketFilters = Query<"list_tickets">;
 export type ReportFilters = Query<"get_report">;
+export type ReportTicketFilters = Query<"list_report_tickets">;
 export type ReplyFilters = Query<"list_replies">;
 export type CustomerFilters = Query<"list_customers">;
 export type DeliveryFilters = Query<"list_deliveries_by_key">;

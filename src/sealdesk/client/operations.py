@@ -29,6 +29,7 @@ from sealdesk.client.parameters import (
     NewTicket,
     ReplyFilters,
     ReportFilters,
+    ReportTicketFilters,
     TicketChange,
     TicketCustomer,
     TicketFilters,
@@ -112,6 +113,12 @@ def get_report(filters: Mapping[str, Any]) -> Operation[Report]:
     """Get a report of a period."""
     check_names(filters, ReportFilters)
     return Operation("GET", make_target(f"{ROOT}/reports", filters), b"", {}, _read_report)
+
+
+def list_report_tickets(filters: Mapping[str, Any]) -> ListOperation[Ticket]:
+    """List the tickets behind a figure of a report."""
+    check_names(filters, ReportTicketFilters)
+    return ListOperation(f"{ROOT}/reports/tickets", filters, _read_tickets)
 
 
 def list_rows(path: str, query: Mapping[str, Any]) -> ListOperation[msgspec.Raw]:

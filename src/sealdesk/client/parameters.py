@@ -29,25 +29,41 @@ class TicketCustomer(TypedDict, total=False):
     name: str | None
 
 
-class ReportFilters(TypedDict, total=False):
-    """What a report is of: a day of a period, or the first and last day of any.
-
-    step: hour, day or week. group_by: team, assignee, source, tag, key, or field: and the key of a
-    custom field. Either group_by, or one of the filters.
-    """
-
+class _ReportPart(TypedDict, total=False):
     period: Literal["day", "week", "month", "quarter", "year"]
     day: str
     first_day: str
     last_day: str
     step: Literal["hour", "day", "week"]
-    group_by: str
     team_id: str
     assignee_id: str
     source: Literal["api", "dashboard", "email"]
     tag: str
     key_id: str
     custom_field: str
+
+
+class ReportFilters(_ReportPart, total=False):
+    """What a report is of: a day of a period, or the first and last day of any.
+
+    step: hour, day or week. group_by: team, assignee, source, tag, key, or field: and the key of a
+    custom field. Either group_by, or one of the filters.
+    """
+
+    group_by: str
+
+
+class ReportTicketFilters(_ReportPart, total=False):
+    """Which tickets of a report: those behind a figure, of all of it or of a step.
+
+    starts_at: of the step. age_days: `days` of one of `unfinished`, for figure="unfinished".
+    """
+
+    figure: Literal[
+        "created", "answered", "resolved", "reopened", "kept", "missed", "rated", "unfinished"
+    ]
+    starts_at: str
+    age_days: str
 
 
 class TicketFilters(TypedDict, total=False):

@@ -88,6 +88,7 @@ EXTERNAL_API: tuple[Route, ...] = (
         ratings.create_rating_link,
     ),
     Route("GET", "/api/v1/external/reports", _TICKETS_READ, reports.get_report),
+    Route("GET", "/api/v1/external/reports/tickets", _TICKETS_READ, reports.list_report_tickets),
     Route("GET", "/api/v1/external/search", _TICKETS_READ, search.search_tickets),
     Route(
         "GET",

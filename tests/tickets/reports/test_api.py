@@ -4,8 +4,12 @@ from typing import Any
 
 import pytest
 
+from sealdesk.mail.ratings import actions as ratings
+from sealdesk.mail.ratings import links
+from sealdesk.mail.ratings.types import Rating
 from sealdesk.tickets.hours import store as hours_store
 from sealdesk.tickets.hours.types import Hours, Interval
+from sealdesk.tickets.reports import store
 from tests.support.client import Key
 from tests.support.for_each import for_each
 from tests.support.service import Service, wait_until
@@ -131,6 +135,110 @@ def test_one_of_the_days_alone_is_a_day(key: Key) -> None:
     for name in ("first_day", "last_day"):
         found = report(key, f"?{name}=2027-01-30")
         assert (found["first_day"], found["last_day"]) == ("2027-01-30", "2027-01-30")
+
+
+@pytest.fixture
+def varied(own_service: Service) -> TeamDesk:
+    """Tickets of two days: reopened, promised and missed, rated, merged, unfinished."""
+    desk = TeamDesk(own_service.tenant())
+    team = desk.team("Orders", assignment="by_hand")
+    policy = {"name": "All", "counts": "calendar", "resolution_minutes": 60}
+    assert desk.admin.post("/api/v1/sla-policies", policy).is_success
+    early = [desk.key.ticket(team_id=team, tags=["kiln"]) for _ in range(3)]
+    for status in ("resolved", "open", "resolved"):
+        early[0] = desk.change(early[0], status=status)
+    own_service.clock.advance(26 * 3600)
+    desk.key = desk.tenant.key()
+    late = [desk.key.ticket() for _ in range(3)]
+    desk.key.post(f"{TICKETS}/{late[0]['id']}/replies", {"body": "Hello"})
+    assert desk.key.post(f"{TICKETS}/{late[2]['id']}/merge", {"into": late[1]["id"]}).is_success
+    desk.change(early[1], status="closed")
+    rated = links.opened_until(desk.tenant.id, early[1]["id"], own_service.clock.now_us())
+    own_service.write(
+        lambda tx: ratings.rate(
+            tx, rated, Rating(4, ""), own_service.state.key_ring, own_service.clock.now_us()
+        )
+    )
+    wait_until(lambda: is_counted(desk.tenant))
+    return desk
+
+
+def listed(key: Key, query: str) -> list[str]:
+    """The ids of the tickets behind a figure, read in pages of two."""
+    found: list[str] = []
+    cursor = ""
+    while True:
+        answer = key.get(f"{REPORTS}/tickets?{query}&per_page=2{cursor}")
+        assert answer.status_code == 200, answer.text
+        found += [each["id"] for each in answer.json()["data"]]
+        if not answer.json()["meta"]["has_more"]:
+            return found
+        cursor = f"&cursor={answer.json()['meta']['next_cursor']}"
+
+
+def counts(figures: dict[str, Any]) -> dict[str, int]:
+    """How many tickets the list of each figure has."""
+    kept = round((figures["sla_kept_percent"] or 0) * figures["sla_promises"] / 100)
+    plain = {name: figures[name] for name in ("created", "answered", "resolved", "reopened")}
+    promised = {"kept": kept, "missed": figures["sla_promises"] - kept}
+    return {**plain, **promised, "rated": figures["ratings"]}
+
+
+def test_the_tickets_behind_each_figure_are_as_many_as_it_says(
+    varied: TeamDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_MAX_REOPENED", 1)  # that are read at once
+    key = varied.key
+    (team,) = key.get("/api/v1/external/teams").json()["data"]
+    parts = ("", f"&team_id={team['id']}", "&team_id=none", "&tag=Kiln", "&source=api")
+    seen: set[tuple[str, int]] = set()
+    for part in parts:
+        found = report(key, f"?period=year{part}")
+        for figure, number in counts(found["figures"]).items():
+            ids = listed(key, f"period=year{part}&figure={figure}")
+            assert (part, figure, len(set(ids)), len(ids)) == (part, figure, number, number)
+            seen.add((figure, number))
+        for age in found["unfinished"]:
+            query = f"figure=unfinished&age_days={age['days']}{part}"
+            assert len(listed(key, query)) == age["tickets"]
+        every = sum(age["tickets"] for age in found["unfinished"])
+        assert len(listed(key, f"figure=unfinished{part}")) == every
+    assert {figure for figure, number in seen if number} == counts(found["figures"]).keys()
+
+
+@for_each("step", ["hour", "day"])
+def test_each_step_of_a_report_leads_to_its_tickets(varied: TeamDesk, step: str) -> None:
+    query = f"period=week&step={step}"
+    found = []
+    for each in report(varied.key, f"?{query}")["steps"]:
+        for figure in ("created", "resolved") if each["figures"]["created"] else ("created",):
+            ids = listed(varied.key, f"{query}&figure={figure}&starts_at={each['starts_at']}")
+            assert len(ids) == each["figures"][figure]
+            found += ids
+    assert found
+
+
+def test_the_latest_ticket_is_listed_first(varied: TeamDesk) -> None:
+    ids = listed(varied.key, "period=year")
+    assert ids == sorted(ids, reverse=True)
+
+
+@for_each(
+    ("query", "parameter", "words"),
+    [
+        ("figure=median", "figure", "must be one of created, answered"),
+        ("age_days=3", "age_days", "needs figure=unfinished"),
+        ("figure=unfinished&age_days=2", "age_days", "must be one of 0, 1, 3, 7, 30"),
+        ("starts_at=2027-01-01T00:30:00Z", "starts_at", "must be that of a day of the report"),
+        ("period=year&step=hour", "step", "must be longer"),
+        ("group_by=team", "group_by", "There are age_days"),
+    ],
+)
+def test_what_cannot_be_listed_is_refused(key: Key, query: str, parameter: str, words: str) -> None:
+    answer = key.get(f"{REPORTS}/tickets?{query}")
+    assert answer.status_code == 400
+    assert answer.json()["parameter"] == parameter
+    assert words in answer.json()["detail"]
 
 
 @for_each(

@@ -15,9 +15,9 @@ from sealdesk.client.bodies import MAX_FILE_BYTES, BoundedBody
 from sealdesk.client.credentials import read_credentials, read_url
 from sealdesk.client.errors import InvalidConfiguration, without_frames
 from sealdesk.client.operation import ListOperation, Operation
-from sealdesk.client.parameters import ReportFilters
+from sealdesk.client.parameters import ReportFilters, ReportTicketFilters
 from sealdesk.client.report_results import Report
-from sealdesk.client.results import Agent, Team, TestClock, WhoAmI
+from sealdesk.client.results import Agent, Team, TestClock, Ticket, WhoAmI
 from sealdesk.client.session import (
     DEFAULT_TIMEOUT_S,
     CallOptions,
@@ -185,6 +185,10 @@ class Desk:
     def report(self, **filters: Unpack[ReportFilters]) -> Report:
         """What happened to tickets in a period, by default this week, and in the one before."""
         return self.run(operations.get_report(filters))
+
+    def report_tickets(self, **filters: Unpack[ReportTicketFilters]) -> Pages[Ticket]:
+        """List the tickets behind a figure of a report, the latest first."""
+        return self.list(operations.list_report_tickets(filters))
 
     def request(
         self,

@@ -1,17 +1,13 @@
-"""Reports as JSON."""
+"""Reports as JSON, and the tickets behind their numbers."""
 
-from collections.abc import Mapping
-from datetime import UTC, date, datetime
-from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 from sealdesk.clock import iso
-from sealdesk.db.engine import Tx
-from sealdesk.errors import BadRequest
-from sealdesk.errors.requests import INVALID_PARAMETER
-from sealdesk.resources.identity import identity
-from sealdesk.tickets.listing import custom_field
-from sealdesk.tickets.reports import dimensions, examples, making, periods
+from sealdesk.db.engine import Row, Tx
+from sealdesk.errors.general import QUERY_TOO_SLOW
+from sealdesk.resources.paging import Position
+from sealdesk.tickets import examples as ticket_examples
+from sealdesk.tickets.reports import examples, making, parameters, periods, store
 from sealdesk.tickets.reports.figures import Figures, to_response
 from sealdesk.tickets.reports.making import Report
 from sealdesk.tickets.reports.query import Query
@@ -22,136 +18,56 @@ from sealdesk.tickets.reports.responses import (
     ReportStep,
 )
 from sealdesk.tickets.reports.rules import HOUR_US
-from sealdesk.tickets.reports.types import AGES, DIMENSIONS, FIELD, Dimension
-from sealdesk.tickets.types import Source
+from sealdesk.tickets.reports.types import AGES
+from sealdesk.tickets.store import lists
 from sealdesk.web import envelope, query
 from sealdesk.web.operation import operation
-from sealdesk.web.query import BadValue, Param
+from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Request, Response
 
-_NOBODY = "none"
-_FILTERS: Mapping[str, Dimension] = {
-    "team_id": "team",
-    "assignee_id": "assignee",
-    "source": "source",
-    "tag": "tag",
-    "key_id": "key",
-    "custom_field": FIELD,
-}
 
-
-def _day(name: str, about: str) -> Param:
-    def read(text: str) -> date:
-        day = periods.parse_day(text)
-        if day is None:
-            raise BadValue("a date from 1990 on, as in 2026-01-31")
-        return day
-
-    return Param(name, about, read, {"type": "string", "format": "date"}, str, "2026-01-31")
-
-
-def _group_by() -> Param:
-    def read(text: str) -> Dimension:
-        found = dimensions.parse(text)
-        if found is None:
-            raise BadValue(f"one of {', '.join(DIMENSIONS[1:])}, or {FIELD} and a key")
-        return found
-
-    about = "By what the tickets are told apart in `groups`; `field:carrier` is a custom field."
-    return Param(
-        "group_by", about, read, {"type": "string", "pattern": dimensions.PATTERN}, str, "team"
-    )
-
-
-_PARAMS = (
-    query.one_of("period", periods.KINDS[:-1], "The period in which `day` is.", default="week"),
-    _day("day", "A day of the period, in the time zone of the desk; by default today."),
-    _day("first_day", "Instead of `period` and `day`: the first day."),
-    _day("last_day", f"The last day, by default `first_day`; at most {periods.MAX_DAYS} days."),
-    query.one_of(
-        "step",
-        periods.STEPS,
-        "The parts of the period: hours of up to 7 days, days of up to 92, or weeks.",
-    ),
-    _group_by(),
-    query.identifier(
-        "team_id", "Only tickets that this team has now, or `none`: no team.", besides=_NOBODY
-    ),
-    query.identifier(
-        "assignee_id", "Only tickets that this agent has now, or `none`: nobody.", besides=_NOBODY
-    ),
-    query.one_of("source", get_args(Source), "Only tickets that came in this way."),
-    query.text("tag", "Only tickets that carry this tag.", max_length=64, example="refund"),
-    query.identifier(
-        "key_id", "Only tickets that this API key created, or `none`: no key.", besides=_NOBODY
-    ),
-    custom_field("Only tickets with this choice of a custom field."),
-)
-
-
-@operation("Get a report", tag="Reports", gives=examples.REPORT, params=_PARAMS)
+@operation("Get a report", tag="Reports", gives=examples.REPORT, params=parameters.REPORT)
 async def get_report(request: Request) -> Response:
     """How many tickets were created, answered and resolved in a period and how long that took,
     beside the period before, in steps, and by team, agent, source, tag, key or custom field. A
     ticket counts for the team and agent that it has now. Merged tickets count nowhere."""
     zone = await making.read_zone(request)
-    wanted = _read(query.parse(request.query, _PARAMS), request.now_us, zone)
-    if wanted.dimension.startswith(FIELD):
-        wanted = wanted._replace(value=await request.fetch(_find_choice, wanted))
+    values = query.parse(request.query, parameters.REPORT)
+    wanted = await parameters.read_report(request, values, zone)
     report = await making.make(
         request.state.database, request.caller.tenant_id, wanted, zone, request.now_us
     )
     return envelope.one(_to_response(report, wanted, zone))
 
 
-def _read(values: Mapping[str, Any], now_us: int, zone: ZoneInfo) -> Query:
-    """The report that is asked for. Raises BadRequest."""
-    period = _period(values, now_us, zone)
-    step = values.get("step", periods.usual_step(period))
-    if step not in periods.steps_for(period):
-        raise _refused("step", f"must be longer: the period has {period.days} days")
-    parts = [each for each in ("group_by", *_FILTERS) if each in values]
-    if len(parts) > 1:
-        raise _refused(parts[1], f"cannot be combined with {parts[0]}")
-    if not parts or "group_by" in parts:
-        return Query(period, step, values.get("group_by", "desk"))
-    name, value = parts[0], values[parts[0]]
-    if name == "custom_field":
-        key, _, value = value.partition(":")
-        return Query(period, step, "desk", f"{FIELD}{key}", value)
-    return Query(period, step, "desk", _FILTERS[name], _stored(name, value))
+@operation(
+    "List the tickets of a report",
+    tag="Reports",
+    gives=ticket_examples.TICKET,
+    is_list=True,
+    params=(*parameters.TICKETS, *PAGING),
+    fails=(QUERY_TOO_SLOW,),
+)
+async def list_report_tickets(request: Request) -> Response:
+    """The tickets behind a figure of a report with the same parameters, the latest first. One that
+    counts several times, such as one that was reopened twice, is listed once."""
+    zone = await making.read_zone(request)
+    list_request = read_list(request, parameters.TICKETS)
+    values, paging = list_request.values, list_request.page
+    wanted = await parameters.read_report(request, values, zone)
+    selection = parameters.select(values, wanted, request.now_us, zone)
+    tenant_id = request.caller.tenant_id
 
+    async def work(tx: Tx) -> tuple[list[Position], list[Row]]:
+        found = await store.list_behind(tx, tenant_id, selection, paging.after, paging.per_page + 1)
+        ids = [str(ticket_id) for _, ticket_id in found]
+        return found, await lists.list_in_order(tx, tenant_id, ids, paging.max_bytes)
 
-def _stored(name: str, value: str) -> str:
-    """The value by which tickets are counted."""
-    if name == "tag":
-        return identity(value)
-    return "" if value == _NOBODY else value
-
-
-async def _find_choice(tx: Tx, tenant_id: str, wanted: Query) -> str:
-    """The choice as the desk spells it, by which tickets are counted."""
-    fields = await dimensions.list_fields(tx, tenant_id)
-    choices = {each.dimension: each.choices for each in fields}.get(wanted.dimension, {})
-    return choices.get(identity(wanted.value), wanted.value)
-
-
-def _period(values: Mapping[str, Any], now_us: int, zone: ZoneInfo) -> periods.Period:
-    today = datetime.fromtimestamp(now_us / 1_000_000, UTC).astimezone(zone).date()
-    if "first_day" not in values and "last_day" not in values:
-        return periods.period_of(values.get("period", "week"), values.get("day", today))
-    for name in ("period", "day"):
-        if name in values:
-            raise _refused(name, "cannot be combined with first_day and last_day")
-    first: date = values.get("first_day", values.get("last_day"))
-    period = periods.period_of("own", first, values.get("last_day"))
-    if not 1 <= period.days <= periods.MAX_DAYS:
-        raise _refused("last_day", f"must be from first_day to {periods.MAX_DAYS - 1} days later")
-    return period
-
-
-def _refused(name: str, rule: str) -> BadRequest:
-    return BadRequest(INVALID_PARAMETER, parameter=name, rule=rule)
+    positions, rows = await request.read_unindexed(work)
+    by_id = {str(each[1]): each for each in positions}
+    return page(
+        request, list_request, rows, show=lists.to_json, position=lambda row: by_id[row["id"]]
+    )
 
 
 def _to_response(report: Report, wanted: Query, zone: ZoneInfo) -> ReportResponse:

@@ -18,7 +18,15 @@ from sealdesk.tickets.reports.making import Report
 from sealdesk.tickets.reports.query import PATH, Query
 from sealdesk.tickets.reports.responses import ReportFigures
 from sealdesk.tickets.reports.rules import HOUR_US
-from sealdesk.tickets.reports.types import AGES, DIMENSIONS, FIELD, HAPPENINGS, Age, RatedTicket
+from sealdesk.tickets.reports.types import (
+    AGES,
+    DIMENSIONS,
+    FIELD,
+    HAPPENINGS,
+    Age,
+    RatedTicket,
+    Selection,
+)
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
@@ -113,14 +121,12 @@ async def list_tickets(request: Request) -> Response:
         between_us = rules.created_between(age, request.now_us)
     else:
         between_us = _between_us(query, zone)
-    tenant_id = request.caller.tenant_id
-
-    async def work(tx: Tx) -> list[str]:
-        return await store.list_ticket_ids(
-            tx, tenant_id, happening, between_us, query.dimension, query.value
-        )
-
-    ids = await request.read_unindexed(work)
+    selection = Selection(happening, *between_us, query.dimension, query.value)
+    tenant_id, most = request.caller.tenant_id, store.MAX_TICKETS + 1
+    positions = await request.read_unindexed(
+        lambda tx: store.list_behind(tx, tenant_id, selection, None, most)
+    )
+    ids = [str(ticket_id) for _, ticket_id in positions]
     shown = ids[: store.MAX_TICKETS]
     found = []
     for start in range(0, len(shown), _TICKETS_AT_ONCE):
@@ -147,10 +153,11 @@ async def _make(request: Request, query: Query, zone: ZoneInfo) -> Report:
 
 async def _ratings(request: Request, query: Query, zone: ZoneInfo) -> bytes:
     """The ratings of a period with their tickets as a CSV file."""
-    tenant_id, between_us = request.caller.tenant_id, _between_us(query, zone)
+    tenant_id = request.caller.tenant_id
+    rated = Selection("rated", *_between_us(query, zone), query.dimension, query.value)
 
     async def work(tx: Tx) -> tuple[list[RatedTicket], Mapping[str, str]]:
-        found = await store.list_ratings(tx, tenant_id, between_us, query.dimension, query.value)
+        found = await store.list_ratings(tx, tenant_id, rated)
         team_ids = [*{each.team_id for each in found if each.team_id}]
         user_ids = [*{each.assignee_id for each in found if each.assignee_id}]
         names = await making.read_names(tx, tenant_id, "team", team_ids)

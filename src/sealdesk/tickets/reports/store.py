@@ -8,7 +8,16 @@ from itertools import chain
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.reports.types import FIELD, Dimension, Facts, Happening, Range, RatedTicket
+from sealdesk.resources.paging import Position
+from sealdesk.tickets.reports.types import (
+    FIELD,
+    Dimension,
+    Facts,
+    Happening,
+    Range,
+    RatedTicket,
+    Selection,
+)
 from sealdesk.tickets.store.filters import UNFINISHED
 from sealdesk.tickets.store.tickets import decode_satisfaction
 
@@ -53,15 +62,19 @@ _WHEN: dict[Happening, str] = {
     "answered": "m.answered_at",
     "resolved": "m.resolved_at",
     "reopened": "m.reopened_at",
+    "kept": "m.created_at",
     "missed": "m.created_at",
     "rated": "m.rated_at",
     "unfinished": "m.created_at",
 }
-_IS_MISSED = " OR ".join(
-    f"(m.{kind}_at >= :first AND m.{kind}_at < :end"
-    f""" AND m.counted LIKE '%"{kind}_in_time":false%')"""
-    for kind in ("answered", "resolved")
-)
+_HAS_PROMISE = {
+    happening: " OR ".join(
+        f"(m.{kind}_at >= :first AND m.{kind}_at < :end"
+        f""" AND m.counted LIKE '%"{kind}_in_time":{is_kept}%')"""
+        for kind in ("answered", "resolved")
+    )
+    for happening, is_kept in (("kept", "true"), ("missed", "false"))
+}
 _decode = msgspec.json.Decoder(Facts).decode
 
 
@@ -88,42 +101,46 @@ async def list_rows_by_value(
     return by_value
 
 
-async def list_ticket_ids(
-    tx: Tx,
-    tenant_id: str,
-    happening: Happening,
-    between_us: tuple[int, int],
-    dimension: Dimension,
-    value: str,
-) -> list[str]:
-    """The tickets to which something happened, the latest first; one more than are shown."""
-    first, end = between_us
+async def list_behind(
+    tx: Tx, tenant_id: str, selection: Selection, after: Position | None, limit: int
+) -> list[Position]:
+    """The time and id of each ticket behind a number, the latest first, after such a position."""
+    happening, first, end, dimension, value = selection
+    at = _WHEN[happening]
+    further = f"AND ({at}, m.ticket_id) < (:after_at, :after_id)" if after else ""
     sql = f"""
-SELECT m.ticket_id, m.counted FROM ticket_measures m
+SELECT {at} AS happened_at, m.ticket_id, m.counted FROM ticket_measures m
 JOIN tickets t ON t.tenant_id = :tenant_id AND t.id = m.ticket_id
-WHERE m.tenant_id = :tenant_id AND {_condition(happening)} {_of(dimension)}
-ORDER BY {_WHEN[happening]} DESC, m.ticket_id DESC LIMIT :limit
+WHERE m.tenant_id = :tenant_id AND {_condition(happening)} {_of(dimension)} {further}
+ORDER BY {at} DESC, m.ticket_id DESC LIMIT :limit
 """
-    limit = _MAX_REOPENED if happening == "reopened" else MAX_TICKETS + 1
-    params = {"tenant_id": tenant_id, "first": first, "end": end, "limit": limit}
+    most = _MAX_REOPENED if happening == "reopened" else limit
+    params = {"tenant_id": tenant_id, "first": first, "end": end, "limit": most}
+    if after:
+        params |= {"after_at": after[0], "after_id": after[1]}
     rows = await tx.fetch_all(sql, params | _values(dimension, value))
-    if happening == "reopened":
-        rows = [row for row in rows if any(first <= at < end for at in _decode(row[1]).reopened_at)]
-    return [row["ticket_id"] for row in rows[: MAX_TICKETS + 1]]
+    found: list[Position] = [
+        [row["happened_at"], row["ticket_id"]]
+        for row in rows
+        if happening != "reopened" or _is_reopened(row["counted"], first, end)
+    ]
+    if len(found) >= limit or len(rows) < most:
+        return found[:limit]
+    last: Position = [rows[-1]["happened_at"], rows[-1]["ticket_id"]]
+    return found + await list_behind(tx, tenant_id, selection, last, limit - len(found))
 
 
-async def list_ratings(
-    tx: Tx, tenant_id: str, between_us: tuple[int, int], dimension: Dimension, value: str
-) -> list[RatedTicket]:
+async def list_ratings(tx: Tx, tenant_id: str, selection: Selection) -> list[RatedTicket]:
     """The latest 10,000 ratings of a time, with their tickets; the latest first."""
     sql = f"""
 SELECT t.id, t.number, t.subject, t.team_id, t.assignee_id, t.satisfaction
 FROM ticket_measures m JOIN tickets t ON t.tenant_id = :tenant_id AND t.id = m.ticket_id
-WHERE m.tenant_id = :tenant_id AND {_condition("rated")} {_of(dimension)}
+WHERE m.tenant_id = :tenant_id AND {_condition("rated")} {_of(selection.dimension)}
 ORDER BY m.rated_at DESC, m.ticket_id DESC LIMIT :limit
 """
-    params = {"tenant_id": tenant_id, "first": between_us[0], "end": between_us[1]}
-    rows = await tx.fetch_all(sql, {**params, **_values(dimension, value), "limit": MAX_RATINGS})
+    params = {"tenant_id": tenant_id, "first": selection.first, "end": selection.end}
+    values = _values(selection.dimension, selection.value)
+    rows = await tx.fetch_all(sql, {**params, **values, "limit": MAX_RATINGS})
     return [
         RatedTicket(
             row["id"], row["number"], row["subject"], row["team_id"], row["assignee_id"], given
@@ -181,10 +198,14 @@ def _values(dimension: Dimension, value: str) -> dict[str, object]:
 def _condition(happening: Happening) -> str:
     at = _WHEN[happening]
     match happening:
-        case "missed":
-            return f"({_IS_MISSED})"
+        case "kept" | "missed":
+            return f"({_HAS_PROMISE[happening]})"
         case "reopened":  # the column has the last time of several
             return f"{at} >= :first AND m.created_at < :end"
         case "unfinished":
             return f"{at} >= :first AND {at} < :end AND t.status IN ({_UNFINISHED})"
     return f"{at} >= :first AND {at} < :end"
+
+
+def _is_reopened(counted: str, first: int, end: int) -> bool:
+    return any(first <= at < end for at in _decode(counted).reopened_at)

@@ -14,7 +14,9 @@ Dimension = str
 DIMENSIONS = ("desk", "team", "assignee", "source", "tag", "key")
 FIELD = "field:"
 # What happened to a ticket, or what it is now, for lists of the tickets behind a number.
-Happening = Literal["created", "answered", "resolved", "reopened", "missed", "rated", "unfinished"]
+Happening = Literal[
+    "created", "answered", "resolved", "reopened", "kept", "missed", "rated", "unfinished"
+]
 HAPPENINGS: tuple[Happening, ...] = get_args(Happening)
 
 
@@ -90,6 +92,19 @@ class Range(NamedTuple):
 # policies, "a" or "r" with the number of a duration for an answer or a resolution that took so
 # long, "A" or "R" with that of the business hours in it, and "s" with a rating.
 Sums = Counter[str]
+
+
+class Selection(NamedTuple):
+    """The tickets behind a number: those to which something happened from a time up to another.
+
+    dimension, value: whose tickets they are.
+    """
+
+    happening: Happening
+    first: int
+    end: int
+    dimension: Dimension = "desk"
+    value: str = ""
 
 
 class Age(NamedTuple):
