@@ -20,6 +20,7 @@ def marked(text: str, question: str) -> str:
         ("Zoë <b>Grünwald</b>", "grunwald zoe", "[Zoë] <b>[Grünwald]</b>"),
         ("bowl, not vase", "bowl -vase", "[bowl], not vase"),
         ("ann@example.com", "ann@example.com", "[ann]@[example].[com]"),
+        ("나는한국어공부중 국물 어제", "한국어", "[나는한국어공부중] 국물 어제"),
         ("nothing here", "kettle", "nothing here"),
         ("", "kettle", ""),
     ],

@@ -1,10 +1,14 @@
 """What a word is, and what somebody asks for."""
 
+import unicodedata
+
 import pytest
 
 from sealdesk.search import rules
 from sealdesk.search.rules import Term
 from tests.support.for_each import for_each
+
+OLD_WORD = unicodedata.normalize("NFD", "한국")
 
 
 @pytest.mark.parametrize(
@@ -18,6 +22,7 @@ from tests.support.for_each import for_each
         ("退款 now", ["退", "款", "now"]),
         ("m² №5", ["m2", "no5"]),
         ("\0 \ud800 '\"*()", []),
+        ("한국어로 LG전자", ["한", "국", "어", "로", "lg", "전", "자"]),
         ("😀🔥on", ["😀", "🔥", "on"]),
         ("pass\u200bword Rech\u00adnung", ["password", "rechnung"]),
         ("ลืมรหัสผ่าน", ["ล", "ม", "ร", "ห", "ส", "ผ", "า", "น"]),
@@ -39,6 +44,7 @@ def test_words_are_letters_and_digits_without_marks(text: str, words: list[str])
         ('"was lost', [Term(("was", "lost"))]),
         ("refund -paid", [Term(("refund",)), Term(("paid",), False, True)]),
         ('-"not this"', [Term(("not", "this"), False, True)]),
+        ("한국 lost", [Term(("한", "국"), others=(OLD_WORD,)), Term(("lost",), True)]),
         ("ann@exam", [Term(("ann", "exam"), True)]),
         ("- \" ' * ( AND", [Term(("and",))]),
     ],

@@ -40,6 +40,7 @@ _PASTED = {
     "Re:Order 77": "Re:Order", "log Error:timeout": "Error:timeout", "urn:isbn:123": "urn:isbn:123",
     "Rechnungs\u00adnummer": "Rechnungsnummer", "pass\u200bword": "password", "ลืมรหัสผ่าน": "รหัส",
     "\U0001f525 broken": "\U0001f525", "mailto:zz@yy.test": "mailto:zz@yy.test",
+    "나는한국어공부중": "한국어",
 }  # fmt: skip
 
 

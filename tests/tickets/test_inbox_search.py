@@ -131,9 +131,10 @@ def test_a_wrong_filter_says_what_would_be_right(
 
 
 def test_addresses_and_times_are_words(visitor: Visitor, key: Key, tenant: Tenant) -> None:
-    ticket = key.ticket(description="See https://example.test/kettle at 12:30")
+    texts = "See https://example.test/kettle at 12:30, HTTP status:500, priority:P1"
+    ticket = key.ticket(description=texts)
     wait_until_tickets(tenant, "kettle", ticket["id"])
-    for query in ("https://example.test/kettle", "12:30 kettle"):
+    for query in ("https://example.test/kettle", "12:30 kettle", "status:500", "priority:P1"):
         page = visitor.get(f"{INBOX}?{urlencode({'q': query})}")
         assert ticket_ids(page) == [ticket["id"]], query
 

@@ -42,7 +42,8 @@ def snippet(text: str, terms: Sequence[Term]) -> list[Part]:
 
 def _hits(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
     """Where the words of the terms stand, up to 20 of them."""
-    wanted = {word for term in terms if not term.is_not for word in term.words}
+    phrases = [{*term.words} for term in terms if not term.is_not]
+    wanted = set().union(*phrases)
     prefixes = tuple(term.words[-1] for term in terms if term.is_prefix)
     known: dict[str, bool] = {}
     hits = []
@@ -50,7 +51,9 @@ def _hits(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
         token = match[0]
         if token not in known:
             words = rules.split_words(token)
-            known[token] = any(w in wanted or w.startswith(prefixes or ("\0",)) for w in words)
+            is_hit = any(w in wanted or w.startswith(prefixes or ("\0",)) for w in words)
+            # One of many characters of a phrase is no hit.
+            known[token] = is_hit and (len(words) == 1 or any(map({*words}.issuperset, phrases)))
         if known[token]:
             hits.append(match.span())
             if len(hits) == _MAX_HITS:

@@ -2,7 +2,8 @@
 
 Both databases get words that are normalised here, so that they find the same: letters and digits
 in lower case, without accents, other marks and invisible characters. In Chinese, Japanese, Thai,
-Lao, Burmese and Khmer, which have no spaces, each character is a word, and so is each emoji;
+Lao, Burmese and Khmer, which have no spaces, and in Korean, whose spaces are few and whose words
+end in particles, each character is a word, and so is each emoji;
 several of them in a query, like the parts of an e-mail address, are searched as a phrase.
 """
 
@@ -30,8 +31,12 @@ _MAX_FIELD_VALUES = 200  # of a ticket, that filters find
 _MAX_VALUE_LENGTH = 255
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 _TEXT_GAP = 8  # between two texts, so that no phrase spans both
-# Thai and Lao, Burmese, Khmer, kana, Han.
-_SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+# Thai and Lao, Burmese, Khmer, kana, Han, and the syllables of Hangul.
+_SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+)
+_KOREAN_WORD = re.compile("[\uac00-\ud7a3]+")
+_JAMO = re.compile("[\u1100-\u11ff]+")  # the letters of a syllable
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
 TOKEN = re.compile(rf"[{_EMOJI}]|[^\W_]+")
 # Other letters and digits form a word together.
@@ -72,6 +77,7 @@ def split_words(text: str) -> list[str]:
         # Case folding may decompose a character again ("ǰ").
         seen = _without_marks(strip_invisible(text))
         plain = unicodedata.normalize("NFKD", seen.casefold())
+        plain = _JAMO.sub(lambda found: unicodedata.normalize("NFC", found[0]), plain)
     return [word[:_MAX_WORD_LENGTH] for word in _WORD.findall(plain)]
 
 
@@ -133,8 +139,16 @@ def parse_query(query: str) -> list[Term]:
             # A prefix of one letter matches a million tickets, which takes 2 s on SQLite.
             may_be_prefix = plain is not None and not minus and len(words[-1]) > 1
             is_prefix = part is parts[-1] and may_be_prefix
-            terms.append(Term(words, is_prefix, bool(minus)))
+            terms.append(Term(words, is_prefix, bool(minus), _as_before(plain or "")))
     return terms
+
+
+def _as_before(typed: str) -> tuple[str, ...]:
+    """A Korean word as tickets have it that were indexed when each was one word."""
+    word = unicodedata.normalize("NFC", typed)
+    if not _KOREAN_WORD.fullmatch(word):
+        return ()
+    return (unicodedata.normalize("NFKD", word)[:_MAX_WORD_LENGTH],)
 
 
 def as_query(terms: Iterable[Term]) -> str:
@@ -199,11 +213,12 @@ def _hash_of(text: str) -> str:
 def parse_prefixes(query: str) -> list[Term]:
     """The terms of a query in which every word is a prefix, and a phone number is one word."""
     typed, phones = _join_phones(query)
-    words = dict.fromkeys(split_words(typed))
-    return [
-        Term((word,), is_prefix=True, others=phones.get(word, ()))
-        for word in [*words][:_MAX_PREFIXES]
-    ]
+    terms: dict[str, Term] = {}
+    for part in typed.split():
+        others = _as_before(part)
+        for word in split_words(part):
+            terms[word] = Term((word,), is_prefix=True, others=others or phones.get(word, ()))
+    return list(islice(terms.values(), _MAX_PREFIXES))
 
 
 def parse_dialled(query: str) -> list[Term]:

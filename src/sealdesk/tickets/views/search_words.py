@@ -60,6 +60,8 @@ def parse(query: str, keys: Collection[str] = ()) -> SearchWords:
         name, value = match[1].lower(), match[2].strip('"').strip()
         if value.startswith("//") or not value:
             return match[0]  # an address, such as https://example.com
+        if name in ("status", "priority") and any(each.isdigit() for each in value):
+            return match[0]  # of a log, such as status:500: no word of these has a digit
         if name in _NAMES:
             typed.setdefault(name, []).append(value)
         elif name.startswith(_FIELD) or name in keys:
