@@ -9,7 +9,7 @@ from tests.support.service import Tenant
 def test_due_times_are_counted_down_on_a_ticket_and_in_the_list(
     window: Window, tenant: Tenant
 ) -> None:
-    promised = {"first_response_minutes": 150, "resolution_minutes": 600, "counts": "calendar"}
+    promised = {"first_response_minutes": 150, "resolution_minutes": 630, "counts": "calendar"}
     made = tenant.admin().post("/api/v1/sla-policies", {"name": "All", **promised})
     assert made.is_success
     ticket, page = tenant.key().ticket(), window.page
