@@ -28,7 +28,7 @@ from sealdesk.tickets.text.arrangement import Look
 from sealdesk.tickets.text.forwards import read_forward
 from sealdesk.tickets.views import search_words
 from sealdesk.tickets.views.inbox_query import read_inbox_query
-from sealdesk.web import body, query
+from sealdesk.web import body, json_parsing, query
 from sealdesk.web.faults import fields_of
 from sealdesk.web.form import parse_form
 from sealdesk.web.operation import Route
@@ -202,7 +202,7 @@ def test_work_of_what_reads_a_body_grows_with_it() -> None:
 
 
 def _reader_of(struct: type[msgspec.Struct]) -> Function:
-    return lambda sent: body.convert(body.parse(sent), struct)
+    return lambda sent: body.convert(json_parsing.parse(sent), struct)
 
 
 def _sent(make: Callable[[int], object]) -> Callable[[int], object]:

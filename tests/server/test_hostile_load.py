@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl
 import pytest
 
 from sealdesk.errors import BadRequest
-from sealdesk.web import body
-from sealdesk.web.body import parse
+from sealdesk.web import json_parsing
 from sealdesk.web.form import parse_form
+from sealdesk.web.json_parsing import parse
 from tests.support.connection import Connection
 from tests.support.service import Service, wait_until
 
@@ -89,7 +89,7 @@ def test_a_hostile_body_is_refused_in_less_time_than_it_takes_to_parse(
     with pytest.raises(BadRequest, match="more than 10,000 values"):
         parse(content)
     refusal_s = cpu_s(lambda: parse(content))
-    monkeypatch.setattr(body, "MAX_VALUES", MIB)
+    monkeypatch.setattr(json_parsing, "MAX_VALUES", MIB)
     assert refusal_s < cpu_s(lambda: parse(content))
 
 

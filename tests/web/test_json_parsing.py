@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sealdesk.errors import BadRequest
-from sealdesk.web import body
-from sealdesk.web.body import MAX_DEPTH, MAX_VALUES, parse
+from sealdesk.web import json_parsing
+from sealdesk.web.json_parsing import MAX_DEPTH, MAX_VALUES, parse
 
 JSON = st.recursive(
     st.none()
@@ -82,8 +82,8 @@ def test_texts_may_hold_what_separates_values(content: str) -> None:
 @given(value=JSON)
 @settings(max_examples=50)
 def test_no_value_is_left_uncounted(value: Any) -> None:
-    with mock.patch.object(body, "MAX_VALUES", count(value) - 1):
-        assert body._has_too_many_values(json.dumps(value).encode())
+    with mock.patch.object(json_parsing, "MAX_VALUES", count(value) - 1):
+        assert json_parsing._has_too_many_values(json.dumps(value).encode())
 
 
 def count(value: Any) -> int:
