@@ -23,7 +23,7 @@ from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.search import rules as search_rules
 from sealdesk.settings import Settings, from_env, make_private_dir
-from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import documents
 from sealdesk.tickets.store import tickets
 
 DATA_DIR = Path(__file__).parent.parent / "data"
@@ -187,8 +187,8 @@ async def _matches_service(tx: Tx, tenant_id: str) -> bool:
         customer = await customers.find(tx, tenant_id, row["customer_id"])
         if stored is None or view is None or customer is None:
             return False
-        document = ticket_rules.ready_document(stored.ticket)
-        if view.json != ticket_rules.with_customer(document, stored.reference):
+        document = documents.ready_document(stored.ticket)
+        if view.json != documents.with_customer(document, stored.reference):
             return False
         if stored.reference != customer_rules.reference(customer):
             return False

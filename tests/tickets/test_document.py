@@ -8,7 +8,7 @@ import pytest
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers import store as customers
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import rules
+from sealdesk.tickets import documents
 from sealdesk.tickets.store import tickets as ticket_store
 from tests.support.client import Key
 from tests.support.service import Tenant
@@ -37,7 +37,7 @@ def as_rebuilt(tenant: Tenant, ticket_id: str) -> tuple[Any, Any]:
         assert found is not None
         customer = await customers.find(tx, tenant.id, found.ticket.customer_id)
         assert customer is not None
-        return rules.ready_document(found.ticket), customer_rules.reference(customer)
+        return documents.ready_document(found.ticket), customer_rules.reference(customer)
 
     document, reference = tenant.service.read(work)
     return msgspec.json.decode(document), msgspec.json.decode(reference)

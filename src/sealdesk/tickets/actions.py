@@ -11,7 +11,7 @@ from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import representation
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets import checks, rules
+from sealdesk.tickets import checks, documents, rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.rules import Values
@@ -81,8 +81,8 @@ async def open_ticket(
     if caller.has_policies:
         ticket = await keeping.begin(tx, ticket, email, is_old=is_history)
     document = await _add(tx, ticket)
-    etag = rules.etag(ticket.version, customer.version)
-    view = TicketView(rules.with_customer(document, customer.reference), etag)
+    etag = documents.etag(ticket.version, customer.version)
+    view = TicketView(documents.with_customer(document, customer.reference), etag)
     event_at = created_at if is_history and source == "email" else now_us
     await events.record_new(tx, ticket.tenant_id, "ticket.created", view.json, event_at, now_us)
     if ticket.assignee_id is not None and not is_history:
@@ -248,7 +248,7 @@ async def apply_change(
     ticket = stored.ticket
     update = rules.apply_change(ticket, change, now_us)
     if not update.changes:
-        return view_of(stored, rules.ready_document(ticket))
+        return view_of(stored, documents.ready_document(ticket))
     changed = update.after
     if representation.check_object(changed.custom_fields):
         raise invalid(
@@ -301,7 +301,7 @@ async def _reply(
     update = update._replace(after=replied)
     document = await ticket_store.replace(tx, ticket, replied)
     event_at = created_at if from_mail == "history" else now_us
-    data = rules.reply_json(written)
+    data = documents.reply_json(written)
     await events.record_new(tx, ticket.tenant_id, "reply.created", data, event_at, now_us)
     after = stored._replace(ticket=replied)
     if update.changes:
@@ -342,7 +342,7 @@ async def _find_attached(
 
 def view_of(stored: TicketAndCustomer, document: bytes) -> TicketView:
     """A ticket as the API shows it. document: its ready document."""
-    return TicketView(rules.with_customer(document, stored.reference), stored.etag)
+    return TicketView(documents.with_customer(document, stored.reference), stored.etag)
 
 
 async def record_change(

@@ -12,7 +12,8 @@ from sealdesk.errors import BadRequest, NotFound
 from sealdesk.errors.general import QUERY_TOO_SLOW
 from sealdesk.errors.requests import INVALID_PARAMETER
 from sealdesk.resources.paging import MAX_PAGE_BYTES, take_page
-from sealdesk.tickets import actions, examples, listing, rules
+from sealdesk.tickets import actions, examples, listing
+from sealdesk.tickets.documents import reply_json
 from sealdesk.tickets.errors import (
     INVALID_TRANSITION,
     NO_RECIPIENT,
@@ -251,7 +252,7 @@ async def list_replies(request: Request, ticket_id: str) -> Response:
     shown = rows[: list_request.page.per_page]
     documents, steps = await add_html(
         request.state.sandbox,
-        [*map(rules.reply_json, shown)],
+        [*map(reply_json, shown)],
         [row.body for row in shown],
         "body_html",
     )
@@ -270,7 +271,7 @@ def _reply_page(
         request,
         list_request,
         rows,
-        show=lambda row: rendered.get(row.id) or rules.reply_json(row),
+        show=lambda row: rendered.get(row.id) or reply_json(row),
     )
 
 
@@ -295,7 +296,7 @@ async def create_reply(request: Request, ticket_id: str) -> Response:
         written = await actions.reply(
             tx, request.caller, ticket_id, new, now_us=request.now_us, needs_recipient=True
         )
-        return envelope.one_document(rules.reply_json(written), 201)
+        return envelope.one_document(reply_json(written), 201)
 
     return await request.write_idempotently(work)
 

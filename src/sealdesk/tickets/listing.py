@@ -15,7 +15,8 @@ from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS
 from sealdesk.resources import representation
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest, take_page
-from sealdesk.tickets import rules, types
+from sealdesk.tickets import types
+from sealdesk.tickets.documents import reply_json
 from sealdesk.tickets.store import lists, replies
 from sealdesk.tickets.store.filters import Filter
 from sealdesk.web import query
@@ -256,6 +257,6 @@ async def _read_replies(tx: Tx, tenant_id: str, ticket_id: str, max_bytes: int) 
     listed = await replies.list_replies(
         tx, tenant_id, ticket_id, page, is_internal=None, newest_first=True
     )
-    shown = take_page(map(rules.reply_json, listed), page, len)
+    shown = take_page(map(reply_json, listed), page, len)
     has_more = msgspec.json.encode(len(listed) > len(shown))
     return b'{"data":[%b],"has_more":%b}' % (b",".join(shown), has_more)

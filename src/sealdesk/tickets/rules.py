@@ -1,4 +1,4 @@
-"""What a change or a reply does to a ticket, and how a ticket is shown; no IO."""
+"""What a change or a reply does to a ticket; no IO."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.errors import Conflict, Fault, PreconditionFailed, gettext_noop, invalid
-from sealdesk.resources import merge_patch, representation
+from sealdesk.resources import merge_patch
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.errors import FIELD_CHANGED, INVALID_TRANSITION, TICKET_CLOSED, TICKET_MERGED
 from sealdesk.tickets.snoozing import rules as snoozing
@@ -15,7 +15,6 @@ from sealdesk.tickets.types import (
     CUSTOM,
     ENDED,
     MAX_TAGS,
-    NEWEST_MEMBER,
     PRIORITIES,
     YES,
     AttachmentRef,
@@ -24,13 +23,11 @@ from sealdesk.tickets.types import (
     NewTicket,
     Priority,
     Reply,
-    ReplyResponse,
     SeenChange,
     Source,
     Status,
     Ticket,
     TicketChange,
-    TicketDocument,
     TicketUpdate,
 )
 
@@ -62,17 +59,6 @@ _OF_NEW: dict[str, Any] = {"reply_count": 0, "version": 1, **dict.fromkeys(_UNSE
 _CHANGEABLE = tuple(
     name for name in TicketChange.__struct_fields__ if name in Ticket.__struct_fields__
 )
-
-to_reply_response = representation.response_builder(ReplyResponse)
-# The ready JSON of a ticket without its customer, stored beside its columns.
-ready_document = representation.response_encoder(TicketDocument)
-_DEFAULTS = {
-    field.name: None if field.required else field.default
-    for field in msgspec.structs.fields(TicketDocument)
-}
-_NEWEST_MEMBER = f'"{NEWEST_MEMBER}":'.encode()
-_decode_attachments = msgspec.json.Decoder(tuple[AttachmentRef, ...]).decode
-reply_json = representation.response_encoder(ReplyResponse)
 
 
 def written_at(created_at: str, now_us: int, *, newest_us: int = 0) -> int:
@@ -333,31 +319,3 @@ def _unanswered_since(ticket: Ticket) -> int | None:
     if ticket.last_reply_by == "customer":
         return ticket.last_customer_reply_at
     return ticket.created_at if ticket.reply_count == 0 else None
-
-
-def with_customer(document: bytes, reference: bytes) -> bytes:
-    """TicketResponse as JSON, from a ready document and the JSON reference of its customer."""
-    if _NEWEST_MEMBER not in document:
-        document = _completed(document)
-    return b"".join((document[:-1], b',"customer":', reference, b"}"))
-
-
-def _completed(document: bytes) -> bytes:
-    """A ready document of an earlier version, with the members that were added since."""
-    given = msgspec.json.decode(document)
-    return msgspec.json.encode(_DEFAULTS | given)
-
-
-def encode_attachments(attachments: tuple[AttachmentRef, ...]) -> str | None:
-    """As tickets and replies store them: most have none."""
-    return msgspec.json.encode(attachments).decode() if attachments else None
-
-
-def decode_attachments(stored: str | None) -> tuple[AttachmentRef, ...]:
-    """The attachments of a ticket or reply from its column."""
-    return _decode_attachments(stored) if stored else ()
-
-
-def etag(ticket_version: int, customer_version: int) -> str:
-    """The ETag of a ticket with its customer: a renamed customer changes it too."""
-    return representation.etag(ticket_version, customer_version)

@@ -4,7 +4,7 @@ import msgspec
 
 from sealdesk.db.engine import Row, Tx
 from sealdesk.mail.ratings.types import AskSettings
-from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import documents
 from sealdesk.tickets.store.tickets import encode_satisfaction
 from sealdesk.tickets.types import Ticket
 
@@ -57,7 +57,7 @@ async def was_asked(tx: Tx, tenant_id: str, about_id: str) -> bool:
 
 async def rate(tx: Tx, before: Ticket, after: Ticket) -> bytes:
     """Store the first rating of a ticket; its ready document."""
-    document = ticket_rules.ready_document(after)
+    document = documents.ready_document(after)
     given = after.satisfaction
     await tx.execute_one(
         _RATE,

@@ -11,7 +11,7 @@ from sealdesk.mail.sending import rules, store
 from sealdesk.mail.sending.types import Outcome, OutgoingMessage, Result, State
 from sealdesk.mail.threads.actions import get_ongoing_ticket
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import documents
 from sealdesk.tickets.store import replies
 from sealdesk.tickets.types import NewReply
 
@@ -70,7 +70,7 @@ async def update_reply(tx: Tx, message: OutgoingMessage, now_us: int) -> None:
         return
     reply = await replies.find(tx, message.tenant_id, message.ticket_id, message.about_id)
     if reply is not None:
-        document = ticket_rules.reply_json(reply)
+        document = documents.reply_json(reply)
         kind = _EVENTS[worst.state]
         await events.record(tx, message.tenant_id, kind, document, events.NO_CHANGES, now_us)
 

@@ -7,6 +7,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound
 from sealdesk.event_log import events
 from sealdesk.tickets import actions as ticket_actions
+from sealdesk.tickets import documents
 from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.editing import rules
 from sealdesk.tickets.notifications import notify
@@ -40,7 +41,7 @@ async def edit_note(
     await ticket_store.replace(tx, stored.ticket, ticket)
     changes = {"body": (before.body, text)}
     await history.add(tx, ticket, caller.actor, {"note": changes["body"]}, now_us)
-    shown = ticket_rules.reply_json(note)
+    shown = documents.reply_json(note)
     await events.record(tx, caller.tenant_id, "reply.updated", shown, changes, now_us)
     await notify.edited(tx, caller, ticket, before.body, text, now_us)
     return True

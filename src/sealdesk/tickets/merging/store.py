@@ -8,8 +8,8 @@ import msgspec
 from sealdesk.crypto.reply_codes import new_reply_code
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
+from sealdesk.tickets.documents import decode_attachments
 from sealdesk.tickets.merging.types import Conversation, StoredMerge
-from sealdesk.tickets.rules import decode_attachments
 
 _COLUMNS = StoredMerge.__struct_fields__
 _ADD = f"""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sealdesk.db.engine import Tx
 from sealdesk.resources.paging import PageRequest, Position, take_page
 from sealdesk.sandbox.pool import Pool
-from sealdesk.tickets import rules
+from sealdesk.tickets import documents
 from sealdesk.tickets.store import history, replies
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.history import TicketHistoryEntry
@@ -66,7 +66,7 @@ async def load_timeline(tx: Tx, tenant_id: str, ticket_id: str, before: str | No
         ids = [each for each in ids if each >= fitting[-1].id]
     shown = {*ids}
     return Timeline(
-        [rules.to_reply_response(reply) for reply in reversed(fitting) if reply.id in shown],
+        [documents.to_reply_response(reply) for reply in reversed(fitting) if reply.id in shown],
         [change for change in reversed(changes) if change.id in shown],
         len(shown) < len(newest) + len(changes),
         ids[-1] if ids else "",

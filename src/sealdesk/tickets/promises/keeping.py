@@ -9,7 +9,7 @@ from sealdesk.caller import SYSTEM, Caller
 from sealdesk.clock import iso
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
-from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import documents
 from sealdesk.tickets.notifications import notify
 from sealdesk.tickets.notifications.types import Kind
 from sealdesk.tickets.promises import clocks, rules, store
@@ -96,7 +96,7 @@ async def announce(
     assignee."""
     if not alerts:
         return
-    document = ticket_rules.with_customer(ticket_rules.ready_document(ticket), reference)
+    document = documents.with_customer(documents.ready_document(ticket), reference)
     in_history = {"sla": (None, [[each.kind, each.target, iso(each.due_us)] for each in alerts])}
     await history.add(tx, ticket, SYSTEM, in_history, now_us)
     for each in alerts:

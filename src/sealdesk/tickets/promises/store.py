@@ -8,7 +8,7 @@ import msgspec
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import documents
 from sealdesk.tickets.hours import store as hours
 from sealdesk.tickets.promises.types import MAX_POLICIES, Policy, Promises
 from sealdesk.tickets.store.tickets import encode_clocks
@@ -120,7 +120,7 @@ async def store_renewed(tx: Tx, before: Ticket, after: Ticket) -> None:
             "due_at": after.due_at,
             "alert_at": after.alert_at,
             "version": after.version,
-            "document": ticket_rules.ready_document(after),
+            "document": documents.ready_document(after),
         },
     )
 

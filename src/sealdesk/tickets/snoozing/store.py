@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sealdesk import clock
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import rules
+from sealdesk.tickets import documents
 from sealdesk.tickets.types import Ticket
 
 # Those whose time has come, of all tenants, in turns: the first of each tenant, then the second of
@@ -56,7 +56,7 @@ async def list_ended_of(tx: Tx, tenant_id: str, now_us: int, limit: int) -> Sequ
 
 async def wake(tx: Tx, before: Ticket, after: Ticket) -> bytes:
     """Store a ticket that is awake; its ready document."""
-    document = rules.ready_document(after)
+    document = documents.ready_document(after)
     fields = {name: getattr(after, name) for name in ("tenant_id", "id", "updated_at", "version")}
     await tx.execute_one(_WAKE, {**fields, "document": document, "before": before.version})
     return document

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets import rules
+from sealdesk.tickets import documents, rules
 from sealdesk.tickets.store.tickets import COLUMNS, ticket_of
 from sealdesk.tickets.types import Ticket, TicketDocument
 
@@ -68,7 +68,7 @@ async def rewrite_batch(tx: Tx, tenant_id: str, after_id: str, limit: int) -> Ba
     for row in rows:
         stored = ticket_of(row)
         ticket = stored if stored.last_message_at is not None else _filled_in(stored, row)
-        document = rules.ready_document(ticket)
+        document = documents.ready_document(ticket)
         if ticket is not stored or document != bytes(row["document"]):
             fields = {name: getattr(ticket, name) for name in _REWRITTEN}
             await tx.enqueue(_REPLACE, fields | {"document": document})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets import rules
+from sealdesk.tickets import documents
 from sealdesk.tickets.types import Author, Reply
 
 _ADD = """
@@ -42,7 +42,7 @@ async def add(tx: Tx, reply: Reply) -> None:
             "author_id": reply.author.id,
             "author_name": reply.author.name,
             "created_at": reply.created_at,
-            "attachments": rules.encode_attachments(reply.attachments),
+            "attachments": documents.encode_attachments(reply.attachments),
         },
     )
 
@@ -109,7 +109,7 @@ def _reply(row: Row) -> Reply:
         is_internal=bool(row["is_internal"]),
         author=Author(row["author_type"], row["author_id"], row["author_name"]),
         created_at=row["created_at"],
-        attachments=rules.decode_attachments(row["attachments"]),
+        attachments=documents.decode_attachments(row["attachments"]),
         delivery=row["delivery"],
         delivery_reason=row["delivery_reason"],
         delivery_at=row["delivery_at"],

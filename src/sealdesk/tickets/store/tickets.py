@@ -12,9 +12,9 @@ from sealdesk.db.column_lists import assignment_list, column_list, id_parameters
 from sealdesk.db.engine import Counter, Row, Tx
 from sealdesk.resources import representation
 from sealdesk.resources.identity import identity
-from sealdesk.tickets import rules
+from sealdesk.tickets import documents, rules
+from sealdesk.tickets.documents import decode_attachments, encode_attachments
 from sealdesk.tickets.promises.clocks import Clocks, Due
-from sealdesk.tickets.rules import decode_attachments, encode_attachments
 from sealdesk.tickets.types import PRIORITIES, Satisfaction, Ticket
 
 _STORED = tuple(name for name in Ticket.__struct_fields__ if name != "due")
@@ -83,7 +83,7 @@ class TicketAndCustomer(NamedTuple):
 
     @property
     def etag(self) -> str:
-        return rules.etag(self.ticket.version, self.customer_version)
+        return documents.etag(self.ticket.version, self.customer_version)
 
 
 class TicketView(NamedTuple):
@@ -113,8 +113,8 @@ async def find_view(tx: Tx, tenant_id: str, ticket_id: str) -> TicketView | None
     if row is None:
         return None
     return TicketView(
-        rules.with_customer(row["document"], row["reference"]),
-        rules.etag(row["version"], row["customer_version"]),
+        documents.with_customer(row["document"], row["reference"]),
+        documents.etag(row["version"], row["customer_version"]),
     )
 
 
@@ -136,7 +136,7 @@ async def draw_number(tx: Tx, tenant_id: str, email: str) -> tuple[int, StoredRe
 
 async def add(tx: Tx, ticket: Ticket) -> bytes:
     """Store a new ticket; its ready document."""
-    document = rules.ready_document(ticket)
+    document = documents.ready_document(ticket)
     await tx.execute_one(_ADD, _params(ticket, document))
     await _for_each_tag(tx, _ADD_TAG, ticket, _tag_identities(ticket))
     return document
@@ -144,7 +144,7 @@ async def add(tx: Tx, ticket: Ticket) -> bytes:
 
 async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
     """Store a changed ticket; its ready document."""
-    document = rules.ready_document(after)
+    document = documents.ready_document(after)
     changed = tuple(
         name for name in _SET_IF_CHANGED if getattr(before, name) != getattr(after, name)
     )

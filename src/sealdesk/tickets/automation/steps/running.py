@@ -11,6 +11,7 @@ from sealdesk.errors import ApiError, ServiceUnavailable, ValidationFailed
 from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.tickets import actions as tickets
+from sealdesk.tickets import documents
 from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.automation import outcomes, references, rules
 from sealdesk.tickets.automation.steps import store
@@ -116,7 +117,7 @@ async def _plan(tx: Tx, rule: Rule, stored: TicketAndCustomer) -> _Plan | PauseR
 
 def _fill(rule: Rule, stored: TicketAndCustomer, text: str) -> str:
     """The text of a reply with its variables: the agent is the rule, which is its author."""
-    document = ticket_rules.ready_document(stored.ticket)
+    document = documents.ready_document(stored.ticket)
     ticket = _decode_ticket(tickets.view_of(stored, document).json)
     return variables.fill(text, macro_rules.values_for(ticket, rule.name))
 

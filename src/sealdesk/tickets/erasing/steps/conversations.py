@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets import rules as tickets
+from sealdesk.tickets.documents import decode_attachments
 from sealdesk.tickets.erasing import rules
 from sealdesk.tickets.erasing.steps import indexes, store
 from sealdesk.tickets.erasing.types import FINISHED, Done, Erasure
@@ -116,7 +116,7 @@ async def _erase_replies(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
 
 
 def _attached(rows: Iterable[Row]) -> Iterable[str]:
-    return (each.id for row in rows for each in tickets.decode_attachments(row["attachments"]))
+    return (each.id for row in rows for each in decode_attachments(row["attachments"]))
 
 
 def _erased(ticket: Ticket) -> Ticket:

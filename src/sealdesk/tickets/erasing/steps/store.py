@@ -8,7 +8,7 @@ from sealdesk.customers.store import list_merged as list_merged_customers
 from sealdesk.customers.types import Customer
 from sealdesk.db.column_lists import column_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import documents
 from sealdesk.tickets.erasing.rules import ERASED
 from sealdesk.tickets.erasing.store import STORED, erasure_of, params_of
 from sealdesk.tickets.erasing.types import Erasure
@@ -217,7 +217,7 @@ async def erase_ticket(tx: Tx, before: int, ticket: Ticket) -> None:
         "before": before,
         "version": ticket.version,
         "satisfaction": encode_satisfaction(ticket.satisfaction),
-        "document": ticket_rules.ready_document(ticket),
+        "document": documents.ready_document(ticket),
     }
     await tx.execute_one(_ERASE_TICKET, params)
 
