@@ -190,6 +190,28 @@ def test_a_message_without_message_id_that_comes_twice_has_one_effect(desk: Desk
     assert len(desk.tickets()) == 1
 
 
+SENT = "Thu, 1 Jan 2026 08:00:00 +0000"
+
+
+def test_a_message_by_two_relays_with_other_ids_has_one_effect(desk: Desk) -> None:
+    plain = b"From: ann@example.test\r\nSubject: Cup\r\nDate: " + SENT.encode() + b"\r\n"
+    for relay in (
+        b"Received: by a\r\n",
+        b"Message-ID: <b@b.test>\r\n",
+        b"Message-ID: <c@c.test>\r\n",
+    ):
+        desk.get_mail(relay + plain + b"\r\nBroken.\r\n")
+    assert desk.outcomes() == ["ticket", "ignored", "ignored"]
+    for other in (
+        message("Broken.", subject="Cup", sender="Bob <bob@example.test>", Date=SENT),
+        message("Broken.", subject="Cup", sender="ann@example.test"),
+        message("Lost.", subject="Cup", sender="ann@example.test", Date=SENT),
+        message("Broken.", subject="Cups", sender="ann@example.test", Date=SENT),
+    ):
+        desk.get_mail(other)
+    assert desk.outcomes()[3:] == ["ticket"] * 4
+
+
 def test_two_messages_with_the_same_message_id_are_both_taken(desk: Desk) -> None:
     for subject in ("A bowl", "A cup", "A cup"):
         desk.get_mail(message(subject=subject, Message_ID="<1@localhost>"))
@@ -418,6 +440,30 @@ def test_a_message_to_two_mailboxes_opens_one_ticket_that_names_the_other(desk: 
     desk.receiver.send(answer, other, desk.address)
     public = [each["body"] for each in desk.replies(ticket) if not each["is_internal"]]
     assert public == ["Thanks."]
+
+
+def test_a_mailbox_in_bcc_gets_no_ticket_of_its_own(desk: Desk) -> None:
+    other, third = desk.add_mailbox().address, desk.add_mailbox().address
+    for address in (other, desk.address, third):
+        raw = message(to=desk.address, Message_ID="<both@example.test>")
+        desk.get_mail(raw, to=address)
+    notes = desk.replies(desk.ticket())
+    assert [desk.address in notes[0]["body"], third in notes[1]["body"]] == [True, True]
+
+
+def test_an_answer_to_two_tickets_is_added_to_both(desk: Desk, ticket: Ticket) -> None:
+    other = desk.add_mailbox().address
+    desk.get_mail(message("The cup too.", to=other), to=other)
+    second = desk.tickets()[0]
+    places = (
+        desk.reply_address(ticket),
+        threads.reply_address(other, desk.tokens(second)["ann@example.test"]),
+    )
+    for place in places:
+        desk.get_mail(message("Solved.", to=", ".join(places), Message_ID="<b@b.test>"), to=place)
+    assert [[each["body"] for each in desk.replies(of)] for of in (ticket, second)] == [
+        ["Solved."]
+    ] * 2
 
 
 def test_another_message_with_the_same_id_is_no_copy(desk: Desk) -> None:

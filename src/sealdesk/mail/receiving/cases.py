@@ -19,6 +19,8 @@ from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.actions import get_ongoing_ticket
 
+_MAX_RECENT = 20  # messages of a sender with one subject
+
 
 async def read_origin(tx: Tx, incoming: Incoming) -> Origin:
     """Who has written a message, by the desk's own addresses."""
@@ -46,7 +48,7 @@ async def read_case(tx: Tx, incoming: Incoming, origin: Origin, now_us: int) -> 
         bounced=await _find_bounced(tx, incoming),
         is_own_copy=await _is_own_copy(tx, incoming, origin),
         agent=await _find_agent(tx, incoming, origin, thread),
-        copy=await _find_copy(tx, incoming, origin),
+        copy=await _find_copy(tx, incoming, origin, now_us),
     )
     return case._replace(counts=await _count_recent(tx, case, now_us))
 
@@ -74,21 +76,17 @@ async def _find_agent(
     return Agent(user.id, user.name, has_own_token or has_passed)
 
 
-async def _find_copy(tx: Tx, incoming: Incoming, origin: Origin) -> ReceivedMessage | None:
-    """The same message in another mailbox of this desk that it was sent to as well."""
-    others = contents.other_mailboxes_in(incoming, origin)
-    if not others or incoming.history is not None:
+async def _find_copy(
+    tx: Tx, incoming: Incoming, origin: Origin, now_us: int
+) -> ReceivedMessage | None:
+    """The same message that came by another way, to this mailbox or to another one."""
+    if incoming.history is not None:
         return None
-    tenant_id, row = incoming.mailbox.tenant_id, contents.new_row(incoming, origin.author, "", 0)
+    row = contents.new_row(incoming, origin.author, "", now_us)
     # Both may arrive at the same time.
-    await tx.lock("messages to several mailboxes", tenant_id)
-    for identity in others:
-        if place := await directory.find(tx, identity):
-            key = row.message_key
-            known = await store.find_by_key(tx, tenant_id, place.mailbox_id, key)
-            if known is not None and known.ticket_id and contents.is_same(known, row):
-                return known
-    return None
+    await tx.lock(f"message {incoming.message.content_hash}", row.tenant_id)
+    recent = await store.list_recent(tx, row, now_us - rules.COPIES_US, _MAX_RECENT)
+    return next((each for each in recent if contents.is_copy(each, row)), None)
 
 
 async def _find_thread(tx: Tx, incoming: Incoming, origin: Origin) -> Thread | None:

@@ -88,6 +88,7 @@ def _envelope_of(incoming: Incoming) -> str | None:
         incoming.envelope_sender == "",
         incoming.message.content_hash,
         incoming.arrived_at,
+        incoming.message.date,
     )
     return msgspec.json.encode(found).decode()
 
@@ -166,12 +167,6 @@ def identities_in(message: ParsedMessage) -> tuple[str, ...]:
     return tuple(dict.fromkeys(islice(forms, _MAX_IDENTITIES)))
 
 
-def other_mailboxes_in(incoming: Incoming, origin: Origin) -> list[str]:
-    """The addresses in To and Cc of other mailboxes of the desk, as addresses are compared."""
-    forms = {each for to in people_of(incoming.message) for each in authors.forms_of(to.address)}
-    return sorted((forms & origin.own_addresses) - incoming.mailbox.identities)
-
-
 def may_be_own_id(message_id: str, origin: Origin) -> bool:
     """Whether the desk may have sent a message: it uses the domains of its mailboxes."""
     domain = message_id.rpartition("@")[2].lower()
@@ -204,6 +199,13 @@ def is_same(known: ReceivedMessage, new: ReceivedMessage) -> bool:
     """Whether two messages with the same Message-ID and Date are one."""
     contents = read_envelope(known).content_hash, read_envelope(new).content_hash
     return contents[0] == contents[1] if all(contents) else known.subject == new.subject
+
+
+def is_copy(known: ReceivedMessage, new: ReceivedMessage) -> bool:
+    """Whether two messages of one sender are one that came by two ways, perhaps with two ids."""
+    date = read_envelope(new).date
+    is_at_once = known.message_key == new.message_key or bool(date)
+    return is_at_once and is_same(known, new) and read_envelope(known).date == date
 
 
 def with_own_key(message: ReceivedMessage, content_hash: str) -> ReceivedMessage:

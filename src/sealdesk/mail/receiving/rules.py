@@ -27,15 +27,16 @@ LIMITED_US = 10 * 60 * 1_000_000
 MAX_WAITING, MAX_WAITING_OF_SENDER = 20_000, 2_000
 _SENDERS_PART = 8
 _RAW_MESSAGE = ("message.eml", "message/rfc822")  # the name and type of a file
+# Within which the same words, of the same date, are one message: relays may keep one for long.
+COPIES_US = 3600 * 1_000_000
 OWN_COPY = "a message of this desk that came back"
+COPY = "the same message came by another way"
 
 
 def decide(case: Case) -> Decision:
     """What is done with a message that has just arrived."""
     waiting = _reason_to_wait(case)
-    if waiting is None and case.copy is not None:
-        return "note_copy"
-    return waiting or decide_release(case)
+    return waiting or _as_copy(case) or decide_release(case)
 
 
 def decide_release(case: Case) -> Decision:
@@ -52,6 +53,18 @@ def decide_release(case: Case) -> Decision:
     if not joins_ticket(case):
         return "follow_up"
     return "add_note" if contents.is_by_program(case.incoming) else "add_reply"
+
+
+def _as_copy(case: Case) -> Decision | None:
+    """What is done with a message that came by another way too; None if it says something else."""
+    copy, thread = case.copy, case.thread
+    if copy is None:
+        return None
+    if copy.mailbox_id == case.incoming.mailbox.id:
+        return Effect("ignored", COPY, copy.ticket_id)
+    if thread is not None and thread.token_owner and joins_ticket(case):
+        return "note_copy" if thread.ticket.id == copy.ticket_id else None
+    return "note_copy"
 
 
 def forward_in(case: Case) -> Forward | None:

@@ -23,6 +23,11 @@ _FIND_BY_KEY = f"""
 SELECT {_COLUMNS} FROM received_messages m WHERE m.tenant_id = :tenant_id
 AND m.mailbox_id = :mailbox_id AND m.message_key = :message_key LIMIT 1
 """
+_LIST_RECENT = f"""
+SELECT {_COLUMNS} FROM received_messages m WHERE m.tenant_id = :tenant_id
+AND m.from_identity = :from_identity AND m.received_at > :stored_since AND m.subject = :subject
+AND m.ticket_id IS NOT NULL ORDER BY m.received_at DESC, m.id DESC LIMIT :limit
+"""
 _LIST_KEPT = f"""
 SELECT {_COLUMNS} FROM received_messages m
 WHERE m.tenant_id = :tenant_id AND m.id > :after AND m.raw_until IS NOT NULL
@@ -91,6 +96,15 @@ async def find_by_key(
     params = {"tenant_id": tenant_id, "mailbox_id": mailbox_id, "message_key": message_key}
     row = await tx.fetch_one(_FIND_BY_KEY, params)
     return None if row is None else _message(row)
+
+
+async def list_recent(
+    tx: Tx, like: ReceivedMessage, since_us: int, limit: int
+) -> list[ReceivedMessage]:
+    """Messages since then of the same sender with the same subject, newest first."""
+    params = _of_sender(like.tenant_id, like.from_identity, since_us, limit)
+    rows = await tx.fetch_all(_LIST_RECENT, params | {"subject": like.subject})
+    return [_message(row) for row in rows]
 
 
 async def list_kept(tx: Tx, tenant_id: str, after: str, limit: int) -> list[ReceivedMessage]:

@@ -56,13 +56,14 @@ class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
 
     tokens: of the reply addresses among its recipients. has_empty_sender: as a report has it.
     content_hash: see ParsedMessage; with its key it tells the message from all others.
-    arrived_at: see Arrival.
+    arrived_at: see Arrival. date: see ParsedMessage.
     """
 
     tokens: tuple[str, ...] = ()
     has_empty_sender: bool = False
     content_hash: str = ""
     arrived_at: int | None = None
+    date: str = ""
 
 
 class RawMessage(NamedTuple):
@@ -212,7 +213,7 @@ class Case(NamedTuple):
 
     block: the pattern that blocks its sender. bounced: the message that it reports as undelivered.
     is_own_copy: whether this desk has sent it. agent: its author, if that is a user of this desk.
-    copy: the same message in another mailbox of the desk, with the ticket that it belongs to.
+    copy: the same message that came by another way, with the ticket that it belongs to.
     """
 
     incoming: Incoming
