@@ -2,6 +2,7 @@
 
 from tests.mail.support import message_id
 
+COMPLAINT = "Feedback-Type: abuse\r\nOriginal-Rcpt-To: ann@example.test"
 RECIPIENT = "Final-Recipient: rfc822; ann@example.test"
 
 
@@ -41,3 +42,9 @@ From: desk@acme.test\r
 \r
 --b--\r
 """.encode()
+
+
+def complaint(original: str) -> bytes:
+    """What the provider of a recipient sends who calls the message with this Message-ID spam."""
+    raw = report(original, recipient=COMPLAINT).replace(b"delivery-status", b"feedback-report")
+    return raw.replace(b"Reporting-MTA: dns; mx.example.test\r\n\r\n", b"")

@@ -7,6 +7,8 @@ from sealdesk.mail.parsing.types import DeliveryStatus
 from tests.mail.parsing.messages import Case, message, multipart, part, with_header
 
 _HEADER = b"From: MAILER-DAEMON@mx.example\r\nReturn-Path: <>\r\nSubject: Undelivered\r\n"
+_FROM_YAHOO = b"From: feedback@arf.mail.yahoo.example\r\nSubject: Complaint\r\n"
+_SPAM_TEXT = "This is an e-mail abuse report."
 _NOTICE = part("text/plain", "This is the mail system.")
 _ORIGINAL = part("message/rfc822", "Message-ID: <r1.abc@desk.example>\r\nSubject: Re\r\n\r\nText")
 _FAILED = (
@@ -67,9 +69,22 @@ def report_cases() -> Iterator[Case]:
         ],
     )
     yield Case("a receipt", with_header(read), {"automatic": "report", "delivery_status": None})
+    yield from _complaint_cases()
     yield from _text_cases()
     yield from _copy_cases()
     yield from _answer_cases()
+
+
+def _complaint_cases() -> Iterator[Case]:
+    """RFC 5965. What a filter says of a forged message is no complaint (RFC 6591)."""
+    about = {"recipient": "ann@example.com", "original": "r1.abc@desk.example", "text": _SPAM_TEXT}
+    for kind, action in (("abuse", "complained"), ("Fraud", "complained"), ("auth-failure", None),
+                         ("not-spam", None)):  # fmt: skip
+        fields = f"Feedback-Type: {kind}\r\nOriginal-Rcpt-To: <ann@example.com>\r\nVersion: 1\r\n"
+        parts = [part("text/plain", _SPAM_TEXT), part("message/feedback-report", fields), _ORIGINAL]
+        raw = with_header(multipart("report; report-type=feedback-report", parts), _FROM_YAHOO)
+        said = about if action else {"recipient": None}
+        yield Case(f"a complaint, {kind}", raw, {"action": action, "automatic": "report", **said})
 
 
 def _status(name: str, group: str, **fields: str) -> Case:

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from tests.mail.reports import report
+from tests.mail.reports import complaint, report
 from tests.mail.support import Desk, Receiver, Ticket, message
 from tests.support.mail_server import MailServer
 from tests.support.service import wait_until
@@ -56,6 +56,18 @@ def test_a_message_that_comes_back_makes_its_reply_bounced(
     feed = own.key.get("/api/v1/external/events?type=reply.bounced").json()["data"]
     assert [each["data"]["object"] for each in feed] == [reply]
     assert own.outcomes() == ["ticket", "bounce"]
+
+
+def test_a_complaint_is_a_note_and_opens_no_ticket(
+    own: Desk, ticket: Ticket, server: MailServer
+) -> None:
+    sent = answer(own, ticket, server)
+    own.get_mail(complaint(sent[BO]), sender="feedback@mx.example.test")
+    own.get_mail(complaint("<unknown@acme.test>"), sender="feedback@mx.example.test")
+    (note,) = notes(own, ticket)
+    assert note.startswith(f"{BO} has marked a message of this ticket as spam.")
+    assert (delivery(own, ticket), len(own.tickets())) == ("sent", 1)
+    assert own.outcomes() == ["ticket", "note", "held"]
 
 
 def test_reports_about_one_message_have_one_effect(

@@ -14,6 +14,9 @@ _MAX_REPORT_BYTES = 64 * 1024
 _MAX_RECIPIENTS = 100
 _MAX_TEXT_LENGTH = 1_000
 _ACTIONS = ("failed", "delayed", "delivered", "relayed", "expanded")  # the worst first
+COMPLAINT_TYPE = "message/feedback-report"  # RFC 5965
+# Others are of servers, about messages that somebody has forged (RFC 6591).
+_COMPLAINTS = ("abuse", "fraud", "virus", "other", "opt-out", "opt-out-list", "miscategorized")
 _ORIGINALS = re.compile(r"message/(?:rfc822|global|partial)(?:-headers?)?|text/rfc822-headers?")
 _CODE = re.compile(r"\b([245]\.[0-9]{1,3}\.[0-9]{1,3})\b")
 _REPLY_CODE = re.compile(r"(?<![0-9.])([45])[0-9]{2}(?![0-9.])")
@@ -100,6 +103,17 @@ def read_report(
         faults.add(Fault.DELIVERY_STATUS)
         return DeliveryStatus(message_id, None, "failed", "", "")
     return min(found, key=lambda each: _ACTIONS.index(each.action))
+
+
+def read_complaint(raw: bytes, report: Node, top: Node) -> DeliveryStatus | None:
+    """Which message a recipient calls spam, None for a report about something else."""
+    fields = next(iter(_groups(raw, report)), Headers())
+    kind = clean_line(fields.first("feedback-type")).lower()
+    if kind not in _COMPLAINTS:
+        return None
+    recipient = _RECIPIENT.search(clean_line(fields.first("original-rcpt-to")))
+    message_id = _original_id(raw, top) or _id_in_text(raw, top, "")
+    return DeliveryStatus(message_id, recipient[1] if recipient else None, "complained", "", kind)
 
 
 def _groups(raw: bytes, report: Node) -> list[Headers]:

@@ -13,7 +13,13 @@ from sealdesk.mail.parsing.automatic import (
     is_spam,
     why_automatic,
 )
-from sealdesk.mail.parsing.bounces import original_text, read_bounce_text, read_report
+from sealdesk.mail.parsing.bounces import (
+    COMPLAINT_TYPE,
+    original_text,
+    read_bounce_text,
+    read_complaint,
+    read_report,
+)
 from sealdesk.mail.parsing.charsets import clean_line, clean_text, codec_of, decode
 from sealdesk.mail.parsing.content import MAX_TEXT_LENGTH, Content
 from sealdesk.mail.parsing.encoded_words import charset_of_words, decode_words
@@ -48,6 +54,7 @@ _DELIVERED = tuple(
     """
     delivered-to x-original-to x-forwarded-to x-forwarded-for envelope-to x-envelope-to
     x-delivered-to x-resolved-to x-rcpt-to x-ms-exchange-organization-originalenveloperecipients
+    original-recipient apparently-to
     """.split()
 )
 
@@ -208,6 +215,8 @@ def _delivery_status(
     text: str,
     faults: set[Fault],
 ) -> DeliveryStatus | None:
+    if content.reports and content.reports[0].kind == COMPLAINT_TYPE:
+        return read_complaint(raw, content.reports[0], top)
     if content.reports:
         return read_report(raw, content.reports, top, f"{subject}\n{text}", faults)
     return read_bounce_text(raw, top, subject, text)

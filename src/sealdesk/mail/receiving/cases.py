@@ -118,7 +118,9 @@ async def _find_bounced(tx: Tx, incoming: Incoming) -> OutgoingMessage | None:
     It is found by its Message-ID alone: servers spell recipients as they like.
     """
     report = incoming.message.delivery_status
-    if report is None or not report.message_id or incoming.envelope_sender:
+    if report is None or not report.message_id:
+        return None
+    if incoming.envelope_sender and report.action != "complained":
         return None  # a report has no sender in its envelope (RFC 3464, 2)
     return await sending.find_sent(tx, incoming.mailbox.tenant_id, f"<{report.message_id}>")
 

@@ -41,6 +41,7 @@ BY_DESK = "imported, written by the desk"
 COPY = "another mailbox has got the same message"
 KNOWN_BOUNCE = "it was known that the message was not delivered"
 FORWARDED = "forwarded by an agent"
+COMPLAINT = "its recipient calls a message spam"
 UNCONFIRMED = "the message asks to confirm a form"
 
 
@@ -82,9 +83,12 @@ async def apply(tx: Tx, case: Case, decision: Decision, now_us: int) -> Effect:
 
 
 async def _record_bounce(tx: Tx, case: Case, message: OutgoingMessage, now_us: int) -> Effect:
-    """Store that a message came back, with its reply and as a note."""
+    """Store that a message came back, with its reply and as a note; or who calls it spam."""
     report = case.incoming.message.delivery_status
     reason = sending.reason_of_report(report) if report else ""
+    if report is not None and report.action == "complained" and message.ticket_id:
+        complaint_id = await results.complain(tx, message, now_us)
+        return Effect("note", COMPLAINT, message.ticket_id, complaint_id)
     note_id = await results.bounce(tx, message, reason, now_us)
     if not message.ticket_id:
         return Effect("ignored", UNCONFIRMED)

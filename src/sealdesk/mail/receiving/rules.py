@@ -126,7 +126,7 @@ def _reason_to_wait(case: Case) -> Effect | None:
     if case.incoming.message.is_spam:
         return Effect("spam", "marked by the mail server")
     report = case.incoming.message.delivery_status
-    if report is not None and report.action != "failed":
+    if report is not None and report.action not in ("failed", "complained"):
         outcome: Outcome = "ignored" if contents.is_certainly_by_program(case.incoming) else "held"
         return Effect(outcome, f"a report that a message was {report.action}")
     if report is not None:

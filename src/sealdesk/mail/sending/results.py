@@ -48,7 +48,8 @@ async def _store(tx: Tx, result: Result, now_us: int) -> None:
         return
     await update_reply(tx, message, now_us)
     if outcome.state in ("bounced", "failed") and result.gets_note and message.ticket_id:
-        await add_note(tx, message, outcome.reason or "", now_us, is_worker=True)
+        text = rules.not_delivered(message.address, outcome.reason or "")
+        await _add_note(tx, message, text, now_us, is_worker=True)
 
 
 async def bounce(tx: Tx, message: OutgoingMessage, reason: str, now_us: int) -> str | None:
@@ -56,7 +57,13 @@ async def bounce(tx: Tx, message: OutgoingMessage, reason: str, now_us: int) -> 
     if not await store.bounce(tx, message, reason, now_us):
         return None
     await update_reply(tx, message, now_us)
-    return await add_note(tx, message, reason, now_us) if message.ticket_id else ""
+    text = rules.not_delivered(message.address, reason)
+    return await _add_note(tx, message, text, now_us) if message.ticket_id else ""
+
+
+async def complain(tx: Tx, message: OutgoingMessage, now_us: int) -> str:
+    """Store that the recipient calls a message spam; the id of the note about it."""
+    return await _add_note(tx, message, rules.complained(message.address), now_us)
 
 
 async def update_reply(tx: Tx, message: OutgoingMessage, now_us: int) -> None:
@@ -75,12 +82,11 @@ async def update_reply(tx: Tx, message: OutgoingMessage, now_us: int) -> None:
         await events.record(tx, message.tenant_id, kind, document, events.NO_CHANGES, now_us)
 
 
-async def add_note(
-    tx: Tx, message: OutgoingMessage, reason: str, now_us: int, *, is_worker: bool = False
+async def _add_note(
+    tx: Tx, message: OutgoingMessage, text: str, now_us: int, *, is_worker: bool = False
 ) -> str:
-    """Write into the ticket of a message that it was not delivered; the id of the note."""
     stored = await get_ongoing_ticket(tx, message.tenant_id, message.ticket_id)
-    new = NewReply(body=rules.not_delivered(message.address, reason), is_internal=True)
+    new = NewReply(body=text, is_internal=True)
     actor = Actor("system", ids.NONE, "Sealdesk")
     caller = Caller(message.tenant_id, actor, frozenset(), "", has_custom_fields=False)
     if is_worker:

@@ -124,3 +124,8 @@ def reason_of_report(status: DeliveryStatus) -> str:
 def not_delivered(address: str, reason: str) -> str:
     """The note about a message that was not delivered."""
     return f"A message to {address} was not delivered. {reason}".strip()
+
+
+def complained(address: str) -> str:
+    """The note about a message that its recipient calls spam."""
+    return f"{address} has marked a message of this ticket as spam. Do not write again unasked."
