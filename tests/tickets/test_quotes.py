@@ -264,6 +264,7 @@ def test_words_of_the_author_that_look_like_a_header_are_shown() -> None:
         "Hello,\n\nName: Ann\nEmail: ann@x.example\nPhone: 01.23 45 2026\nProblem: broken",
         "Hello\nDelivery: today\nTime: 09:14\nDate: 24.11.2026\nbye",
         "Date: 24.11.2026 09:14\nTo: Vienna\nFrom: Rome\nA ticket, please.",
+        "Hello,\n\nFrom: Berlin\nTo: Rome\nDate: 24.12.2026 14:30\n\nIs there a seat?",
         "Booking\nFrom: Berlin\nTo: Rome\nDate: 24.11.2026\nSubject: change my flight\nThanks",
         "On Monday I wrote:\nthe lamp is broken.\nFrom: the shop in town\nPlease help.",
     )

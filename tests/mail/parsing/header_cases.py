@@ -102,6 +102,8 @@ _DISPLAY_NAMES = {
     "x" * 1_000: "x" * 255,
 }
 _SUBJECTS = {
+    "=?utf-8?q?A_b=C3=B6wl=C": "A böwl",
+    "=?utf-8?q?A_b=C3=B6wl=": "A böwl",
     "Hello": "Hello",
     "": "",
     "   ": "",
@@ -259,7 +261,8 @@ _OF_ABSENCE = (
     "Frånvarande: skål", "Fraværende: skål", "Not in the office: bowl", "Ferien: Re: Schale",
     "Réponse auto: bol", "Réponse d'absence : bol", "休暇のお知らせ: 鉢", "Parental leave Re: bowl",
     "Automatische Empfangsbestätigung: Schale", "Autom. Antwort: Schale", "[OOO] Bowl",
-    "不在応答: 鉢", "Jawaban otomatis: mangkuk", "Auto-Reply - bowl",
+    "不在応答: 鉢", "休暇: Re: 鉢", "OOF: bowl", "Abwesend bis 3.12.: Schale",
+    "Jawaban otomatis: mangkuk", "Auto-Reply - bowl",
 )  # fmt: skip
 _OF_PEOPLE = (
     "Re: Automatic reply: bowl", "AW: Automatische Antwort: Schale", "Auto reply does not work",
@@ -281,6 +284,8 @@ _OF_PROGRAMS = (
     "X-POST-MessageClass: 9; Autoresponder", "Auto-Submitted: auto-replied",
     "X-Auto-Reply: yes", "X-Precedence: auto_reply", "Preference: auto_reply",
     "X-Auto-Submitted: auto-replied", "X-Auto-Response: yes", "X-Out-Of-Office: 1",
+    "X-MS-Exchange-Generated-Message-Source: OOF Agent",
+    "Subject: Auto: bowl\r\nIn-Reply-To: <a@b.example>",
     "Auto-Submitted: (rfc3834) auto-replied", "Auto-Submitted: auto_reply; x=y",
     'Auto-Submitted: "Auto-Replied"', "X-Autoresponder-Version: 2", "X-Zoho-AutoReply: yes",
 )  # fmt: skip
@@ -323,7 +328,8 @@ def header_cases() -> Iterator[Case]:
         of_ann = {"original_from": (Address(*_ANN),)}
         yield _case("replaced by a list", f"{name}: Ann <ann@example.com>\r\n", of_ann)
     for name in ("X-Delivered-To", "X-Resolved-To", "X-Rcpt-To", "X-Forwarded-For", "Envelope-To",
-                 "X-MS-Exchange-Organization-OriginalEnvelopeRecipients"):  # fmt: skip
+                 "X-MS-Exchange-Organization-OriginalEnvelopeRecipients", "Apparently-To",
+                 "Original-Recipient"):  # fmt: skip
         passed = {"delivered_to": (Address("a@b.example"), Address("c@d.example"))}
         yield _case("forwarded", f"{name}: a@b.example c@d.example\r\n", passed)
     for field in _OF_PROGRAMS:
@@ -337,6 +343,8 @@ def header_cases() -> Iterator[Case]:
         yield _case("a person", f"{field}\r\n", {"is_by_program": False})
     for field, is_spam in _SPAM.items():
         yield _case("spam", f"{field}\r\n", {"is_spam": is_spam})
+    aliased = "Original-Recipient: rfc822;a@b.example\r\n"
+    yield _case("forwarded", aliased, {"delivered_to": (Address("a@b.example"),)})
     yield from _file_name_cases()
     yield from _sender_cases()
 

@@ -4,6 +4,7 @@ import binascii
 from collections.abc import Iterator
 from typing import Any
 
+from sealdesk.mail.parsing.types import Address, AttachedMessage
 from tests.mail.parsing.messages import Case, message, multipart, part, with_header
 
 _PLAIN = part("text/plain", "text")
@@ -328,6 +329,8 @@ def _text_cases() -> Iterator[Case]:
 
 
 _HTML_TEXTS = {
+    "<html><head><title>It is broken</title></head><body></body></html>": "It is broken",
+    "<p><![CDATA[a]]></p><![CDATA[b": "a\n\nb",
     "<p>a</p><p>b</p>": "a\n\nb",
     "a<br>b<br/>c": "a\nb\nc",
     "<div>a</div><div>b</div>": "a\nb",
@@ -403,6 +406,15 @@ def _broken_type_cases() -> Iterator[Case]:
         yield _case(f"{declared} beside a file", inner, "words", names=("a.pdf",))
     for declared in ("application/text", "application/octet-stream", "x-unknown/x"):
         yield _case(f"text of the type {declared}", part(declared, "wörds"), "wörds", names=())
+    scan = part('application/pdf; name="scan.pdf"', "%PDF-1.7")
+    yield _case("a scan that is all of the message", scan, "", names=("scan.pdf",))
+    for kind, start in (
+        ("rfc822", ""),
+        ("partial; id=1; number=1; total=2", "Message-ID: <x@y>\n"),
+    ):
+        words = f"{start}From: Bo <bo@b.example>\nSubject: Bowl\n\nIt broke."
+        attached = AttachedMessage(Address("bo@b.example", "Bo"), "Bowl", "It broke.")
+        yield _case(f"only a message/{kind}", part(f"message/{kind}", words), "", attached=attached)
     for declared in ("text/texttext", "text/markdown"):
         inner = multipart("mixed", [part(declared, "words"), _PDF])
         yield _case(f"{declared} beside a file", inner, "words", names=("a.pdf",))

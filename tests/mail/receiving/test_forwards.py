@@ -170,6 +170,15 @@ def test_a_message_may_be_forwarded_as_a_file(desk: Desk) -> None:
     assert "Please take over." in desk.replies(ticket)[0]["body"]
 
 
+def test_the_words_of_a_message_that_is_only_a_file_are_shown(desk: Desk) -> None:
+    inner = b"From: Ann Lee <ann@customer.test>\r\nSubject: Bowl\r\n\r\nIt broke.\r\n"
+    head = f"From: bo@customer.test\r\nTo: {desk.address}\r\nSubject: See below\r\n"
+    desk.get_mail(with_header(part("message/rfc822", inner), head.encode()))
+    shown = "From: Ann Lee <ann@customer.test>\nSubject: Bowl\n\nIt broke."
+    assert desk.ticket()["description"] == f"[Attached message]\n{shown}"
+    assert desk.ticket()["customer"]["email"] == "bo@customer.test"
+
+
 def test_a_customer_forwards_for_nobody_else(desk: Desk) -> None:
     forward(desk, "bo@customer.test", "dmarc=pass")
     assert desk.ticket()["customer"]["email"] == "bo@customer.test"

@@ -53,6 +53,7 @@ def encodings(text: str) -> dict[str, str]:
         "escapes of JSON": "".join(f"\\u{ord(each):04x}" for each in text),
         "full width": "".join(chr(ord(each) + 0xFEE0) for each in text),
         "base64 of a filter": f"https://a.test/?u={base64.urlsafe_b64encode(text.encode()).decode()}",
+        "hex of a filter": f"https://a.test/?u={text.encode().hex()}&x=",
         "soft line breaks": wrapped(text, "=\n"),
         "hard line breaks": wrapped(text, "\r\n"),
         "quoted line breaks": wrapped(text, "\n> > ", 20),

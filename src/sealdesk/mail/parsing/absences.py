@@ -48,10 +48,11 @@ _AWAY = (
 )
 # Words that begin ordinary subjects too: alone, or before a colon.
 _ABSENT = (
-    r"ooo|absen(?:ce|t(?:\(?e\)?)?)|ausente|ausencia|ausência|assen(?:te|za)|afwezig(?:heid)?"
+    r"ooo|oof|absen(?:ce|t(?:\(?e\)?)?)|ausente|ausencia|ausência|assen(?:te|za)|afwezig(?:heid)?"
     r"|frånvar(?:o|ande)|fravær(?:ende)?|nieobecn(?:[yae]|ość)|távollét|abwesen(?:d|heit)"
+    r"|abwesend (?:bis|vom|ab|am)\b[^:]{0,30}\d[^:]{0,20}"
     r"|außer haus|poissa|nepřítomnost|neprítomnosť|auto-?responder|en congés?|外出|外出中"
-    r"|休暇中|不在|부재 ?중|vacation (?:auto-?)?(?:reply|response|message|notice)"
+    r"|休暇|休暇中|不在|부재 ?중|vacation (?:auto-?)?(?:reply|response|message|notice)"
 )
 # What people write about their own holidays: alone, or before the subject they answer.
 _ON_HOLIDAY = (

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 
 from sealdesk.mail.parsing import charsets
+from sealdesk.mail.parsing.bounces import COMPLAINT_TYPE
 from sealdesk.mail.parsing.calendars import describe_event
 from sealdesk.mail.parsing.charsets import clean_line, clean_text
 from sealdesk.mail.parsing.flowed import join_flowed
@@ -40,11 +41,16 @@ _HTML_BEGINNING = re.compile(
     rb"\s*+(?:\xef\xbb\xbf)?<(?:!doctype html|html|head|body|div|p|table|meta)[\s>]", re.IGNORECASE
 )
 _SMIME_TYPES = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+_TNEF_TYPES = ("application/ms-tnef", "application/vnd.ms-tnef")
+_NO_TEXT_TYPES = (*_SMIME_TYPES, *_TNEF_TYPES, "application/pdf")
 _PGP = "-----BEGIN PGP MESSAGE-----"
 _MAX_SIGNED = 2  # signatures within each other
-_MESSAGE_TYPES = ("message/rfc822", "message/global")
-_REPORT_TYPES = ("message/delivery-status", "message/global-delivery-status")  # RFC 3464, 6533
-_TNEF_TYPES = ("application/ms-tnef", "application/vnd.ms-tnef")
+_MESSAGE_TYPES = ("message/rfc822", "message/global", "message/partial")
+_REPORT_TYPES = (
+    "message/delivery-status",  # RFC 3464
+    "message/global-delivery-status",  # RFC 6533
+    COMPLAINT_TYPE,
+)
 # What a mailer writes instead of the text that only the HTML has; a person's own words about
 # such things are in the HTML as well.
 _POOR = re.compile(
@@ -137,17 +143,17 @@ class Content:
             return False
         is_first = wants_text and not (name or self.texts)
         if node.kind not in _BODY_TYPES and not (
-            self._is_unknown_text(node) if is_whole else is_first and _is_unknown_kind(node)
+            self._is_unknown_text(node, name) if is_whole else is_first and _is_unknown_kind(node)
         ):
             return False
         # Some mailers name the text of a message, but a second text with a name is a file.
         return not name or not (self.texts or self.files)
 
-    def _is_unknown_text(self, node: Node) -> bool:
+    def _is_unknown_text(self, node: Node, name: str) -> bool:
         """Whether a type that nobody knows is that of text, which is all that there is."""
         if node.kind.startswith("text/"):
             return node.kind != "text/calendar"
-        if node.kind.startswith(_OF_FILES) or node.kind in (*_SMIME_TYPES, *_TNEF_TYPES):
+        if name or node.kind.startswith(_OF_FILES) or node.kind in _NO_TEXT_TYPES:
             return False
         return (
             _PRINTABLE.fullmatch(decode_text(self._encoded(node), set(), _META_BYTES)) is not None

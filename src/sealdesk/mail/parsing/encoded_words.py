@@ -15,6 +15,7 @@ _WORD = re.compile(
 )
 # A word at the end of a field whose last characters were cut off.
 _CUT_WORD = re.compile(r"=\?([^?\s]{1,60})\?([bq])\?([^?\s]*)\??\s*$", re.IGNORECASE)
+_CUT_BYTE = re.compile(r"=[0-9A-F]?$", re.IGNORECASE)
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]+")
 _MAX_WORDS = 2_000
 
@@ -69,7 +70,8 @@ def _read(found: re.Match[str]) -> _Word:
     charset = found[1].partition("*")[0]
     if found[2] in "bB":
         return _Word(charset, _from_base64(found[3]), found[3])
-    return _Word(charset, binascii.a2b_qp(found[3].replace("_", " ").encode()))
+    written = _CUT_BYTE.sub("", found[3]).replace("_", " ")
+    return _Word(charset, binascii.a2b_qp(written.encode()))
 
 
 def _from_base64(text: str) -> bytes:

@@ -25,6 +25,7 @@ _KEPT = frozenset(
     x-failed-recipients x-spam-flag x-spam-status
     authentication-results content-type content-transfer-encoding content-disposition content-id
     content-location original-message-id reporting-mta original-recipient final-recipient action
+    feedback-type original-rcpt-to apparently-to x-ms-exchange-generated-message-source
     status diagnostic-code
     """.split()
 )

@@ -28,6 +28,7 @@ _LOOKS_LIKE_URL = re.compile(r"https?://|www\.", re.IGNORECASE)
 # What Outlook writes above the header of the message that is answered, in plain text; in HTML that
 # header has an id instead.
 _RULE = "_" * 32
+_UNSHOWN = re.compile(r"<!\[CDATA\[|\]\]>|</?title>", re.IGNORECASE)
 _TINY = ("0", "1", "2", "0px", "1px", "2px")
 
 
@@ -252,6 +253,9 @@ def html_to_text(source: str, max_length: int) -> tuple[str, bool]:
     # What is hidden and does not end would hide the rest of the message.
     if converter.hidden_by:
         converter, is_whole = _convert(source, max_length, shows_hidden=True)
+    # Nothing else is shown: browsers do not show these, but somebody has written them.
+    if not converter.text.pieces and _UNSHOWN.search(source):
+        converter, is_whole = _convert(_UNSHOWN.sub("", source), max_length, shows_hidden=True)
     lines = "".join(converter.text.pieces).split("\n")
     return "\n".join(line.rstrip() for line in lines).strip(), is_whole
 

@@ -47,10 +47,21 @@ def subject_of(message: ParsedMessage) -> str:
 def text_of(message: ParsedMessage, before: str = "", after: str = "") -> str:
     """As the text of a ticket or reply, with sentences before and after it."""
     notices = [text for fault, text in _NOTICES.items() if fault in message.faults]
-    text = "\n\n".join(filter(None, (clean(message.text).strip(), *notices))) or "(no text)"
+    words = clean(message.text).strip() or _attached_text(message)
+    text = "\n\n".join(filter(None, (words, *notices))) or "(no text)"
     room = MAX_TEXT - len(before) - len(after)
     cut = text if len(text) <= room else text[: room - 1] + "…"
     return f"{before}{cut}{after}"
+
+
+def _attached_text(message: ParsedMessage) -> str:
+    """What the message says that is attached to one without words, as if it was forwarded."""
+    inner = message.attached
+    if inner is None or not inner.text.strip():
+        return ""
+    sender = inner.sender or Address("")
+    who = f"From: {sender.name} <{sender.address}>"
+    return clean(f"[Attached message]\n{who}\nSubject: {inner.subject}\n\n{inner.text}").strip()
 
 
 def clean(text: str) -> str:

@@ -42,6 +42,7 @@ _ENCODED = re.compile(
 )
 # Links of filters such as Sophos's name in base64 where they lead.
 _BASE64 = re.compile(r"[=/]([A-Za-z0-9+/_-]{35,})", re.ASCII)
+_HEX = re.compile(r"(?:[0-9a-f]{2}){35,}", re.IGNORECASE | re.ASCII)
 _OF_URLS = str.maketrans("-_", "+/")
 _WIDE = re.compile("[\uff01-\uff5e]")  # the full-width forms of ASCII
 _QUOTED_PRINTABLE = re.compile(r"=(?:3D)*[0-9A-F]{2}", re.ASCII)
@@ -75,7 +76,7 @@ def secrets_of(key_ring: KeyRing, participants: Iterable[Participant] = ()) -> S
 def redact(text: str, secrets: Secrets) -> str:
     """A text without secrets."""
     found = (span for each in _decodings(text) for span in _find(each, secrets))
-    spans = sorted((*found, *_find_in_base64(text, secrets)))
+    spans = sorted((*found, *_find_in_base64(text, secrets), *_find_in_hex(text, secrets)))
     parts, end = list[str](), 0
     for span in spans:
         if span[0] >= end:
@@ -151,16 +152,24 @@ def _find(decoded: _Decoded, secrets: Secrets) -> Iterator[tuple[int, int]]:
 
 
 def _find_in_base64(text: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
-    known = (*secrets.reply_tokens, *secrets.prefixes)
     for found in _BASE64.finditer(text):
-        # What is decoded may begin behind a part of a path. No encoding changes a token.
-        for at in range(4):
-            decoded = _from_base64(found[1][at:])
-            if any(each in decoded for each in known) or (
-                "+" in decoded and _REPLY_ADDRESS.search(decoded)
-            ):
-                yield found.span(1)
-                break
+        # What is decoded may begin behind a part of a path.
+        if any(_has_secret(_from_base64(found[1][at:]), secrets) for at in range(4)):
+            yield found.span(1)
+
+
+def _find_in_hex(text: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
+    for found in _HEX.finditer(text):
+        decoded = bytes.fromhex(found[0]).decode("latin-1").lower()
+        if _has_secret(decoded, secrets):
+            yield found.span()
+
+
+def _has_secret(decoded: str, secrets: Secrets) -> bool:
+    """No encoding changes a token."""
+    known = (*secrets.reply_tokens, *secrets.prefixes)
+    is_known = any(each in decoded for each in known)
+    return is_known or ("+" in decoded and _REPLY_ADDRESS.search(decoded) is not None)
 
 
 def _from_base64(encoded: str) -> str:

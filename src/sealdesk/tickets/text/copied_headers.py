@@ -82,8 +82,9 @@ def is_header(lines: list[str], at: int) -> bool:
     known = sum(other in _OTHER_FIELDS for other, _ in others)
     addresses = [value for value in (sender, *(value for _, value in others)) if "@" in value]
     if name in _FROM and known >= MIN_FIELDS:
-        # Without an address it may be of a journey: `From: Berlin`, `To: Rome`.
-        return bool(addresses) or _is_first_below(lines, at)
+        # Without an address it may be of a journey: `From: Berlin`, `To: Rome`, `Date: 3 May`.
+        is_marked = known > MIN_FIELDS or lines[at].startswith("*")
+        return bool(addresses) or (is_marked and _is_first_below(lines, at))
     # GMX and Lotus begin with the time.
     if name in _OTHER_FIELDS and known and YEAR.search(sender) and TIME.search(sender):
         return any(other in _FROM and ADDRESS.search(value) for other, value in others)
