@@ -13,8 +13,8 @@ from sealdesk.errors import Fault, gettext_noop
 Check = Callable[[Any], list[Fault]]
 
 _REQUIRED = gettext_noop("This field is required.")
-_NULL = "This cannot be null."
-_WRONG_TYPE = "Expected %(expected)s, got %(got)s."
+NULL = "This cannot be null."
+WRONG_TYPE = "Expected %(expected)s, got %(got)s."
 _WRONG_CHOICE = gettext_noop("This must be one of %(choices)s.")
 _EMPTY = gettext_noop("This must not be empty.")
 _TOO_LONG = gettext_noop("This must be at most %(limit)s characters.")
@@ -142,9 +142,9 @@ def _faults_of_value(declared: FieldType, value: Any, at: str) -> Iterator[Fault
 
 def _wrong_kind(declared: FieldType, kind: str, at: str) -> Fault:
     if kind == "null":
-        return Fault(at, "null_not_allowed", _NULL)
+        return Fault(at, "null_not_allowed", NULL)
     values = {"expected": " or ".join(declared.kinds), "got": kind}
-    return Fault(at, "invalid_type", _WRONG_TYPE, values)
+    return Fault(at, "invalid_type", WRONG_TYPE, values)
 
 
 def _faults_of_content(declared: FieldType, value: Any, at: str) -> Iterator[Fault]:

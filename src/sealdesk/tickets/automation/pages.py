@@ -29,7 +29,7 @@ from sealdesk.tickets.types import PRIORITIES, STATUSES
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.i18n import gettext, gettext_noop, translate
+from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
@@ -192,7 +192,7 @@ async def _form(
     conditions = typed["conditions"]
     shown = forms.messages(error)
     if isinstance(error, ValidationFailed):  # beside the row, or the choice
-        shown["faults"] |= {each.pointer[1:]: translate(each) for each in error.faults}
+        shown["faults"] |= {each.pointer[1:]: forms.message_of(each) for each in error.faults}
     blank = min(_BLANK_ROWS, typed_rule.MAX_ROWS - len(conditions))
     names = known.names() | known.teams
     return await render.page(

@@ -1,12 +1,13 @@
 """Error pages, the log-in form in their place, and forms that can be sent again."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import quote
 
-from sealdesk.errors import ApiError, Unauthorized
+from sealdesk.errors import ApiError, Unauthorized, ValidationFailed
 from sealdesk.errors.general import FOREIGN_FORM, STORAGE_UNAVAILABLE
-from sealdesk.web.pages import preferences, render, resubmission, return_paths
-from sealdesk.web.pages.i18n import gettext_noop, translate
+from sealdesk.web.pages import forms, preferences, render, resubmission, return_paths
+from sealdesk.web.pages.i18n import gettext, gettext_noop, translate
 from sealdesk.web.pages.resubmission import Resubmission
 from sealdesk.web.request import Request, Response
 
@@ -20,6 +21,7 @@ _STALE_FORM = _ErrorText(
     gettext_noop("This form is out of date"),
     gettext_noop("It belongs to an earlier log-in, so nothing was changed."),
 )
+_REFUSED = gettext_noop("Nothing was changed")
 _NOT_SENT = _ErrorText(
     gettext_noop("This was not sent yet"),
     gettext_noop("Your log-in had expired, so nothing was changed."),
@@ -40,7 +42,7 @@ async def error_page(request: Request, error: ApiError) -> Response:
         submitted = resubmission.of(request, return_paths.requested_path(request))
     if isinstance(error, Unauthorized):
         return await _ask_to_log_in(request, error, submitted)
-    text = _text_of(error)
+    text = _text_of(error, request.site.field_labels)
     is_outage = error.code == STORAGE_UNAVAILABLE.code
     if error.code == FOREIGN_FORM.code and request.visitor and submitted and submitted.typed:
         text = _STALE_FORM
@@ -58,8 +60,13 @@ async def error_page(request: Request, error: ApiError) -> Response:
     return response
 
 
-def _text_of(error: ApiError) -> _ErrorText:
+def _text_of(error: ApiError, labels: Mapping[str, str]) -> _ErrorText:
     declared = error.problem_type
+    if isinstance(error, ValidationFailed) and error.faults:
+        # A page that shows none of its fields again, such as those of selected tickets.
+        by_field = forms.faults_by_field(error).items()
+        advice = (f"{gettext(labels.get(name, name))}: {text}" for name, text in by_field)
+        return _ErrorText(_REFUSED, " ".join(advice))
     if declared.page_title:
         return _ErrorText(declared.page_title, declared.page_advice)
     return _ErrorText(declared.title, translate(error))

@@ -4,15 +4,23 @@ import hmac
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
-from sealdesk.errors import ApiError, Forbidden, UnsupportedMediaType, ValidationFailed
+from sealdesk.errors import ApiError, Fault, Forbidden, UnsupportedMediaType, ValidationFailed
 from sealdesk.errors.general import FOREIGN_FORM
 from sealdesk.errors.requests import NOT_A_FORM
+from sealdesk.resources.representation import TOO_LARGE
+from sealdesk.web.faults import NULL, WRONG_TYPE
 from sealdesk.web.form import Form, parse_form
 from sealdesk.web.pages import render
-from sealdesk.web.pages.i18n import translate
+from sealdesk.web.pages.i18n import gettext, gettext_noop, translate
 from sealdesk.web.request import Request, Response
 
 _MAX_DIGITS = 9
+# The fields of a form are texts, so the only other types are those of `number`.
+_IN_FORMS = {
+    WRONG_TYPE: gettext_noop("Write a whole number."),
+    NULL: gettext_noop("This must not be empty."),
+    TOO_LARGE: gettext_noop("That is too long."),
+}
 TOKEN = "form_token"  # noqa: S105 - the name of a field
 _TOKEN_HEADER = b"x-form-token"
 MEDIA_TYPE = b"application/x-www-form-urlencoded"
@@ -92,8 +100,13 @@ def faults_by_field(refusal: ValidationFailed) -> dict[str, str]:
     faults: dict[str, str] = {}
     for fault in refusal.faults:
         field = fault.pointer.split("/")[1] if fault.pointer else ""
-        faults.setdefault(field, translate(fault))
+        faults.setdefault(field, message_of(fault))
     return faults
+
+
+def message_of(fault: Fault) -> str:
+    """What a page says of a field: in place of the terms of JSON, those of forms."""
+    return gettext(_IN_FORMS[fault.message]) if fault.message in _IN_FORMS else translate(fault)
 
 
 def split_list(text: str) -> list[str]:
