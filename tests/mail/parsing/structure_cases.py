@@ -24,6 +24,7 @@ _INNER = b"From: b@example.com\r\nSubject: inner\r\n\r\ninner text\r\n"
 
 def structure_cases() -> Iterator[Case]:
     yield from _multipart_cases()
+    yield from _short_text_cases()
     yield from _boundary_cases()
     yield from _file_cases()
     yield from _encoding_cases()
@@ -93,6 +94,18 @@ def _multipart_cases() -> Iterator[Case]:
         names=("attachment-1.bin",),
         faults=("depth",),
     )
+
+
+def _short_text_cases() -> Iterator[Case]:
+    for plain, html, text in (
+        ("It broke.", "<p>It broke.</p><p>Please help.</p>", "It broke.\n\nPlease help."),
+        ("It broke.", '<p><b>It</b> broke.<img src="cid:x"></p>', "It broke."),
+        ("It broke.", '<p>It broke.</p><a href="https://x.example">x</a>', "It broke."),
+        ("It broke.", "<p>News: it broke. More</p>", "It broke."),
+        ("It broke. " * 60, "<p>" + "It broke. " * 61, ("It broke. " * 60).strip()),
+    ):
+        parts = [part("text/plain", plain), part("text/html", html)]
+        yield _case("a short text beside HTML", multipart("alternative", parts), text)
 
 
 def _nested(depth: int) -> bytes:

@@ -212,6 +212,15 @@ def test_a_message_by_two_relays_with_other_ids_has_one_effect(desk: Desk) -> No
     assert desk.outcomes()[3:] == ["ticket"] * 4
 
 
+def test_a_message_that_comes_by_a_list_too_has_one_effect(desk: Desk) -> None:
+    fields = {"Message_ID": "<list@example.test>", "Date": SENT}
+    by_list = {"subject": "[all] A broken bowl", "List_Id": "<all.lists.test>", **fields}
+    direct, other = message(**fields), message("The cup is lost.", **by_list)
+    for raw in (direct, message("The bowl is\nbroken.\n\n___\nAll", **by_list), other):
+        desk.get_mail(raw)
+    assert desk.outcomes() == ["ticket", "ignored", "ticket"]
+
+
 def test_two_messages_with_the_same_message_id_are_both_taken(desk: Desk) -> None:
     for subject in ("A bowl", "A cup", "A cup"):
         desk.get_mail(message(subject=subject, Message_ID="<1@localhost>"))
@@ -288,12 +297,13 @@ def test_what_cannot_be_understood_becomes_a_ticket(desk: Desk) -> None:
         b"no header at all",
         b"From: nobody\r\n\r\n",
         b"From: =?utf-8?q?=00=ff?= <a\x00@b.test>\r\nSubject: \x00\xff\r\n\r\n\x00\xed\xa0\x80",
+        "Subject: \u200b\r\n\r\nx".encode(),
         b"Subject: " + b"s" * 5000 + b"\r\n\r\n" + b"\xff" * 100,
     )
     for raw in messages:
         desk.get_mail(raw)
     assert desk.outcomes() == ["ticket"] * len(messages)
-    assert all(each["subject"] for each in desk.tickets())
+    assert all(each["subject"].strip("\u200b") for each in desk.tickets())
 
 
 def test_a_message_without_sender_is_of_the_unknown_customer(desk: Desk) -> None:

@@ -59,6 +59,7 @@ _POOR = re.compile(
     re.IGNORECASE,
 )
 _MAX_POOR_LENGTH = 500
+_IN_BRACKETS = re.compile(r"\[[^\]\n]{0,500}\](?:\([^)\s]{0,2000}\))?")  # images and links
 
 
 class Content:
@@ -103,10 +104,10 @@ class Content:
         texts, chosen = self.texts, list[str]()
         for part in sorted(node.parts, key=_rank):
             self.texts = []
-            self.take(part, within=node.kind, wants_text=wants_text)
-            if any(self.texts):
+            wants_this = wants_text and _may_say_more(part, chosen)
+            self.take(part, within=node.kind, wants_text=wants_this)
+            if any(self.texts) and _says_more(self.texts, chosen):
                 chosen = self.texts
-                wants_text = all(map(_is_poor, chosen))
         self.texts = [*texts, *chosen]
 
     def _take_leaf(self, node: Node, within: str, *, wants_text: bool) -> None:
@@ -290,3 +291,17 @@ def _rank(node: Node) -> int:
 def _is_poor(text: str) -> bool:
     """Whether a text only says that there is HTML."""
     return not text.strip() or (len(text) < _MAX_POOR_LENGTH and _POOR.search(text) is not None)
+
+
+def _may_say_more(part: Node, known: list[str]) -> bool:
+    """Whether a part is worth reading: some programs write only the first line as plain text."""
+    is_short = sum(map(len, known)) < _MAX_POOR_LENGTH
+    return all(map(_is_poor, known)) or (is_short and _rank(part) == 1)
+
+
+def _says_more(texts: list[str], known: list[str]) -> bool:
+    if all(map(_is_poor, known)):
+        return True
+    bare = (_IN_BRACKETS.sub("", "".join(each)) for each in (known, texts))
+    begin, words = ("".join(filter(str.isalnum, each)) for each in bare)
+    return begin != words and words.startswith(begin)

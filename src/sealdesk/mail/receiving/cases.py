@@ -18,6 +18,8 @@ from sealdesk.mail.sending import store as sending
 from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.actions import get_ongoing_ticket
+from sealdesk.tickets import actions as tickets
+from sealdesk.tickets.store import replies
 
 _MAX_RECENT = 20  # messages of a sender with one subject
 
@@ -86,7 +88,25 @@ async def _find_copy(
     # Both may arrive at the same time.
     await tx.lock(f"message {incoming.message.content_hash}", row.tenant_id)
     recent = await store.list_recent(tx, row, now_us - rules.COPIES_US, _MAX_RECENT)
-    return next((each for each in recent if contents.is_copy(each, row)), None)
+    for each in recent:
+        if contents.is_copy(each, row) or await _is_copy_by_list(tx, each, incoming, row):
+            return each
+    return None
+
+
+async def _is_copy_by_list(
+    tx: Tx, known: ReceivedMessage, incoming: Incoming, row: ReceivedMessage
+) -> bool:
+    """Whether one of two messages is the other as a list passed it on, with a footer of its own."""
+    if not contents.may_be_copy_by_list(known, row, incoming.message):
+        return False
+    tenant_id, ticket_id = known.tenant_id, known.ticket_id or ""
+    if known.reply_id is not None:
+        reply = await replies.find(tx, tenant_id, ticket_id, known.reply_id)
+        text = reply.body if reply else ""
+    else:
+        text = (await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket.description
+    return contents.has_same_words(text, incoming.message.text)
 
 
 async def _find_thread(tx: Tx, incoming: Incoming, origin: Origin) -> Thread | None:

@@ -25,6 +25,7 @@ from sealdesk.tickets.attachments import rules as attachments
 RAW_KEPT_US = 30 * 24 * 3600 * 1_000_000
 MAX_TEXT = 65_536  # LongText of tickets
 _MAX_SUBJECT = 255
+_UNSEEN = " \u200b\u2060\ufeff"  # which a subject may consist of
 _MAX_KEY = 255
 _MAX_TOKENS = 10
 _MAX_REFERENCES = 50
@@ -41,7 +42,7 @@ _NOTICES = {
 def subject_of(message: ParsedMessage) -> str:
     """As the subject of a ticket."""
     line = " ".join(clean(message.subject).split())
-    return line[:_MAX_SUBJECT].strip() or "(no subject)"
+    return line[:_MAX_SUBJECT].strip(_UNSEEN) or "(no subject)"
 
 
 def text_of(message: ParsedMessage, before: str = "", after: str = "") -> str:
@@ -217,6 +218,20 @@ def is_copy(known: ReceivedMessage, new: ReceivedMessage) -> bool:
     date = read_envelope(new).date
     is_at_once = known.message_key == new.message_key or bool(date)
     return is_at_once and is_same(known, new) and read_envelope(known).date == date
+
+
+def may_be_copy_by_list(
+    known: ReceivedMessage, new: ReceivedMessage, message: ParsedMessage
+) -> bool:
+    """Whether a list may have passed one of two messages on, without files that only one has."""
+    is_same_id = known.message_key == new.message_key and bool(message.message_id and message.date)
+    return is_same_id and (message.is_of_list or not message.attachments)
+
+
+def has_same_words(one: str, other: str) -> bool:
+    """Whether one of two texts contains the other, whatever is between the words."""
+    shorter, longer = sorted((" ".join(each.split()) for each in (one, other)), key=len)
+    return bool(shorter) and shorter in longer
 
 
 def with_own_key(message: ReceivedMessage, content_hash: str) -> ReceivedMessage:

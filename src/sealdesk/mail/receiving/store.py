@@ -25,8 +25,9 @@ AND m.mailbox_id = :mailbox_id AND m.message_key = :message_key LIMIT 1
 """
 _LIST_RECENT = f"""
 SELECT {_COLUMNS} FROM received_messages m WHERE m.tenant_id = :tenant_id
-AND m.from_identity = :from_identity AND m.received_at > :stored_since AND m.subject = :subject
-AND m.ticket_id IS NOT NULL ORDER BY m.received_at DESC, m.id DESC LIMIT :limit
+AND m.from_identity = :from_identity AND m.received_at > :stored_since
+AND (m.subject = :subject OR m.message_key = :message_key) AND m.ticket_id IS NOT NULL
+ORDER BY m.received_at DESC, m.id DESC LIMIT :limit
 """
 _LIST_KEPT = f"""
 SELECT {_COLUMNS} FROM received_messages m
@@ -101,9 +102,11 @@ async def find_by_key(
 async def list_recent(
     tx: Tx, like: ReceivedMessage, since_us: int, limit: int
 ) -> list[ReceivedMessage]:
-    """Messages since then of the same sender with the same subject, newest first."""
+    """Messages since then of the same sender with the same subject or key, newest first."""
     params = _of_sender(like.tenant_id, like.from_identity, since_us, limit)
-    rows = await tx.fetch_all(_LIST_RECENT, params | {"subject": like.subject})
+    rows = await tx.fetch_all(
+        _LIST_RECENT, params | {"subject": like.subject, "message_key": like.message_key}
+    )
     return [_message(row) for row in rows]
 
 
