@@ -303,6 +303,8 @@ def test_truncated_request_leaves_nothing_behind(connect: Connect, part: bytes) 
         b"get /healthz HTTP/1.1\r\nhost: t\r\n\r\n",
         b"FROB /healthz HTTP/1.1\r\nhost: t\r\n\r\n",
         b"GET /healthz\r\n\r\n",  # HTTP/0.9
+        b"GET  /healthz HTTP/1.1\r\nhost: t\r\n\r\n",
+        b"GET /healthz  HTTP/1.1\r\nhost: t\r\n\r\n",
         b"GET /healthz HTTP/0.9\r\nhost: t\r\n\r\n",
         b"GET /healthz HTTP/9.9\r\nhost: t\r\n\r\n",
         b"GET healthz HTTP/1.1\r\nhost: t\r\n\r\n",

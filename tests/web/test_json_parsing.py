@@ -46,6 +46,32 @@ def test_values_within_the_limits_are_accepted_and_others_refused(value: Any) ->
             parse(content)
 
 
+@pytest.mark.parametrize(
+    ("text", "pointer"),
+    [
+        (r'{"a": 1, "b": {"c/d": "x\u0000"}}', "/b/c~1d"),
+        (r'{"a": [1, ["\ud800"]], "b": "\u0000"}', "/a/1/0"),
+        (r'{"a": {"\u0000": 1}}', "/a"),
+        (r'{"a": {"b\ud800": ["\u0000"]}}', "/a"),
+        ('{"a": [0, 18446744073709551616], "b": NaN}', "/a/1"),
+        ('{"a": 1, "b": -Infinity}', "/b"),
+        ('{"a": 1e999}', "/a"),
+    ],
+)
+def test_a_refusal_leads_to_the_value(text: str, pointer: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        parse(text.encode())
+    assert refused.value.members == {"pointer": pointer}
+    assert f", at {pointer!r}." in str(refused.value)
+
+
+def test_a_refusal_of_a_long_name_is_short() -> None:
+    values = ["\0", *[0] * 9_000]
+    with pytest.raises(BadRequest) as refused:
+        parse(json.dumps({"n" * 900_000: values}).encode())
+    assert len(str(refused.value)) < 500
+
+
 def fits(value: Any, depth: int) -> bool:
     """Whether spec decision 10 allows the value, without use of the parser."""
     if isinstance(value, str):

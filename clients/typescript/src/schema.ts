@@ -1042,7 +1042,7 @@ export interface components {
             attachment_ids?: string[] | null;
             /**
              * Format: date-time
-             * @description In the past, with the permission import:write; otherwise ignored.
+             * @description In the past, with the permission import:write; otherwise ignored. Without an offset it is UTC.
              */
             created_at?: string | null;
         };
@@ -1141,7 +1141,7 @@ export interface components {
             attachment_ids?: string[] | null;
             /**
              * Format: date-time
-             * @description In the past, not before the newest message of the ticket, with the permission import:write; otherwise ignored.
+             * @description In the past, not before the newest message of the ticket, with the permission import:write; otherwise ignored. Without an offset it is UTC.
              */
             created_at?: string | null;
         };
@@ -1336,7 +1336,7 @@ export interface components {
         NewRedelivery: {
             /**
              * Format: date-time
-             * @description Those of events since then, at most 30 days ago.
+             * @description Those of events since then, at most 30 days ago. Without an offset it is UTC.
              */
             since: string;
         };
@@ -1347,7 +1347,7 @@ export interface components {
         NewReplay: {
             /**
              * Format: date-time
-             * @description At most 30 days ago; inclusive.
+             * @description At most 30 days ago; inclusive. Without an offset it is UTC, as is until.
              */
             since: string;
             /**

@@ -30,10 +30,12 @@ MALFORMED_JSON = ProblemType(
     meaning=(
         "The body is missing, or it is not strict JSON: UTF-8, at most 32 levels deep, no"
         " repeated name in one object, no NaN or Infinity, integers within 64 bits, no U+0000"
-        " and no unpaired surrogate, at most 10,000 values."
+        " and no unpaired surrogate, at most 10,000 values. `pointer` leads to a value that is one"
+        " of these."
     ),
     remedy="Encode the body with a JSON library, and sign exactly the bytes that you send.",
-    example={"reason": "Expecting ',' delimiter: line 1 column 12 (char 11)"},
+    example={"reason": "a text holds U+0000, at '/subject'", "pointer": "/subject"},
+    members=("pointer",),
 )
 MISSING_BODY = MALFORMED_JSON.variant("This endpoint needs a JSON body and got none.")
 

@@ -21,6 +21,7 @@ MAX_HEADERS = 100
 _METHOD = re.compile(rb"([A-Za-z]{3,7}) ")
 # A name or address and a port, in the characters of RFC 3986 section 3.2.2.
 _HOST = re.compile(rb"(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?[ \t]*", re.ASCII)
+_TWO_SPACES = re.compile(rb"[A-Za-z]+ (?: |[^\s]+  )")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _VERSIONS = ("1.0", "1.1")
 _LENGTH_DIGITS = 19  # more than any length that fits into 64 bits
@@ -58,6 +59,14 @@ def find_method_fault(data: bytes) -> ApiError | None:
     if method.upper() not in _METHODS or method == method.upper():
         return None
     return BadRequest(LOWER_CASE_METHOD, method=method, upper=method.upper())
+
+
+def has_two_spaces(data: bytes) -> bool:
+    """Whether a request line at the start of data has more than one space between its parts.
+
+    The parser skips them, while other servers read an empty target (section 3).
+    """
+    return _TWO_SPACES.match(data) is not None
 
 
 def split_target(target: bytes) -> tuple[bytes, bytes]:

@@ -121,6 +121,9 @@ class Protocol(asyncio.Protocol):
             return
         if self.waiting_since is None:
             self._start_timeout(HEADER_TIMEOUT_S)
+        if self._receiving == "nothing" and framing.has_two_spaces(data):
+            self._reject(BadRequest(MALFORMED_REQUEST))
+            return
         # The parser reports no incomplete header or trailer, so their bytes are counted here.
         self._unparsed_bytes += len(data)
         try:

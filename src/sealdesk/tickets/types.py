@@ -100,7 +100,8 @@ class NewTicket(TicketBody, frozen=True):
     """The body of a request that creates a ticket.
 
     customer: found by e-mail address, or added.
-    created_at: in the past, with the permission import:write; otherwise ignored.
+    created_at: in the past, with the permission import:write; otherwise ignored. Without an offset
+        it is UTC.
     """
 
     created_at: ImportedAt | None = None
@@ -175,7 +176,7 @@ class NewReply(ReplyBody, frozen=True):
 
     author: the calling key by default.
     created_at: in the past, not before the newest message of the ticket, with the permission
-    import:write; otherwise ignored.
+    import:write; otherwise ignored. Without an offset it is UTC.
     """
 
     created_at: ImportedAt | None = None

@@ -12,7 +12,7 @@ from sealdesk import clock, ids
 from sealdesk.errors import Fault, ValidationFailed, invalid
 from sealdesk.web import unknown_names
 from sealdesk.web.faults import FieldType, checked_fields, fields_of, find_faults
-from sealdesk.web.json_parsing import parse
+from sealdesk.web.json_parsing import parse, pointer_to
 from sealdesk.web.request import Request
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -137,7 +137,7 @@ def _parse_items(
     if not 1 <= len(items) <= max_count:
         text = f"This must hold 1 to {max_count} items."
         raise invalid([Fault(f"/{name}", "too_long" if items else "too_short", text)])
-    pointers = [_pointer("", other) for other in document if other != name]
+    pointers = [pointer_to("", other) for other in document if other != name]
     for number, item in enumerate(items):
         pointers += _unknown_fields(item, struct, f"/{name}/{number}")
     if pointers and _is_strict(request):
@@ -234,16 +234,12 @@ def _inner_structs(struct: type[msgspec.Struct]) -> tuple[tuple[str, type[msgspe
 
 def _unknown_fields(document: dict[str, Any], struct: type[msgspec.Struct], at: str) -> list[str]:
     known = _known_names(struct)
-    pointers = [_pointer(at, name) for name in document if name not in known]
+    pointers = [pointer_to(at, name) for name in document if name not in known]
     for name, inner in _inner_structs(struct):
         value = document.get(name)
         if isinstance(value, dict):
             pointers += _unknown_fields(value, inner, f"{at}/{name}")
     return pointers
-
-
-def _pointer(at: str, name: str) -> str:
-    return at + "/" + name.replace("~", "~0").replace("/", "~1")
 
 
 def _is_strict(request: Request) -> bool:

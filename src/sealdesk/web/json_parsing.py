@@ -2,7 +2,8 @@
 
 import json
 import math
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from sealdesk.errors import BadRequest
 from sealdesk.errors.requests import MALFORMED_JSON, MISSING_BODY
@@ -11,6 +12,7 @@ MAX_DEPTH = 32
 MAX_VALUES = 10_000
 # Two around each value and two around the name of each member.
 _MAX_QUOTES = 4 * MAX_VALUES
+_MAX_POINTER = 200
 _INT64 = range(-(2**63), 2**63)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -32,6 +34,8 @@ def parse(body: bytes) -> Any:
         raise _malformed(f"it is not UTF-8 at byte {error.start}") from None
     except RecursionError:
         raise _malformed(f"it is nested deeper than {MAX_DEPTH}") from None
+    except _Unusable as error:
+        raise _malformed(str(error), _find_number(text)) from None
     except ValueError as error:
         raise _malformed(str(error)) from None
     if text.count("[") + text.count("{") > MAX_DEPTH:
@@ -39,6 +43,11 @@ def parse(body: bytes) -> Any:
     if "\\u" in text:
         _check_strings(value)
     return value
+
+
+def pointer_to(at: str, name: str) -> str:
+    """The JSON pointer to a member of the object at a pointer."""
+    return at + "/" + name.replace("~", "~0").replace("/", "~1")
 
 
 def _has_too_many_values(body: bytes) -> bool:
@@ -60,8 +69,22 @@ def _count_values(text: bytes) -> int:
     return 1 + text.count(b",") + text.count(b"[") + text.count(b"{")
 
 
-def _malformed(reason: str) -> BadRequest:
-    return BadRequest(MALFORMED_JSON, reason=reason)
+def _malformed(reason: str, pointer: str = "") -> BadRequest:
+    """pointer: to the value that is refused, if the text as such is JSON."""
+    if not pointer:
+        return BadRequest(MALFORMED_JSON, reason=reason)
+    shown = pointer.encode(errors="replace").decode()
+    return BadRequest(MALFORMED_JSON, reason=f"{reason}, at {shown!a}", pointer=shown)
+
+
+class _Unusable(ValueError):
+    """A number that is JSON, but that databases and other parsers read differently."""
+
+
+class _Refused(NamedTuple):
+    """What stands for such a number when its place is looked for."""
+
+    text: str
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -82,24 +105,70 @@ def _first_repeated(pairs: list[tuple[str, Any]]) -> str:
 
 def _integer(text: str) -> int:
     if len(text) > 20 or int(text) not in _INT64:
-        raise ValueError("a whole number does not fit into 64 bits")
+        raise _Unusable("a whole number does not fit into 64 bits")
     return int(text)
 
 
 def _real(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise ValueError("a number is too large")
+        raise _Unusable("a number is too large")
     return value
 
 
 def _constant(text: str) -> float:
-    raise ValueError(f"{text} is not JSON")
+    raise _Unusable(f"{text} is not JSON")
 
 
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_real, parse_constant=_constant
 )
+
+
+def _or_refused(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    def read_or_mark(text: str) -> Any:
+        try:
+            return read(text)
+        except _Unusable:
+            return _Refused(text[:1])
+
+    return read_or_mark
+
+
+# Of texts that were refused, to say where.
+_MARKING = json.JSONDecoder(
+    parse_int=_or_refused(_integer),
+    parse_float=_or_refused(_real),
+    parse_constant=_or_refused(_constant),
+)
+
+
+def _find_number(text: str) -> str:
+    """The pointer to the first number of a text that cannot be used."""
+    try:
+        value = _MARKING.decode(text)
+    except (ValueError, RecursionError):
+        return ""
+    return next((at for at, item in _walk(value) if isinstance(item, _Refused)), "")
+
+
+def _walk(value: Any) -> Iterator[tuple[str, Any]]:
+    """Each value, and each name as a value of its object, with its pointer."""
+    pending: list[tuple[str, Any]] = [("", value)]
+    while pending:
+        at, item = pending.pop()
+        yield at, item
+        if isinstance(item, dict):
+            yield from ((at, name) for name in item)
+            members = [(_cut(pointer_to(at, _cut(name))), each) for name, each in item.items()]
+            pending += reversed(members)
+        elif isinstance(item, list):
+            pending += reversed([(_cut(f"{at}/{n}"), each) for n, each in enumerate(item)])
+
+
+def _cut(pointer: str) -> str:
+    # A name of 1 MiB would be part of the pointers to 10,000 values.
+    return pointer[:_MAX_POINTER]
 
 
 def _check_depth(value: Any) -> None:
@@ -118,18 +187,12 @@ def _children(value: Any) -> list[Any]:
 
 def _check_strings(value: Any) -> None:
     """Refuse escapes of U+0000, which PostgreSQL cannot store, and of lone surrogates."""
-    pending = [value]
-    while pending:
-        item = pending.pop()
+    for at, item in _walk(value):
         if isinstance(item, str):
             if "\0" in item:
-                raise _malformed("a text holds U+0000")
+                raise _malformed("a text holds U+0000", at)
             if not _is_encodable(item):
-                raise _malformed("a text holds half of a surrogate pair")
-        elif isinstance(item, dict):
-            pending += [*item.keys(), *item.values()]
-        elif isinstance(item, list):
-            pending += item
+                raise _malformed("a text holds half of a surrogate pair", at)
 
 
 def _is_encodable(text: str) -> bool:

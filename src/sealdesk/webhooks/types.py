@@ -95,7 +95,7 @@ class WebhookChange(msgspec.Struct, frozen=True):
 class NewReplay(msgspec.Struct, frozen=True):
     """A time range whose events are delivered again.
 
-    since: at most 30 days ago; inclusive.
+    since: at most 30 days ago; inclusive. Without an offset it is UTC, as is until.
     until: later than since and not in the future; exclusive.
     """
 
@@ -106,7 +106,7 @@ class NewReplay(msgspec.Struct, frozen=True):
 class NewRedelivery(msgspec.Struct, frozen=True):
     """Which failed deliveries are sent again.
 
-    since: those of events since then, at most 30 days ago.
+    since: those of events since then, at most 30 days ago. Without an offset it is UTC.
     """
 
     since: Instant
