@@ -137,6 +137,20 @@ def test_a_weak_tag_in_if_match_is_compared_weakly_which_the_response_says(
     assert "x-warnings" in again.headers
 
 
+@pytest.mark.parametrize("tags", ["*", '"1.1"', '"7.7"'])
+def test_a_change_with_if_none_match_is_refused_and_changes_nothing(key: Key, tags: str) -> None:
+    ticket = key.ticket()
+    path = f"{TICKETS}/{ticket['id']}"
+    for method, target, body in (
+        ("PATCH", path, {"subject": "other"}),
+        ("PUT", f"{CUSTOMERS}/by-external-id/7", {"email": ticket["customer"]["email"]}),
+        ("POST", f"{path}/replies", {"body": "B"}),
+    ):
+        response = key.call(method, target, body, headers={"if-none-match": tags})
+        assert (response.status_code, response.json()["code"]) == (400, "invalid_header"), target
+    assert key.get(path).json()["data"] == ticket
+
+
 def test_if_match_is_compared_even_when_nothing_would_change(key: Key) -> None:
     path = f"{TICKETS}/{key.ticket()['id']}"
     assert key.patch(path, {}, if_match='"9.9"').status_code == 412

@@ -222,6 +222,8 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
             raise NotFound
     if b"if-match" in request.headers and route.is_unconditional:
         conditional.refuse_if_match(request)
+    if b"if-none-match" in request.headers and request.method not in _READS:
+        conditional.refuse_if_none_match()
     await _give_way(request.body)
     response = await route.operation.handle(request, *params)
     await _give_way(response.body)

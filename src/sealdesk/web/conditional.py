@@ -1,9 +1,10 @@
 """Conditional requests: If-Match, If-None-Match and 304 (RFC 9110 section 13)."""
 
 import re
+from typing import NoReturn
 
 from sealdesk.errors import BadRequest
-from sealdesk.errors.requests import INVALID_HEADER, NO_ETAG
+from sealdesk.errors.requests import INVALID_HEADER, NO_ETAG, ONLY_OF_READS
 from sealdesk.web.request import Request, Response
 
 _ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
@@ -31,6 +32,11 @@ def refuse_if_match(request: Request) -> None:
     """Raises BadRequest for a condition that nobody would check."""
     if request.headers.get(b"if-match", b"*") != b"*":
         raise BadRequest(NO_ETAG, header="if-match")
+
+
+def refuse_if_none_match() -> NoReturn:
+    """Raises BadRequest for a condition of a change, such as `*` for "only if it is new"."""
+    raise BadRequest(ONLY_OF_READS, header="if-none-match")
 
 
 def as_we_send_it(tag: str) -> str:
