@@ -42,7 +42,8 @@ _ENCODED = re.compile(
 )
 # Links of filters such as Sophos's name in base64 where they lead.
 _BASE64 = re.compile(r"[=/]([A-Za-z0-9+/_-]{35,})", re.ASCII)
-_HEX = re.compile(r"(?:[0-9a-f]{2}){35,}", re.IGNORECASE | re.ASCII)
+# Only in URLs: without what stands before it, the search takes ten times as long.
+_HEX = re.compile(r"[=/.?&-]([0-9A-Fa-f]{70,})", re.ASCII)
 _OF_URLS = str.maketrans("-_", "+/")
 _WIDE = re.compile("[\uff01-\uff5e]")  # the full-width forms of ASCII
 _QUOTED_PRINTABLE = re.compile(r"=(?:3D)*[0-9A-F]{2}", re.ASCII)
@@ -160,9 +161,9 @@ def _find_in_base64(text: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
 
 def _find_in_hex(text: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
     for found in _HEX.finditer(text):
-        decoded = bytes.fromhex(found[0]).decode("latin-1").lower()
+        decoded = bytes.fromhex(found[1][: len(found[1]) // 2 * 2]).decode("latin-1").lower()
         if _has_secret(decoded, secrets):
-            yield found.span()
+            yield found.span(1)
 
 
 def _has_secret(decoded: str, secrets: Secrets) -> bool:
