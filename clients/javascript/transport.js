@@ -185,12 +185,13 @@ export class Transport {
         if (error instanceof SealdeskError)
             return error;
         const { cause } = error;
-        const reason = cause?.code ?? cause?.message ?? error.message;
+        const reason = cause?.code || cause?.message || error.message;
         return new ConnectionFailed(`no response from ${this.baseUrl}: ${reason}; ${adviceFor(reason)}`, { cause: error });
     }
     #unexpected(received) {
         const { status, headers } = received;
-        const place = headers.get("location");
+        // Its query may repeat what was sent.
+        const place = headers.get("location")?.split("?")[0];
         const kind = headers.get("content-type")?.split(";")[0] ?? "no content";
         const what = place
             ? `a redirect to ${place.slice(0, 200)}, which is not followed because a signature is valid` +

@@ -251,7 +251,7 @@ export class Transport {
     if (signal?.aborted) return signal.reason;
     if (error instanceof SealdeskError) return error;
     const { cause } = error as { cause?: { code?: string; message?: string } };
-    const reason = cause?.code ?? cause?.message ?? (error as Error).message;
+    const reason = cause?.code || cause?.message || (error as Error).message;
     return new ConnectionFailed(
       `no response from ${this.baseUrl}: ${reason}; ${adviceFor(reason)}`,
       { cause: error },
@@ -260,7 +260,8 @@ export class Transport {
 
   #unexpected(received: Received): UnexpectedResponse {
     const { status, headers } = received;
-    const place = headers.get("location");
+    // Its query may repeat what was sent.
+    const place = headers.get("location")?.split("?")[0];
     const kind = headers.get("content-type")?.split(";")[0] ?? "no content";
     const what = place
       ? `a redirect to ${place.slice(0, 200)}, which is not followed because a signature is valid` +

@@ -63,6 +63,13 @@ test("a server that is not there is named", async () => {
   });
 });
 
+test("a proxy that asks for a password is not named with an empty reason", async () => {
+  const refuse = (response) => response.writeHead(407, { "proxy-authenticate": "Basic" }).end();
+  await withServer(Array(9).fill(refuse), async (desk) => {
+    await assert.rejects(desk.whoami(), (error) => !error.message.includes(": ;"));
+  });
+});
+
 test("a server that is silent ends with the time limit", async () => {
   await withServer([() => undefined], async (patient) => {
     const { baseUrl } = patient;

@@ -109,7 +109,7 @@ def _read_date(text: str) -> datetime | None:
 
 def _redirect(response: httpx.Response) -> UnexpectedResponse:
     url = _address(response.request)
-    location = response.headers.get("location", "")
+    location = response.headers.get("location", "").partition("?")[0]  # may repeat what was sent
     return UnexpectedResponse(
         f"{url} redirects to {location[:200]!r} (status {response.status_code}). Redirects are not"
         " followed, because a signature is valid for one path only: use the final address as the"
