@@ -18,6 +18,7 @@ from sealdesk.tickets.hours import store as hours_store
 from sealdesk.tickets.hours.types import Hours, Interval
 from sealdesk.tickets.merging import actions as merging
 from sealdesk.tickets.merging.types import Merge
+from sealdesk.tickets.reports import sums
 from sealdesk.tickets.reports.rules import LENGTHS, number_of
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.types import (
@@ -204,7 +205,7 @@ class History:
         """What reports have."""
         rows = self.tenant.service.rows(_SUMS, id=self.tenant.id)
         return {
-            (row["dimension"], row["length"], row["start"], row["value"]): json.loads(row["sums"])
+            (row["dimension"], row["length"], row["start"], row["value"]): sums.read(row["sums"])
             for row in rows
         }
 

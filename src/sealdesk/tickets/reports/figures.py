@@ -1,19 +1,15 @@
 """Figures of a report from its sums, in pieces that let other requests run."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
-import msgspec
-
-from sealdesk.tickets.reports import rules
+from sealdesk.tickets.reports import rules, sums
 from sealdesk.tickets.reports.responses import ReportFigures
-from sealdesk.tickets.reports.types import Sums
+from sealdesk.tickets.reports.sums import Totals
 
 _SECOND_US = 1_000_000
-_ROWS_AT_ONCE = 100  # 1 ms of the event loop
-_decode = msgspec.json.Decoder(dict[str, int]).decode
+_ROWS_AT_ONCE = 50  # 1 ms of the event loop
 
 
 class Figures(NamedTuple):
@@ -43,18 +39,18 @@ class Figures(NamedTuple):
     satisfied_percent: int | None
 
 
-def figures_of(sums: Sums) -> Figures:
-    answers = rules.numbers(sums, rules.ANSWER)
-    resolutions = rules.numbers(sums, rules.RESOLUTION)
-    answers_work = rules.numbers(sums, rules.ANSWER.upper())
-    resolutions_work = rules.numbers(sums, rules.RESOLUTION.upper())
-    ratings = rules.numbers(sums, rules.RATING)
-    promises = sums[rules.KEPT] + sums[rules.MISSED]
+def figures_of(totals: Totals) -> Figures:
+    counts = totals.counts
+    answers, resolutions, answers_work, resolutions_work = (
+        totals.durations[kind] for kind in rules.KINDS_OF_DURATIONS
+    )
+    ratings = [counts[f"{rules.RATING}{rating}"] for rating in range(1, 6)]
+    promises = counts[rules.KEPT] + counts[rules.MISSED]
     return Figures(
-        sums["created"],
-        answers.total(),
-        resolutions.total(),
-        sums["reopened"],
+        counts["created"],
+        sum(answers),
+        sum(resolutions),
+        counts["reopened"],
         rules.percentile_us(answers, 50),
         rules.percentile_us(answers, 90),
         rules.percentile_us(resolutions, 50),
@@ -64,10 +60,10 @@ def figures_of(sums: Sums) -> Figures:
         rules.percentile_us(resolutions_work, 50),
         rules.percentile_us(resolutions_work, 90),
         promises,
-        sums[rules.MISSED],
-        _percent(sums[rules.KEPT], promises),
-        ratings.total(),
-        _percent(ratings[4] + ratings[5], ratings.total()),
+        counts[rules.MISSED],
+        _percent(counts[rules.KEPT], promises),
+        sum(ratings),
+        _percent(sum(ratings[3:]), sum(ratings)),
     )
 
 
@@ -75,15 +71,13 @@ def _percent(part: int, whole: int) -> int | None:
     return round(100 * part / whole) if whole else None
 
 
-async def add_up(rows: Iterable[str]) -> Sums:
+async def add_up(rows: Sequence[str]) -> Totals:
     """Rows of sums together, as JSON each."""
-    total: Sums = Counter()
-    for place, row in enumerate(rows, 1):
-        for key, count in _decode(row).items():
-            total[key] += count
-        if place % _ROWS_AT_ONCE == 0:
-            await asyncio.sleep(0)
-    return total
+    parts = []
+    for first in range(0, len(rows), _ROWS_AT_ONCE):
+        parts.append(sums.total_of(rows[first : first + _ROWS_AT_ONCE]))
+        await asyncio.sleep(0)
+    return parts[0] if len(parts) == 1 else sums.together(parts)
 
 
 def to_response(figures: Figures) -> ReportFigures:

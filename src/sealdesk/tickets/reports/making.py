@@ -1,6 +1,5 @@
 """Makes a report: reads its sums in one transaction, and adds them up."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
@@ -9,11 +8,11 @@ from zoneinfo import ZoneInfo
 from sealdesk.db.engine import Database, Tx
 from sealdesk.tickets.hours import store as hours_store
 from sealdesk.tickets.hours.types import Hours
-from sealdesk.tickets.reports import dimensions, figures, periods, rules, store
+from sealdesk.tickets.reports import dimensions, figures, periods, rules, store, sums
 from sealdesk.tickets.reports.figures import Figures
 from sealdesk.tickets.reports.query import Query
 from sealdesk.tickets.reports.rules import ranges_of
-from sealdesk.tickets.reports.types import AGES, Dimension, Sums
+from sealdesk.tickets.reports.types import AGES, Dimension
 from sealdesk.tickets.store import assignees, teams
 from sealdesk.web.request import Request
 
@@ -82,22 +81,29 @@ async def make(
 
     read = await database.read_unindexed(work, tenant_id)
     by_step = [await figures.add_up(rows) for rows in read.by_step]
-    total: Sums = sum(by_step, Counter())
     by_value = [
         (value, figures.figures_of(await figures.add_up(rows)))
-        for value, rows in read.by_value.items()
+        for value, rows in _largest(read.by_value)
     ]
     by_value.sort(key=lambda each: (-sum(each[1][:3]), each[0]))
     return Report(
         steps,
         [*map(figures.figures_of, by_step)],
-        figures.figures_of(total),
+        figures.figures_of(sums.together(by_step)),
         figures.figures_of(await figures.add_up(read.earlier)),
-        by_value[: store.MAX_VALUES],
+        by_value,
         read.names,
         read.unfinished,
         read.is_incomplete,
     )
+
+
+def _largest(by_value: Mapping[str, list[str]]) -> list[tuple[str, list[str]]]:
+    """The values that are shown: if there are too many, those with the most new tickets."""
+    if len(by_value) <= store.MAX_VALUES:
+        return [*by_value.items()]
+    by_created = sorted(by_value.items(), key=lambda each: (-sums.created_in(each[1]), each[0]))
+    return by_created[: store.MAX_VALUES]
 
 
 async def _rows(

@@ -1,8 +1,10 @@
 """What a ticket adds to which sums, and durations as numbers; no I/O."""
 
 import math
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 import msgspec
 
@@ -16,11 +18,13 @@ _DAY_US = 24 * HOUR_US
 # rows for each value.
 LENGTHS = (384, 24, 1)
 ANSWER, RESOLUTION, RATING = "a", "r", "s"
+KINDS_OF_DURATIONS = ANSWER + RESOLUTION + ANSWER.upper() + RESOLUTION.upper()
 KEPT, MISSED = "kept", "missed"
 _SECOND_US = 1_000_000
 # The longest duration of a number is 4 % longer than the shortest, and 2 % than their middle.
 _PER_DOUBLING = 16
 _MOST = 27 * _PER_DOUBLING  # four years
+NUMBERS = _MOST + 1
 
 
 def number_of(duration_us: int) -> int:
@@ -69,22 +73,14 @@ def with_work(facts: Facts, before: Facts | None, hours: Hours | None) -> Facts:
     )
 
 
-def numbers(sums: Mapping[str, int], kind: str) -> Counter[int]:
-    """How often each number is in sums. kind: ANSWER or RESOLUTION for durations, in upper case of
-    business hours, or RATING."""
-    return Counter(
-        {int(key[1:]): count for key, count in sums.items() if key[0] == kind and key[1:].isdigit()}
-    )
+def percentile_us(counts: Sequence[int], percent: int) -> int | None:
+    """The duration within which so many percent were done; None if there are none.
 
-
-def percentile_us(found: Counter[int], percent: int) -> int | None:
-    """The duration within which so many percent were done; None if there are none."""
-    rank = math.ceil(found.total() * percent / 100)
-    for number in sorted(found):
-        rank -= found[number]
-        if rank <= 0:
-            return duration_us(number)
-    return None
+    counts: how often there is each number of a duration.
+    """
+    reached = [*accumulate(counts)]
+    rank = math.ceil(reached[-1] * percent / 100)
+    return duration_us(bisect_left(reached, rank)) if rank else None
 
 
 def differences(
@@ -101,14 +97,6 @@ def differences(
                 _add(found, facts, sign)
     kept = {place: _without_zeros(sums) for place, sums in sorted(found.items())}
     return {place: sums for place, sums in kept.items() if sums}
-
-
-def apply(before: Mapping[str, int], difference: Sums) -> Sums:
-    """The sums after a change."""
-    after = Counter(before)
-    for key, count in difference.items():
-        after[key] += count
-    return _without_zeros(after)
 
 
 def ranges_of(first: int, end: int) -> list[Range]:

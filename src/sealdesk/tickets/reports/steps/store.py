@@ -7,7 +7,7 @@ import msgspec
 from sealdesk import clock
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
-from sealdesk.tickets.reports.rules import apply
+from sealdesk.tickets.reports.sums import changed
 from sealdesk.tickets.reports.types import FIELD, Facts, FieldChoices, Place, Rebuild, Sums
 from sealdesk.tickets.store.tickets import decode_clocks, decode_satisfaction
 from sealdesk.tickets.types import ENDED
@@ -90,7 +90,6 @@ SELECT id FROM tickets WHERE tenant_id = :tenant_id AND id > :after ORDER BY id 
 """
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Facts).decode
-_decode_sums = msgspec.json.Decoder(dict[str, int]).decode
 
 
 async def lock(tx: Tx, tenant_id: str) -> None:
@@ -162,9 +161,9 @@ async def change_sums(tx: Tx, tenant_id: str, changes: Mapping[Place, Sums]) -> 
     found = await tx.fetch_for_each(_FIND_SUMS, keys)
     saved, gone = [], []
     for key, change, rows in zip(keys, changes.values(), found, strict=True):
-        after = apply(_decode_sums(rows[0]["sums"]) if rows else {}, change)
+        after = changed(rows[0]["sums"] if rows else "", change)
         if after:
-            saved.append({**key, "sums": _encode(after).decode()})
+            saved.append({**key, "sums": after})
         else:
             gone.append(key)
     await tx.execute_many(_SAVE_SUMS, saved)
