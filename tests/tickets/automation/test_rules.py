@@ -116,6 +116,15 @@ def test_a_form_says_beside_the_condition_what_is_wrong(tenant: Tenant) -> None:
     assert ("p", "id", "conditions/0-fault") in page.attributes
 
 
+def test_a_rule_by_business_hours_leads_to_them_if_there_are_none(tenant: Tenant) -> None:
+    visitor = logged_in(tenant)
+    form = visitor.get(f"{PAGE}/new").form(f"{PAGE}/new")
+    condition = {"field": "business_hours", "operator": "is", "values": "no"}
+    page = visitor.submit(form, name="Night", trigger="created", priority="high", **condition)
+    assert page.status == 422 and "no business hours yet" in page.text
+    assert "Set business hours" in page.text and "/settings/business-hours" in page.links
+
+
 def rule_of(*conditions: Condition, **fields: Any) -> Rule:
     return Rule(
         tenant_id="t", id="r", name="r", position=1, trigger="created", hours=0,

@@ -326,7 +326,10 @@ def test_a_policy_is_added_changed_and_deleted_on_pages(tenant: Tenant) -> None:
         visitor.get(new).form(new), name="VIP", counts="calendar", tags="vip, Gold"
     )
     assert page.status == 422 and "Promise at least one" in page.text
-    page = visitor.submit(page.form(new), first_response_minutes="soon")
+    page = visitor.submit(page.form(new), counts="business", first_response_minutes="60")
+    assert "no business hours yet" in page.text
+    assert "Set business hours" in page.text and "/settings/business-hours" in page.links
+    page = visitor.submit(page.form(new), counts="calendar", first_response_minutes="soon")
     assert page.status == 422 and page.form(new).value("first_response_minutes") == "soon"
     page = visitor.submit(page.form(new), first_response_minutes="90")
     assert page.status == 200 and "First response: 90 min" in page.text

@@ -54,6 +54,11 @@ def test_each_number_leads_to_exactly_its_tickets(visitor: Visitor, by: str) -> 
         assert (address, listed) == (address, int(number))
 
 
+def test_a_report_by_a_custom_field_says_which_tickets_it_counts(visitor: Visitor) -> None:
+    assert "sealdesk reports rebuild" in visitor.get(f"{AT}?by=field:carrier").text
+    assert "sealdesk reports rebuild" not in visitor.get(f"{AT}?by=tag").text
+
+
 def test_a_report_of_one_value_counts_its_tickets(visitor: Visitor) -> None:
     page = visitor.get(f"{AT}?of=tag&value=kiln&by=tag").answer.text
     assert {number for _, number in _LINK.findall(page)} == {"1"}
