@@ -180,6 +180,21 @@ def test_without_the_setting_nothing_waits(
     assert ada.visitor.get(SETTING).status == 403
 
 
+@pytest.mark.parametrize("then", ["leaves", "is undone"])
+def test_a_reply_that_waits_when_the_setting_is_switched_off_still_leaves_or_is_undone(
+    tenant: Tenant, key: Key, ada: Agent, ticket: dict[str, Any], then: str
+) -> None:
+    page = send(ada, ticket, "Held before")
+    admin = logged_in(tenant)
+    admin.submit(admin.get(SETTING).form(SETTING), is_held=[])
+    assert f"Your reply to #{ticket['number']} leaves" in ada.visitor.get("/tickets").text
+    if then == "is undone":
+        assert "Held before" in undo(ada, page).text
+        assert held(tenant) == []
+    let_leave(tenant)
+    assert replies(key, ticket) == (["Held before"] if then == "leaves" else [])
+
+
 @pytest.mark.parametrize("twice", ["while it waits", "when it has left"])
 def test_a_form_that_is_sent_twice_is_sent_once(
     tenant: Tenant, key: Key, ada: Agent, ticket: dict[str, Any], twice: str
