@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sealdesk.tickets.team_now import store
+from sealdesk.tickets.team_now import pages, store
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service
@@ -130,6 +130,19 @@ def test_unfinished_tickets_are_handed_over_and_others_stay(
     assert "Ann has no unfinished tickets." in hand_over(visitor, ann, bob).text
     assert {desk.read(each)["assignee_id"] for each in unfinished} == {bob}
     assert (desk.read(done)["assignee_id"], desk.read(other)["assignee_id"]) == (ann, None)
+
+
+def test_very_many_tickets_are_handed_over_to_the_same_person_in_several_forms(
+    desk: TeamDesk, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "_MOST_HANDED", 10)
+    ann, bob = desk.member(name="Ann", seen_min=None), desk.member(name="Bob", seen_min=None)
+    unfinished = [desk.key.ticket(assignee_id=ann) for _ in range(12)]
+    page = hand_over(visitor, ann, bob)
+    assert "10 tickets are handed over." in page.text and ">2<" in page.answer.text
+    page = visitor.submit(page.form(f"{AT}/people/{ann}"))  # Bob is still chosen
+    assert "Ann has no unfinished tickets." in page.text
+    assert {desk.read(each)["assignee_id"] for each in unfinished} == {bob}
 
 
 def test_tickets_that_are_given_back_go_to_others_of_their_team(

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ValidationFailed, must_exist
@@ -119,7 +120,8 @@ async def hand_over(request: Request, user_id: str) -> Response:
             handed, after_id, write = handed + len(found), found[-1], request.write_more
     except ValidationFailed as error:
         return await _person(request, user_id, error)
-    return render.redirect(request, f"{_PATH}/people/{user_id}")
+    query = urlencode({"to": to_id or "", "handed": handed}) if handed >= _MOST_HANDED else ""
+    return render.redirect(request, f"{_PATH}/people/{user_id}?{query}".rstrip("?"))
 
 
 @page
@@ -146,6 +148,7 @@ async def _person(request: Request, user_id: str, error: ValidationFailed | None
         )
 
     person, unfinished, people = await request.read(work)
+    query = forms.read_query(request)
     return await forms.show(
         request,
         "team_now/person.html",
@@ -153,6 +156,8 @@ async def _person(request: Request, user_id: str, error: ValidationFailed | None
         person=person,
         count=min(len(unfinished), _MOST_COUNTED),
         is_cut=len(unfinished) > _MOST_COUNTED,
+        to_id=query.text("to"),
+        handed=query.text("handed") == str(_MOST_HANDED) and _MOST_HANDED,
         others=[each for each in people if each.is_active and each.id != user_id],
     )
 
