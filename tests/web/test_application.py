@@ -78,6 +78,25 @@ def test_a_path_without_a_route_is_not_found(service: Service, target: str) -> N
     assert (response.status, document["code"], document["instance"]) == (404, "not_found", target)
 
 
+@for_each(
+    ("target", "meant"),
+    [
+        (f"{TICKETS}/", TICKETS),
+        (f"/{TICKETS}", TICKETS),
+        (f"{TICKETS}//", TICKETS),
+        ("/API/V1/External/Tickets?per_page=1", TICKETS),
+        (f"{TICKETS}/7/replies/", f"{TICKETS}/7/replies"),
+        ("/healthz/", "/healthz"),
+    ],
+)
+def test_a_path_with_other_slashes_or_case_is_told_the_right_one(
+    service: Service, target: str, meant: str
+) -> None:
+    problem = _problem(_get(service, target), 404, "not_found")
+    assert problem["detail"] == f"There is no such path. Did you mean {meant}?"
+    assert _get(service, meant).status_code != 404
+
+
 def test_an_encoded_slash_is_not_a_separator(key: Key) -> None:
     ticket = key.ticket()
     _problem(key.get(f"{TICKETS}%2F{ticket['id']}"), 404, "not_found")

@@ -39,6 +39,7 @@ NOT_FOUND = ProblemType(
     page_advice=gettext_noop("The address may be mistyped, or what was here has been deleted."),
 )
 NO_SUCH_PATH = NOT_FOUND.variant("There is no such path. See /docs for the ones that exist.")
+SIMILAR_PATH = NOT_FOUND.variant("There is no such path. Did you mean %(path)s?")
 
 IDEMPOTENCY_IN_FLIGHT = ProblemType(
     code="idempotency_in_flight",

@@ -10,6 +10,7 @@ from sealdesk.db.deadline import UNINDEXED_READ_UNITS, deadline
 from sealdesk.errors import ApiError, InternalError, MethodNotAllowed, NotFound, ServiceUnavailable
 from sealdesk.errors.general import (
     NO_SUCH_PATH,
+    SIMILAR_PATH,
     TENANT_RATE_LIMIT_EXCEEDED,
     TOO_MANY_BYTES,
 )
@@ -24,6 +25,7 @@ from sealdesk.web.pages import error_pages, preferences
 from sealdesk.web.pages.site import Site
 from sealdesk.web.request import Disconnected, Header, Receive, Request, Response, Scope, Send
 
+_MAX_NAMED_PATH = 200
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 _CLOSE = (b"connection", b"close")
 # The request headers that a response depends on, by the scheme of its guard.
@@ -181,6 +183,15 @@ class _Router:
 
     def find(self, method: str, path: str) -> tuple[Route, tuple[str, ...]]:
         """The route, and the values of its path parameters. Raises NotFound, MethodNotAllowed."""
+        node, params = self._follow(path)
+        if node is None or not node.routes:
+            raise self._no_such_path(path)
+        route = node.routes.get("GET" if method == "HEAD" else method)
+        if route is None:
+            raise _wrong_method(method, node.routes)
+        return route, params
+
+    def _follow(self, path: str) -> tuple[_Node | None, tuple[str, ...]]:
         node: _Node | None = self._root
         params: tuple[str, ...] = ()
         for segment in path.split("/"):
@@ -188,15 +199,19 @@ class _Router:
                 break
             next_node = node.children.get(segment)
             if next_node is None:
-                next_node = node.wildcard
+                next_node = node.wildcard if segment else None
                 params = (*params, segment)
             node = next_node
-        if node is None or not node.routes:
-            raise NotFound(NO_SUCH_PATH)
-        route = node.routes.get("GET" if method == "HEAD" else method)
-        if route is None:
-            raise _wrong_method(method, node.routes)
-        return route, params
+        return node, params
+
+    def _no_such_path(self, path: str) -> NotFound:
+        """It names the path that differs in slashes or case only, if there is one."""
+        meant = "/" + "/".join(filter(None, path.split("/")))
+        for each in (meant, meant.lower()) if len(path) <= _MAX_NAMED_PATH else ():
+            node, _ = self._follow(each)
+            if node is not None and node.routes and each not in (path, "/"):
+                return NotFound(SIMILAR_PATH, path=each)
+        return NotFound(NO_SUCH_PATH)
 
 
 def _wrong_method(method: str, routes: dict[str, Route]) -> MethodNotAllowed:
