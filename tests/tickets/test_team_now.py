@@ -7,7 +7,8 @@ import pytest
 from sealdesk.tickets.team_now import pages, store
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
-from tests.support.service import Service
+from tests.support.service import Service, wait_until
+from tests.tickets.reports.histories import is_counted
 from tests.tickets.teams.desks import TEAMS, TICKETS, TeamDesk
 
 pytestmark = pytest.mark.pages
@@ -109,6 +110,22 @@ def test_an_open_page_alone_makes_nobody_present(desk: TeamDesk, visitor: Visito
     token = [("form_token", form.value("form_token"))]
     assert visitor.post(f"{AT}/here", token, sec_fetch_dest="empty").status == 204
     assert desk.tenant.id in seen.by_tenant()
+
+
+def test_what_came_and_was_resolved_today_is_shown_by_hour(
+    desk: TeamDesk, visitor: Visitor
+) -> None:
+    assert "<rect" not in plot_of(visitor)
+    for status in ("open", "resolved"):
+        desk.change(desk.key.ticket(), status=status)
+    wait_until(lambda: is_counted(desk.tenant))
+    assert plot_of(visitor).count("<rect") >= 2
+    hour = visitor.get(AT).text.partition("Numbers Hour Created Resolved ")[2]
+    assert re.match(r"\d\d:00 [12] ", hour)
+
+
+def plot_of(visitor: Visitor) -> str:
+    return visitor.get(AT).answer.text.partition('<svg class="plot"')[2].partition("</svg>")[0]
 
 
 def hand_over(visitor: Visitor, user_id: str, to_id: str) -> Page:

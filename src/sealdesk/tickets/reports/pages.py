@@ -1,7 +1,6 @@
 """The page "Reports": what happened in a period, beside the period before."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -63,8 +62,6 @@ async def show_report(request: Request) -> Response:
             for part in [periods.period_of_step(query.period, report.steps, place)]
         ],
         plot=plots.bars([created, resolved], [each[_YEAR:] for each in labels]),
-        width=plots.WIDTH,
-        height=plots.HEIGHT,
         dimensions=[*DIMENSIONS[1:], *(each for each in report.names if each.startswith(FIELD))],
         kinds=periods.KINDS,
         offered=periods.steps_for(query.period),
@@ -192,7 +189,7 @@ def _age(text: str) -> Age:
 
 def _query(request: Request, zone: ZoneInfo) -> tuple[Query, ValidationFailed | None]:
     """What is asked for; this week with the faults of what cannot be."""
-    today = datetime.fromtimestamp(request.now_us / 1_000_000, UTC).astimezone(zone).date()
+    today = periods.today(request.now_us, zone)
     try:
         return queries.read(forms.read_query(request), today), None
     except ValidationFailed as error:

@@ -1,7 +1,7 @@
 """What reports are asked for by programs: their query parameters."""
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
@@ -169,7 +169,7 @@ async def _find_choice(tx: Tx, tenant_id: str, wanted: Query) -> str:
 
 
 def _period(values: Mapping[str, Any], now_us: int, zone: ZoneInfo) -> periods.Period:
-    today = datetime.fromtimestamp(now_us / 1_000_000, UTC).astimezone(zone).date()
+    today = periods.today(now_us, zone)
     if "first_day" not in values and "last_day" not in values:
         return periods.period_of(values.get("period", "week"), values.get("day", today))
     for name in ("period", "day"):

@@ -1,7 +1,7 @@
 """The periods of reports in the time zone of the desk, and their steps; no I/O."""
 
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal, NamedTuple, get_args
 from zoneinfo import ZoneInfo
 
@@ -40,6 +40,10 @@ class Step(NamedTuple):
     hour: int | None
     first: int
     end: int
+
+
+def today(now_us: int, zone: ZoneInfo) -> date:
+    return datetime.fromtimestamp(now_us / 1_000_000, UTC).astimezone(zone).date()
 
 
 def parse_day(text: str) -> date | None:

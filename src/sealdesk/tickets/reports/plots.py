@@ -1,4 +1,4 @@
-"""Plots as numbers for SVG elements, in a box of WIDTH by HEIGHT; no I/O."""
+"""Plots as numbers for SVG elements, in a box of some width and HEIGHT; no I/O."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,20 +24,22 @@ class Plot(NamedTuple):
     series: list[list[Bar]]
     ticks: list[tuple[int, float]]
     labels: list[tuple[str, float]]
+    width: int
+    height: int = HEIGHT
 
 
-def bars(series: Sequence[Sequence[int]], labels: Sequence[str]) -> Plot:
-    """Bars side by side, one of each series for each label."""
+def bars(series: Sequence[Sequence[int]], labels: Sequence[str], width: int = WIDTH) -> Plot:
+    """Bars side by side, one of each series for each label. width: of the box."""
     top = _round_up(max((number for each in series for number in each), default=0))
     scale = (HEIGHT - _BOTTOM - _TOP) / top
-    step = (WIDTH - _LEFT) / max(1, len(labels))
-    width = 0.8 * step / max(1, len(series))
+    step = (width - _LEFT) / max(1, len(labels))
+    bar_width = 0.8 * step / max(1, len(series))
     drawn = [
         [
             Bar(
-                round(_LEFT + place * step + 0.1 * step + order * width, 2),
+                round(_LEFT + place * step + 0.1 * step + order * bar_width, 2),
                 round(HEIGHT - _BOTTOM - number * scale, 2),
-                round(width, 2),
+                round(bar_width, 2),
                 round(number * scale, 2),
                 number,
             )
@@ -52,7 +54,7 @@ def bars(series: Sequence[Sequence[int]], labels: Sequence[str]) -> Plot:
         for place, label in enumerate(labels)
         if place % every == 0
     ]
-    return Plot(drawn, ticks, shown)
+    return Plot(drawn, ticks, shown, width)
 
 
 def _ticks(top: int) -> list[int]:

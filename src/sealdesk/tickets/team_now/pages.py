@@ -13,7 +13,8 @@ from sealdesk.tickets.promises import store as promises
 from sealdesk.tickets.store import assignees, lists, teams
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.teams import TeamOption
-from sealdesk.tickets.team_now import actions, rules, store
+from sealdesk.tickets.team_now import actions, course, rules, store
+from sealdesk.tickets.team_now.course import Hour
 from sealdesk.tickets.team_now.types import FirstReply, Group, Load, Person, TeamLoad, Waiting
 from sealdesk.tickets.teams.rules import PRESENT_US
 from sealdesk.tickets.views.inbox_query import NOBODY, InboxQuery
@@ -48,6 +49,7 @@ class _Read(NamedTuple):
     teams: list[TeamOption]
     presence: Mapping[str, tuple[int | None, int | None]]
     due: list[int]
+    hours: list[Hour]
 
 
 @page
@@ -82,6 +84,8 @@ async def show_team_now(request: Request) -> Response:
         due=[(number, query) for number, query in zip(read.due, _DUE, strict=False)],
         position=_position,
         max_dots=_MAX_DOTS,
+        hours=read.hours,
+        plot=course.plot(read.hours),
     )
 
 
@@ -172,6 +176,7 @@ async def _read(tx: Tx, request: Request) -> _Read:
         await teams.list_teams(tx, tenant_id),
         await store.read_presence(tx, tenant_id),
         await _count_due(tx, request) if await promises.has_policies(tx, tenant_id) else [],
+        await course.list_hours(tx, tenant_id, request.now_us),
     )
 
 
