@@ -393,6 +393,13 @@ def test_a_report_about_an_unknown_message_waits(desk: Desk) -> None:
     assert (desk.outcomes(), desk.tickets()) == (["held"], [])
 
 
+def test_a_receipt_is_a_note_or_waits(desk: Desk, ticket: Ticket) -> None:
+    for to in (desk.reply_address(ticket), desk.address):
+        receipt = report("<first@example.test>").replace(b"MAILER-DAEMON@mx.", b"ann@")
+        desk.get_mail(receipt.replace(b"delivery-status", b"disposition-notification"), to=to)
+    assert desk.outcomes() == ["ticket", "note", "held"]
+
+
 FAILED = "dkim=pass header.d=example.test; dmarc=fail header.from=example.test"
 
 
@@ -405,6 +412,19 @@ def test_a_failing_dmarc_of_a_known_server_is_a_note(
     assert [("dmarc=fail" in note["body"], note["is_internal"]) for note in notes] == (
         [(True, True)] * is_told
     )
+
+
+def test_a_message_that_fails_dmarc_by_one_of_two_ways_is_an_answer(
+    desk: Desk, ticket: Ticket
+) -> None:
+    desk.change(ticket, status="resolved")
+    raw = message("Mine.", Date=SENT)
+    for each in (f"Authentication-Results: {MX}; {FAILED}\r\n".encode() + raw, b"", b""):
+        desk.get_mail(
+            each or raw.replace(b"Message-ID: <", b"Message-ID: <2"), to=desk.reply_address(ticket)
+        )
+    assert desk.outcomes() == ["ticket", "note", "reply"]
+    assert desk.ticket()["status"] == "open"
 
 
 def test_answers_to_a_message_that_fails_dmarc_go_to_its_sender_alone(desk: Desk) -> None:

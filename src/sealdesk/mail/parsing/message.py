@@ -40,6 +40,7 @@ _MAX_ADDRESS_FIELDS = 20
 _MAX_ID_FIELDS = 5
 _MAX_RESULTS = 20
 _MAX_DATE = 60
+_RECEIPT = "disposition-notification"  # RFC 8098
 _HASH_LENGTH = 32  # 128 bits
 _MAX_RESULT_LENGTH = 4_096
 _MAX_ATTACHED_BYTES = 1024 * 1024  # of an attached message that are read for its words
@@ -111,6 +112,7 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
         attachments=tuple(content.files),
         automatic=automatic,
         is_by_program=is_by_program(headers, top.kind, address, subject),
+        is_report=top.kind == "multipart/report",
         is_of_list=is_of_list(headers),
         list_id=_list_id(headers),
         original_from=_original_from(headers, faults),
@@ -215,6 +217,8 @@ def _delivery_status(
     text: str,
     faults: set[Fault],
 ) -> DeliveryStatus | None:
+    if top.content_type.parameters.get("report-type", "").lower() == _RECEIPT:
+        return None  # whatever the words say of a delivery, which are those of the subject
     if content.reports and content.reports[0].kind == COMPLAINT_TYPE:
         return read_complaint(raw, content.reports[0], top)
     if content.reports:

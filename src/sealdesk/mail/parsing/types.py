@@ -87,7 +87,8 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     message_id, in_reply_to, references: without angle brackets. text: what becomes the text of the
     ticket, "" if there is none. is_truncated: whether something was left out of the text or of the
     attachments. automatic: the reason why no automatic answer may be sent. is_by_program: whether
-    a program has written it, as an absence or a report, and not a person. is_of_list: whether a
+    a program has written it, as an absence or a report, and not a person. is_report: as RFC 6522
+    has them. is_of_list: whether a
     list has passed it on. list_id: of that list. original_from: the From that the list says it has
     replaced. co_authors: whom From names beside the sender. delivered_to: the
     mailboxes that servers say it has passed through. date: the field as it stands.
@@ -107,6 +108,7 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     attachments: tuple[Part, ...] = ()
     automatic: str | None = None
     is_by_program: bool = False
+    is_report: bool = False
     is_of_list: bool = False
     list_id: str = ""
     original_from: tuple[Address, ...] = ()

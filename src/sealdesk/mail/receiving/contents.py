@@ -60,9 +60,11 @@ def _attached_text(message: ParsedMessage) -> str:
     inner = message.attached
     if inner is None or not inner.text.strip():
         return ""
-    sender = inner.sender or Address("")
-    who = f"From: {sender.name} <{sender.address}>"
-    return clean(f"[Attached message]\n{who}\nSubject: {inner.subject}\n\n{inner.text}").strip()
+    sender = inner.sender
+    who = f"From: {f'{sender.name} <{sender.address}>'.lstrip()}" if sender else ""
+    subject = f"Subject: {inner.subject}" if inner.subject else ""
+    head = "\n".join(filter(None, ("[Attached message]", who, subject)))
+    return clean(f"{head}\n\n{inner.text}").strip()
 
 
 def clean(text: str) -> str:

@@ -60,6 +60,9 @@ def _as_copy(case: Case) -> Decision | None:
     copy, thread = case.copy, case.thread
     if copy is None:
         return None
+    # By one way a message may fail DMARC, as a forwarder has changed it, and by the other pass.
+    if copy.reason_code == "stranger" and decide_release(case) != "add_strangers_note":
+        return None
     if copy.mailbox_id == case.incoming.mailbox.id:
         return Effect("ignored", COPY, copy.ticket_id)
     if thread is not None and thread.token_owner and joins_ticket(case):
@@ -149,6 +152,8 @@ def _reason_against_ticket(case: Case) -> Effect | None:
     if is_by_mailbox and contents.is_by_program(case.incoming):
         outcome: Outcome = "ignored" if contents.is_certainly_by_program(case.incoming) else "held"
         return Effect(outcome, "an automatic message of a mailbox")
+    if case.incoming.message.is_report:
+        return Effect("held", "a report that is about no ticket")
     if is_of_desk(case, case.sender.address):
         return Effect("held", "sent by an address of this desk")
     if case.counts.new_tickets >= MAX_NEW_TICKETS:
