@@ -156,9 +156,13 @@ _GAVE_UP = (
 # Servers speak all languages, and quote what another one answered.
 _QUOTES_A_REFUSAL = (
     "Det går ikke: ann@example.com\n550 5.1.10 RESOLVER.ADR.RecipientNotFound\n",
+    "收件人\uff08ann@example.com\uff09不存在\n550 5.1.1 User unknown\n",
     "Odmietnuté: ann@example.com.\n(552 5.2.2)\n",
 )
 _GOES_ON = (
+    "A message that you sent to ann@example.com has not yet been delivered. Delivery attempts will "
+    "continue. Eventually the mail delivery software will give up, and when that happens, the "
+    "message will be returned to you.\n",
     "A message that you sent has not yet been delivered to one or more of its recipients after "
     "more than 24 hours. Delivery attempts will continue for some time, as long as the message "
     "remains undelivered.\n\n  ann@example.com\n    450 4.2.0 greylisted\n",
@@ -217,6 +221,16 @@ def _text_cases() -> Iterator[Case]:
         yield Case("a report of a server that goes on", raw, expected)
     for text in _QUOTES_A_REFUSAL:
         yield _bounce("a server of any language", text, recipient="ann@example.com")
+    copy = "\nMessage-ID: <r1.abc@desk.example>\nFrom: desk@desk.example\n"
+    for text in (
+        "Doručenie zlyhalo: ann@example.com",
+        "Toimitus epäonnistui: ann@example.com",
+        "Kohaletoimetamine nurjus: ann@example.com",
+        "การจัดส่งล้มเหลว: ann@example.com",
+    ):
+        header = _HEADER.replace(b"Undelivered", b"Re: bowl")
+        expected = {"recipient": "ann@example.com", "action": "failed", "status": ""}
+        yield Case(text, message("", text + copy, header=header), expected)
     late = _HEADER.replace(b"Undelivered", b"Re: bowl")
     raw = message("", "Meine Antwort verzögert sich, ich bin noch nicht zurück.", header=late)
     yield Case("an absence that delays", raw, {"delivery_status": None})

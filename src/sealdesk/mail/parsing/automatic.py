@@ -34,7 +34,7 @@ def why_automatic(headers: Headers, content_type: str, sender: str | None) -> st
         "auto-response-suppress": _word(headers, "x-auto-response-suppress") not in _NO,
         "autoreply": any(_word(headers, name) not in _NO for name in _ANSWER_FIELDS),
         "loop": bool(headers.first("x-loop")),
-        "mail system": _is_daemon(sender or ""),
+        "mail system": is_daemon(sender or ""),
     }
     return next((reason for reason, is_so in reasons.items() if is_so), None)
 
@@ -54,7 +54,7 @@ def is_by_program(headers: Headers, content_type: str, sender: str | None, subje
             headers.first(name).strip().lower() == value for name, value in _ANSWER_VALUES.items()
         )
         or _word(headers, "precedence") in ("auto_reply", "auto-reply")
-        or _is_daemon(sender or "")
+        or is_daemon(sender or "")
         or "oof" in headers.first("x-ms-exchange-generated-message-source").lower()
         or is_of_absence(subject)
         # Of Sieve. What begins so and answers nothing may be about a car.
@@ -76,8 +76,8 @@ def is_from_mail_system(headers: Headers, content_type: str, sender: str | None)
         or headers.first("from").replace(" ", "") == "<>"
         or content_type == "multipart/report"
         or _word(headers, "auto-submitted") not in _NO
-        or _is_daemon(sender or headers.first("from").partition("<")[0].strip('" '))
-        or _is_daemon(path)
+        or is_daemon(sender or headers.first("from").partition("<")[0].strip('" '))
+        or is_daemon(path)
     )
 
 
@@ -86,7 +86,8 @@ def _has_empty_path(headers: Headers) -> bool:
     return bool(paths) and paths[0].replace(" ", "") == "<>"
 
 
-def _is_daemon(address: str) -> bool:
+def is_daemon(address: str) -> bool:
+    """Whether an address is that of a mail server."""
     local_part = address.partition("@")[0].lower()
     return "".join(filter(str.isalpha, local_part)) in _DAEMONS
 

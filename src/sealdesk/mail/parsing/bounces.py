@@ -2,6 +2,7 @@
 
 import re
 
+from sealdesk.mail.parsing.automatic import is_daemon
 from sealdesk.mail.parsing.charsets import clean_line, clean_text, decode
 from sealdesk.mail.parsing.encoded_words import decode_words
 from sealdesk.mail.parsing.headers import Headers, read_headers
@@ -21,9 +22,8 @@ _ORIGINALS = re.compile(r"message/(?:rfc822|global|partial)(?:-headers?)?|text/r
 _CODE = re.compile(r"\b([245]\.[0-9]{1,3}\.[0-9]{1,3})\b")
 _REPLY_CODE = re.compile(r"(?<![0-9.])([45])[0-9]{2}(?![0-9.])")
 _MESSAGE_ID = re.compile(r"^[ \t>]{0,10}Message-ID:\s{0,10}(<[^<>\s]{1,998}>)", re.I | re.M)
-_RECIPIENT = re.compile(
-    r"([^\s<>()\[\]:;,\"@]{1,64}@[^\s<>()\[\]:;,\"@]{0,254}[^\s<>()\[\]:;,\"@.])"
-)
+_NO_ADDRESS = r"\s<>()\[\]:;,\"@\uff08\uff09"
+_RECIPIENT = re.compile(rf"([^{_NO_ADDRESS}]{{1,64}}@[^{_NO_ADDRESS}]{{0,254}}[^{_NO_ADDRESS}.])")
 # What a server answered, as it is quoted in reports of any language: `550 5.1.1 …`.
 _REFUSAL = re.compile(r"\b[45][0-9]{2}[ -]#?[45]\.[0-9]{1,3}\.[0-9]{1,3}\b")
 _DELAYED_WORDS = (
@@ -61,8 +61,8 @@ _SAYS_DELAYED = re.compile(
 )
 # Words decide whether a server goes on trying; its code only says why the last attempt failed.
 _GAVE_UP = re.compile(
-    r"(?:^|(?<!then)(?<!before)\s)(?:giv(?:en|e|ing)|gave) up|not going to try|too long|expired"
-    r"|time-?out exceeded|permanent(?:ly)? (?:fatal )?(?:error|fail)|returned to sender"
+    r"(?:^|(?<!then)(?<!before)(?<!will)\s)(?:giv(?:en|e|ing)|gave) up|not going to try|too long"
+    r"|expired|time-?out exceeded|permanent(?:ly)? (?:fatal )?(?:error|fail)|returned to sender"
     r"|undeliverable|failure notice|(?:no|not) (?:be )?(?:further|more|longer|retried)"
     r"|stopped trying",
     re.IGNORECASE,
@@ -176,7 +176,11 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
     failed = top.headers.first("x-failed-recipients")
     said = f"{subject}\n{beginning}"
     says = (_SAYS_UNDELIVERED, _SAYS_DELAYED, _REFUSAL)
-    if not (failed or any(pattern.search(said) for pattern in says)):
+    message_id = _original_id(raw, top) or _id_in_text(raw, top, text)
+    # In a language that is not known here, a server's copy of a message says what it is about.
+    is_of_server = is_daemon(top.headers.first("from").rpartition("<")[2])
+    has_copy = is_of_server and message_id is not None
+    if not (failed or has_copy or any(pattern.search(said) for pattern in says)):
         return None
     copy = _COPY.search(text)
     own = text[: copy.start()] if copy else beginning
@@ -184,7 +188,7 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
     status = _CODE.search(own)
     reply = _REPLY_CODE.search(own)
     return DeliveryStatus(
-        _original_id(raw, top) or _id_in_text(raw, top, text),
+        message_id,
         recipient[1] if recipient else None,
         _action(f"{subject}\n{own}"),
         status[1] if status else f"{reply[1]}.0.0" if reply else "",
