@@ -123,6 +123,12 @@ _ATTRIBUTIONS = (
     " ---- On Tue, 24 Nov 2026 09:14:00 +0100 help@shop.example wrote ----",
     "On Tuesday, November 24,\n2026 at 9:14 AM Shop Help <help@shop.example> wrote:",
 )
+# Of Persian, Arabic and Hindi, in their digits.
+_IN_OTHER_DIGITS = (
+    f"{_SENDER} \u06f2\u06f0\u06f2\u06f6 \u06f9:\u06f1\u06f4 \u0646\u0648\u0634\u062a:",
+    f"\u0662\u0664 \u0662\u0660\u0662\u0666 \u0641\u064a \u0669:\u0661\u0664 {_SENDER}:",
+    f"\u0968\u096a \u0968\u0966\u0968\u096c \u0967\u0966:\u0967\u096a {_SENDER} \u0928\u0947:",
+)
 # Those without an address, of which each says when and who, and most with a verb.
 _WITHOUT_ADDRESS = (
     "Shop Help wrote on 24.11.2026 09:14:",
@@ -190,6 +196,7 @@ def test_an_attribution_above_a_quote_needs_no_address() -> None:
 
 def test_an_attribution_that_says_when_and_who_needs_neither_address_nor_quote_marks() -> None:
     texts = [f"{each}\n{old}" for each in _WITHOUT_ADDRESS for old in ("> Dear", "\nDear\n\nold")]
+    texts += [f"{each}\n\nDear" for each in _IN_OTHER_DIGITS]
     kept = [each for each in texts if fold(f"My answer is 42.\n\n{each}")[0] != "My answer is 42."]
     assert kept == []
     assert fold("Yes.\n\nShop Help wrote:\n> old")[0] == "Yes."
