@@ -231,6 +231,8 @@ def _text_cases() -> Iterator[Case]:
         header = _HEADER.replace(b"Undelivered", b"Re: bowl")
         expected = {"recipient": "ann@example.com", "action": "failed", "status": ""}
         yield Case(text, message("", text + copy, header=header), expected)
+    answer = b"From: postmaster@example.com\r\nSubject: Re: bowl\r\nIn-Reply-To: <a@b>\r\n"
+    yield Case("a postmaster", message("", f"See:{copy}", header=answer), {"delivery_status": None})
     late = _HEADER.replace(b"Undelivered", b"Re: bowl")
     raw = message("", "Meine Antwort verzögert sich, ich bin noch nicht zurück.", header=late)
     yield Case("an absence that delays", raw, {"delivery_status": None})

@@ -179,7 +179,8 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
     message_id = _original_id(raw, top) or _id_in_text(raw, top, text)
     # In a language that is not known here, a server's copy of a message says what it is about.
     is_of_server = is_daemon(top.headers.first("from").rpartition("<")[2])
-    has_copy = is_of_server and message_id is not None
+    # Postmasters who answer quote headers too.
+    has_copy = is_of_server and message_id is not None and not top.headers.first("in-reply-to")
     if not (failed or has_copy or any(pattern.search(said) for pattern in says)):
         return None
     copy = _COPY.search(text)
