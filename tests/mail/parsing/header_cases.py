@@ -102,6 +102,8 @@ _DISPLAY_NAMES = {
     "x" * 1_000: "x" * 255,
 }
 _SUBJECTS = {
+    "=?utf-8?q?A_b=C3=B6wl=C3": "A böwl",
+    "=?utf-8?b?QSBiw7Z3bMM": "A böwl",
     "=?utf-8?q?A_b=C3=B6wl=C": "A böwl",
     "=?utf-8?q?A_b=C3=B6wl=": "A böwl",
     "Hello": "Hello",

@@ -21,11 +21,12 @@ _MAX_WORDS = 2_000
 
 
 class _Word(NamedTuple):
-    """base64: as it is written, "" for a word in the other encoding."""
+    """base64: as it is written, "" for a word in the other encoding. is_cut: at its end."""
 
     charset: str
     data: bytes
-    base64: str = ""
+    base64: str
+    is_cut: bool
 
 
 def decode_words(value: str, faults: set[Fault]) -> str:
@@ -67,11 +68,11 @@ def charset_of_words(value: str) -> str | None:
 
 def _read(found: re.Match[str]) -> _Word:
     # The charset may have a language (RFC 2231, 5).
-    charset = found[1].partition("*")[0]
+    charset, is_cut = found[1].partition("*")[0], found.re is _CUT_WORD
     if found[2] in "bB":
-        return _Word(charset, _from_base64(found[3]), found[3])
+        return _Word(charset, _from_base64(found[3]), found[3], is_cut)
     written = _CUT_BYTE.sub("", found[3]).replace("_", " ")
-    return _Word(charset, binascii.a2b_qp(written.encode()))
+    return _Word(charset, binascii.a2b_qp(written.encode()), "", is_cut)
 
 
 def _from_base64(text: str) -> bytes:
@@ -92,7 +93,8 @@ def _decoded(words: list[_Word], faults: set[Fault]) -> list[str]:
 
 
 def _decode(charset: str, words: list[_Word]) -> Decoded:
-    decoded = decode(b"".join(word.data for word in words), charset)
+    is_cut = words[-1].is_cut
+    decoded = decode(b"".join(word.data for word in words), charset, is_cut=is_cut)
     if decoded.is_certain or len(words) == 1 or not all(word.base64 for word in words):
         return decoded
     # Some mailers cut base64 anywhere.
