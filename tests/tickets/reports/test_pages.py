@@ -54,6 +54,16 @@ def test_each_number_leads_to_exactly_its_tickets(visitor: Visitor, by: str) -> 
         assert (address, listed) == (address, int(number))
 
 
+def test_each_number_of_an_hour_leads_to_exactly_its_tickets(visitor: Visitor) -> None:
+    page = visitor.get(f"{AT}?by=team&period=week&step=hour").answer.text
+    numbers = [each for each in _LINK.findall(page) if "hour=" in each[0].partition("step=hour")[2]]
+    assert numbers
+    for address, number in numbers:
+        shown = visitor.get(address.replace("&amp;", "&")).answer.text
+        assert (address, shown.count('<li><a class="url"')) == (address, int(number))
+        assert re.search(r'<p class="soft">\d{4}-\d\d-\d\d \d\d:00</p>', shown)
+
+
 def test_a_report_by_a_custom_field_says_which_tickets_it_counts(visitor: Visitor) -> None:
     assert "sealdesk reports rebuild" in visitor.get(f"{AT}?by=field:carrier").text
     assert "sealdesk reports rebuild" not in visitor.get(f"{AT}?by=tag").text

@@ -1,6 +1,8 @@
 """The page "Reports": what happened in a period, beside the period before."""
 
+import re
 from collections.abc import Mapping
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -35,6 +37,7 @@ from sealdesk.web.request import Request, Response
 
 ROOM = Room("tickets.reports", nav_item=NavItem(PATH, gettext_noop("Reports"), section="lead"))
 _CSV = b"text/csv; charset=utf-8"
+_HOUR = re.compile(r"[0-9]{1,7}", re.ASCII)  # since 1970, up to the year 3110
 _TICKETS_AT_ONCE = 100
 _YEAR = len("2027-")  # that the labels of a plot leave out
 
@@ -57,8 +60,8 @@ async def show_report(request: Request) -> Response:
         report=report,
         labels=labels,
         parts=[
-            part and query.in_period(part)
-            for place in range(len(report.steps))
+            query.in_period(part) if part else query._replace(hour=step.first)
+            for place, step in enumerate(report.steps)
             for part in [periods.period_of_step(query.period, report.steps, place)]
         ],
         plot=plots.bars([created, resolved], [each[_YEAR:] for each in labels]),
@@ -114,6 +117,7 @@ async def list_tickets(request: Request) -> Response:
     wanted = forms.read_query(request).text("what")
     happening = next((each for each in HAPPENINGS if each == wanted), HAPPENINGS[0])
     age = _age(forms.read_query(request).text("age"))
+    query = query._replace(hour=_hour(forms.read_query(request).text("hour")))
     if happening == "unfinished":
         between_us = rules.created_between(age, request.now_us)
     else:
@@ -133,7 +137,8 @@ async def list_tickets(request: Request) -> Response:
     return await render.page(
         request,
         "reports/tickets.html",
-        query=query,
+        query=query._replace(hour=None),
+        hour=None if query.hour is None else _hour_label(query.hour, zone),
         happening=happening,
         age=age,
         tickets=[by_id[each] for each in shown if each in by_id],
@@ -179,8 +184,18 @@ async def _ratings(request: Request, query: Query, zone: ZoneInfo) -> bytes:
 
 
 def _between_us(query: Query, zone: ZoneInfo) -> tuple[int, int]:
+    if query.hour is not None:
+        return query.hour * HOUR_US, (query.hour + 1) * HOUR_US
     first, end = periods.hours_of(query.period, zone)
     return first * HOUR_US, end * HOUR_US
+
+
+def _hour(text: str) -> int | None:
+    return int(text) if _HOUR.fullmatch(text) else None
+
+
+def _hour_label(hour: int, zone: ZoneInfo) -> str:
+    return f"{datetime.fromtimestamp(hour * 3600, zone):%Y-%m-%d %H:%M}"
 
 
 def _age(text: str) -> Age:

@@ -18,13 +18,17 @@ _REVERSED = gettext_noop("The last day must not be before the first.")
 
 
 class Query(NamedTuple):
-    """A report. by: the dimension of its table. dimension, value: whose tickets it counts."""
+    """A report. by: the dimension of its table. dimension, value: whose tickets it counts.
+
+    hour: since 1970, for the tickets of only this one.
+    """
 
     period: Period
     step: StepName
     by: Dimension
     dimension: Dimension = "desk"
     value: str = ""
+    hour: int | None = None
 
     def link(self, path: str = PATH, **others: str) -> str:
         """The address of the report, or of another page of it."""
@@ -35,6 +39,8 @@ class Query(NamedTuple):
         fields["by"] = self.by
         if self.dimension != "desk":
             fields |= {"of": self.dimension, "value": self.value}
+        if self.hour is not None:
+            fields["hour"] = str(self.hour)
         return f"{path}?{urlencode(fields | others)}"
 
     def saved(self) -> str:
