@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -107,17 +107,9 @@ async def inbox(request: Request) -> Response:
         places={} if query.is_search() else _places(filters, rows),
         counts=result.counts,
         max_count=lists.MAX_COUNT,
-        statuses=STATUSES,
-        priorities=PRIORITIES,
-        has_policies=result.has_policies,
-        snoozes=snoozing.choices(request.now_us),
-        people=sorted(result.people, key=lambda u: (not u.is_active, u.name.casefold())),
-        has_more_people=view_model.has_more_assignees(result.people),
-        field_choices=field_choices(fields, query.field),
         names={user.id: user.name for user in result.people},
         faces=_faces(result.people, listed),
         reader_id=request.caller.actor.id,
-        teams=result.teams,
         customer=result.customer,
         suggestions=suggestions[:_MAX_SUGGESTIONS],
         has_more=bool(older),
@@ -129,12 +121,29 @@ async def inbox(request: Request) -> Response:
         view=view,
         sidebar=beside,
         current=query.view,
-        found=result.found,
-        hits=result.found.hits if result.found else {},
-        problems=[gettext(each.message) % each.values for each in result.found.problems]
-        if result.found
-        else [],
+        **_choices(request, result),
+        field_choices=field_choices(fields, query.field),
+        **_findings(result.found),
     )
+
+
+def _choices(request: Request, result: _Inbox) -> dict[str, Any]:
+    """What the filters and the changes of many tickets offer."""
+    return {
+        "statuses": STATUSES,
+        "priorities": PRIORITIES,
+        "has_policies": result.has_policies,
+        "snoozes": snoozing.choices(request.now_us),
+        "people": sorted(result.people, key=lambda u: (not u.is_active, u.name.casefold())),
+        "has_more_people": view_model.has_more_assignees(result.people),
+        "teams": result.teams,
+    }
+
+
+def _findings(found: Results | None) -> dict[str, Any]:
+    """What a search has found, and what of its words could not be used."""
+    problems = [gettext(each.message) % each.values for each in found.problems] if found else []
+    return {"found": found, "hits": found.hits if found else {}, "problems": problems}
 
 
 def _faces(people: Sequence[Assignee], rows: Sequence[ListedTicket]) -> dict[str, Avatar]:

@@ -99,26 +99,41 @@ async def respond(
         before=before,
         ticket_id=ticket.id,
         position=position,
-        replying_notice=presence.replying_notice(view.replying),
-        looking_notice="",
-        leaving_notice=presence.leaving_notice(view.held, request.caller.actor.id),
         is_changed=False,
-        agents=_assignee_options(view, request.caller.actor),
-        teams=_team_options(view),
-        statuses=STATUSES,
-        priorities=PRIORITIES,
         reader_id=request.caller.actor.id,
-        snoozes=snoozing.choices(request.now_us),
         due=show_due(ticket.due, request.now_us),
-        allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
         is_following=request.caller.actor.id in {each.id for each in view.followers},
-        sent_id=_sent_id(request, query, view),
-        held_id=_held_id(request, query, view),
-        has_left=bool(query.text("left")),
         merged=await _find_merged(request, ticket_id, query.text("merged")),
         place=place.text() if place else "",
+        **_notices(request, query, view),
+        **_options(request, view),
         **_form_values(view, rejected),
     )
+
+
+def _notices(request: Request, query: Form, view: TicketPage) -> dict[str, Any]:
+    """What the page says about others who answer, and about what its reader has sent."""
+    return {
+        "replying_notice": presence.replying_notice(view.replying),
+        "looking_notice": "",
+        "leaving_notice": presence.leaving_notice(view.held, request.caller.actor.id),
+        "sent_id": _sent_id(request, query, view),
+        "held_id": _held_id(request, query, view),
+        "has_left": bool(query.text("left")),
+    }
+
+
+def _options(request: Request, view: TicketPage) -> dict[str, Any]:
+    """What each field of the ticket can be set to."""
+    status = view.ticket.status
+    return {
+        "agents": _assignee_options(view, request.caller.actor),
+        "teams": _team_options(view),
+        "statuses": STATUSES,
+        "allowed": (status, *rules.TRANSITIONS[status]),
+        "priorities": PRIORITIES,
+        "snoozes": snoozing.choices(request.now_us),
+    }
 
 
 def _editable_notes(view: TicketPage, user_id: str, now_us: int) -> list[str]:
