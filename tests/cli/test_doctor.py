@@ -31,6 +31,14 @@ def test_a_running_installation_passes_every_check(terminal: Terminal) -> None:
     assert f"schema {KNOWN_VERSIONS[-1]}, WAL, full sync" in findings["database"]["text"]
 
 
+def test_what_a_service_that_does_not_respond_hides_is_not_called_good(installed: Terminal) -> None:
+    nowhere = installed.with_env(SEALDESK_API_URL="http://127.0.0.1:1")
+    findings = find_all(nowhere)
+    for about in ("routes", "clock", "proxies"):
+        assert findings[about]["state"] == "note"
+        assert "not " in findings[about]["text"]
+
+
 def test_doctor_creates_no_installation(empty: Terminal) -> None:
     assert empty.run("doctor").returncode == 1
     assert not empty.data_dir.exists()

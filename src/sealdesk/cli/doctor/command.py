@@ -35,6 +35,7 @@ _GOOD_FREE_BYTES = 2 * 1024 * 1024 * 1024
 _MAX_NAMED = 5
 _CLOCK_TIMEOUT_S = 2.0
 _GOOD_SKEW_S = 5
+_SET_URL = "set SEALDESK_API_URL if it runs elsewhere"
 
 # Pragma → value that every connection of Sealdesk must report.
 _PRAGMAS = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}
@@ -121,7 +122,7 @@ def _check_sqlite_installation(
     yield from _check_database(settings, fix, deep)
     yield from bucket.check(settings)
     yield _check_server(settings)
-    yield from _name_dearest_routes(settings)
+    yield _name_dearest_routes(settings)
     yield _check_clock(settings.max_skew_s)
     yield forwarding.check(settings)
 
@@ -147,7 +148,7 @@ def _check_postgres_installation(fix: bool, deep: bool, *, may_be_old: bool) -> 
     if is_usable:
         yield from whole.check(settings, is_deep=deep, fix=fix)
     yield from bucket.check(settings)
-    yield from _name_dearest_routes(settings)
+    yield _name_dearest_routes(settings)
     yield _check_clock(settings.max_skew_s)
     yield forwarding.check(settings)
 
@@ -276,19 +277,24 @@ def _check_server(settings: Settings) -> Finding:
     return Finding("good", "server", "is running" if is_running else "is not running")
 
 
-def _name_dearest_routes(settings: Settings) -> Iterator[Finding]:
+def _name_dearest_routes(settings: Settings) -> Finding:
     """What the service at SEALDESK_API_URL is busy with, if it tells this machine."""
-    with suppress(InvalidConfiguration, httpx.RequestError, ValueError, KeyError, TypeError):
-        token = settings.metrics_token
+    token = settings.metrics_token
+    try:
+        url = read_url()
         response = httpx.get(
-            f"{read_url()}/healthz/installation",
+            f"{url}/healthz/installation",
             headers={"Authorization": f"Bearer {token}"} if token else {},
             timeout=_CLOCK_TIMEOUT_S,
         )
         routes = response.json()["data"]["dearest_routes"]
         named = ", ".join(f"{each['route']} {each['loop_seconds']:.1f} s" for each in routes)
-        text = f"the service was busiest in the last hour with {named}"
-        yield Finding("good", "routes", text if routes else "no request in the last hour")
+    except InvalidConfiguration as error:
+        return Finding("note", "routes", f"not read: {error}")
+    except (httpx.RequestError, ValueError, KeyError, TypeError):
+        return Finding("note", "routes", f"not read: no service tells them at {url}; {_SET_URL}")
+    text = f"the service was busiest in the last hour with {named}"
+    return Finding("good", "routes", text if routes else "no request in the last hour")
 
 
 def _check_clock(max_skew_s: int) -> Finding:
@@ -301,7 +307,7 @@ def _check_clock(max_skew_s: int) -> Finding:
         response = httpx.get(f"{url}/api/v1/time", timeout=_CLOCK_TIMEOUT_S)
         server_unix_s = response.json()["data"]["unix"]
     except (httpx.RequestError, ValueError, KeyError, TypeError):
-        return Finding("good", "clock", f"not compared: no service responds at {url}")
+        return Finding("note", "clock", f"not compared: no service responds at {url}; {_SET_URL}")
     skew_s = abs(int(time.time()) - server_unix_s)
     text = f"differs by {skew_s} s from the clock at {url}; the limit is {max_skew_s} s"
     if skew_s > max_skew_s:

@@ -22,7 +22,10 @@ _REMEDY = (
 
 def check(settings: Settings) -> Finding:
     """Read the metrics of the service at SEALDESK_API_URL, of one process if there are several."""
-    samples = _SAMPLE.findall(_read_metrics(settings.metrics_token))
+    try:
+        samples = _SAMPLE.findall(_read_metrics(settings.metrics_token))
+    except (httpx.HTTPError, InvalidConfiguration) as error:
+        return Finding("note", "proxies", f"not looked at: /metrics cannot be read ({error})")
     counts = {peer: int(float(count)) for peer, count in samples}
     if not counts:
         return Finding("good", "proxies", "no untrusted peer is known that forwards requests")
@@ -33,11 +36,10 @@ def check(settings: Settings) -> Finding:
 
 
 def _read_metrics(token: str) -> str:
+    """Raises HTTPError, InvalidConfiguration."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    try:
-        return httpx.get(f"{read_url()}/metrics", headers=headers, timeout=_TIMEOUT_S).text
-    except (httpx.RequestError, InvalidConfiguration):
-        return ""
+    response = httpx.get(f"{read_url()}/metrics", headers=headers, timeout=_TIMEOUT_S)
+    return response.raise_for_status().text
 
 
 def _is_private(peer: str) -> bool:
