@@ -85,7 +85,7 @@ async def _find_copy(
     if incoming.history is not None:
         return None
     row = contents.new_row(incoming, origin.author, "", now_us)
-    # Both may arrive at the same time.
+    # Both may arrive at the same time (decision 0125).
     await tx.lock(f"message {incoming.message.content_hash}", row.tenant_id)
     recent = await store.list_recent(tx, row, now_us - rules.COPIES_US, _MAX_RECENT)
     for each in recent:
