@@ -76,16 +76,30 @@ const loadBeside = async (address) => {
     if (mine === besideCount) beside.ariaBusy = null;
   }
 };
-const openBeside = async (address, isNew) => {
+// Shows another ticket, for which keys pressed meanwhile are held. show: says whether it did.
+const READ_MS = 1000;
+let shownCount = 0;
+const showNext = async (show) => {
+  const mine = shownCount += 1;
+  const isLatest = () => mine === shownCount;
+  holdKeys();
+  const isShown = await show(isLatest);
+  const release = () => isLatest() && releaseKeys(isShown);
+  // Keys of somebody who has not read why there is none are not meant for the old ticket.
+  if (isShown) release();
+  else setTimeout(release, READ_MS);
+};
+const openBeside = (address, isNew) => showNext(async () => {
   const shown = await loadBeside(address);
-  if (shown.refusal) return say(shown.refusal);
-  if (!shown.address) return;
+  if (shown.refusal) say(shown.refusal);
+  if (!shown.address) return false;
   if (isNew) history.pushState(null, "", shown.address);
   document.title = shown.title;
   const id = new URL(shown.address).pathname.split("/").pop();
   markRow(rows().find((row) => checkbox(row).value === id));
   beside.focus();
-};
+  return true;
+});
 if (beside?.dataset.beside === "ticket") {
   addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
@@ -136,33 +150,25 @@ const showInMain = (page, address, isNew) => {
   if (rows().length) markRow(rows().find((row) => checkbox(row).value === id));
   leave(main);
 };
-const READ_MS = 1000;
-let swapCount = 0;
-const swapMain = async (address, isNew) => {
-  const mine = swapCount += 1;
-  let isShown = false;
-  holdKeys();
+const swapMain = (address, isNew) => showNext(async (isLatest) => {
   try {
     const early = await takePrefetched(address);
     const response = early ?? await fetchTicket(address);
-    if (mine !== swapCount) return; // Another one was asked for meanwhile.
+    if (!isLatest()) return false; // Another one was asked for meanwhile.
     const { page, url } = response;
-    isShown = Boolean(page.querySelector("main [data-visited]"));
-    if (isShown) {
+    if (page.querySelector("main [data-visited]")) {
       showInMain(page, url, isNew);
       if (early) document.dispatchEvent(new CustomEvent("desk:early"));
       requestAnimationFrame(() => setTimeout(prefetchNext));
-    } else if (page.querySelector("#list")) location.assign(url); // The end of the view.
+      return true;
+    }
+    if (page.querySelector("#list")) location.assign(url); // The end of the view.
     else say(refusalOf(response));
   } catch {
-    if (mine === swapCount) say(document.body.dataset.unopened);
-  } finally {
-    // Keys of somebody who has not read the message yet are not meant for the old ticket.
-    const release = () => mine === swapCount && releaseKeys(isShown);
-    if (isShown) release();
-    else setTimeout(release, READ_MS);
+    if (isLatest()) say(document.body.dataset.unopened);
   }
-};
+  return false;
+});
 addEventListener("click", (event) => {
   const link = event.target.closest("main [data-steps] a");
   if (!link || event.defaultPrevented) return;
