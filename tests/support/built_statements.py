@@ -162,7 +162,7 @@ async def _list_others(tx: Tx) -> None:
     dimensions = (*DIMENSIONS, f"{FIELD}carrier")
     for happening, dimension in product(HAPPENINGS, dimensions):
         selection = Selection(happening, 0, 1, dimension, "value")
-        await reports.list_behind(tx, _TENANT, selection, [1, "ticket"], 2)
+        await reports.list_counted(tx, _TENANT, selection, [1, "ticket"], 2)
     for dimension in dimensions:
         await reports.list_ratings(tx, _TENANT, Selection("rated", 0, 1, dimension, "value"))
         await reports.count_unfinished(tx, _TENANT, [1, 0], dimension, "value")

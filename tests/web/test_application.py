@@ -81,9 +81,7 @@ def test_a_path_without_a_route_is_not_found(service: Service, target: str) -> N
 @for_each(
     ("target", "meant"),
     [
-        (f"{TICKETS}/", TICKETS),
         (f"/{TICKETS}", TICKETS),
-        (f"{TICKETS}//", TICKETS),
         ("/API/V1/External/Tickets?per_page=1", TICKETS),
         (f"{TICKETS}/7/replies/", f"{TICKETS}/7/replies"),
         ("/healthz/", "/healthz"),

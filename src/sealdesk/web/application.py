@@ -199,7 +199,7 @@ class _Router:
                 break
             next_node = node.children.get(segment)
             if next_node is None:
-                next_node = node.wildcard if segment else None
+                next_node = node.wildcard
                 params = (*params, segment)
             node = next_node
         return node, params

@@ -72,6 +72,7 @@ def test_a_ticket_has_the_time_at_which_its_message_came(folders: Folders, reade
     assert reply["created_at"] == clock.iso((now_s - 3600) * 1_000_000)
     assert found["Moved here"]["created_at"] >= clock.iso(now_s * 1_000_000)
     # Who follows events learns of it now.
+    desk.service.settle()
     types = ("ticket.created", "reply.created")
     events = [each for each in desk.key.walk("/api/v1/external/events") if each["type"] in types]
     assert len(events) == 4

@@ -59,7 +59,9 @@ async def list_report_tickets(request: Request) -> Response:
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[list[Position], list[Row]]:
-        found = await store.list_behind(tx, tenant_id, selection, paging.after, paging.per_page + 1)
+        found = await store.list_counted(
+            tx, tenant_id, selection, paging.after, paging.per_page + 1
+        )
         ids = [str(ticket_id) for _, ticket_id in found]
         return found, await lists.list_in_order(tx, tenant_id, ids, paging.max_bytes)
 

@@ -125,7 +125,7 @@ async def list_tickets(request: Request) -> Response:
     selection = Selection(happening, *between_us, query.dimension, query.value)
     tenant_id, most = request.caller.tenant_id, store.MAX_TICKETS + 1
     positions = await request.read_unindexed(
-        lambda tx: store.list_behind(tx, tenant_id, selection, None, most)
+        lambda tx: store.list_counted(tx, tenant_id, selection, None, most)
     )
     ids = [str(ticket_id) for _, ticket_id in positions]
     shown = ids[: store.MAX_TICKETS]

@@ -101,7 +101,7 @@ async def list_rows_by_value(
     return by_value
 
 
-async def list_behind(
+async def list_counted(
     tx: Tx, tenant_id: str, selection: Selection, after: Position | None, limit: int
 ) -> list[Position]:
     """The time and id of each ticket behind a number, the latest first, after such a position."""
@@ -127,7 +127,7 @@ ORDER BY {at} DESC, m.ticket_id DESC LIMIT :limit
     if len(found) >= limit or len(rows) < most:
         return found[:limit]
     last: Position = [rows[-1]["happened_at"], rows[-1]["ticket_id"]]
-    return found + await list_behind(tx, tenant_id, selection, last, limit - len(found))
+    return found + await list_counted(tx, tenant_id, selection, last, limit - len(found))
 
 
 async def list_ratings(tx: Tx, tenant_id: str, selection: Selection) -> list[RatedTicket]:
