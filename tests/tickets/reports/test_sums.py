@@ -34,6 +34,14 @@ def test_a_row_has_what_was_added_and_not_taken_out(seed: int) -> None:
     assert emptied == ""
 
 
+def test_a_row_from_which_too_much_was_taken_out_is_right_once_it_is_added() -> None:
+    listed = Counter({f"a{number}": 1 for number in range(20)})
+    row = sums.changed(sums.changed("", listed), {"a5": -3})
+    assert sums.read(row) == {**listed, "a5": -2}
+    assert sums.total_of([row]).durations["a"][5] == -2
+    assert sums.read(sums.changed(row, {"a5": 3})) == listed
+
+
 def test_totals_are_those_of_all_rows_however_they_are_stored() -> None:
     random, plain, rows = Random(32), Counter[str](), []
     for count in (1, 5, 200, 900):

@@ -46,6 +46,7 @@ def changed(row: str, difference: Mapping[str, int]) -> str:
             _add_to(listed, int(key[1:]), count)
             continue
         stored[key] = _count(stored.pop(key, 0)) + count
+    _spread_negative(stored)
     kept = {key: value for key, value in stored.items() if _is_something(value)}
     packed = {
         key: _pack(value) if isinstance(value, list) else value
@@ -140,6 +141,14 @@ def _add_to(listed: list[int], number: int, count: int) -> None:
     listed[place] += count
 
 
+def _spread_negative(stored: _Row) -> None:
+    """Make members of a list from which more was taken out than it has; no list holds that."""
+    for kind, value in [*stored.items()]:
+        if isinstance(value, list) and min(value) < 0:
+            del stored[kind]
+            stored |= {f"{kind}{n}": count for n, count in enumerate(value[1:], value[0]) if count}
+
+
 def _with_lists(stored: _Row) -> _Row:
     """The same with a list instead of many members of a kind."""
     numbers: dict[str, list[int]] = defaultdict(list)
@@ -148,6 +157,8 @@ def _with_lists(stored: _Row) -> _Row:
     for kind, found in numbers.items():
         first = min(found)
         length = max(found) + 1 - first
+        if min(_count(stored[f"{kind}{number}"]) for number in found) < 0:
+            continue
         if len(found) >= _MIN_LISTED and length <= _MAX_RANGE * len(found):
             listed = [first, *[0] * length]
             for number in found:
