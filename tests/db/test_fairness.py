@@ -1,11 +1,15 @@
 """Tenants that wait for the same slots get them in turn."""
 
 import asyncio
+import os
+import sys
+import threading
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sealdesk.db.fairness import TenantSlots
+from sealdesk.db.fairness import TenantSlots, lower_thread_priority
 from sealdesk.errors import QueryTooSlow
 
 LONG_S = 60.0
@@ -133,3 +137,15 @@ def test_a_task_cancelled_in_the_iteration_of_its_turn_gives_its_slot_to_the_nex
 
     run(test(cancels_first=True))
     run(test(cancels_first=False))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no priority")
+def test_a_thread_of_a_service_with_a_low_priority_has_a_lower_one() -> None:
+    def lowered() -> int:
+        thread_id = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread_id, 10)
+        lower_thread_priority()
+        return os.getpriority(os.PRIO_PROCESS, thread_id)
+
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(lowered).result() > 10

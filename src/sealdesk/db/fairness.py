@@ -134,4 +134,7 @@ def slow_read_slots(count: int) -> TenantSlots:
 def lower_thread_priority() -> None:
     """Let the event loop go before the calling thread, where threads have priorities: on Linux."""
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+        thread_id = threading.get_native_id()
+        # A service may be started with a low priority, and only root may raise one.
+        given = os.getpriority(os.PRIO_PROCESS, thread_id)
+        os.setpriority(os.PRIO_PROCESS, thread_id, given + _NICENESS)
