@@ -21,6 +21,7 @@ from tests.tickets.test_uploads_of_pages import upload, uploaded_id
 
 API = "/api/v1/external/tickets"
 SETTING = "/settings/replies"
+CHANGED = "This ticket has changed."
 HELD = "SELECT id, failed_at FROM held_replies WHERE tenant_id = :id ORDER BY id LIMIT 99"
 
 
@@ -58,6 +59,12 @@ def send(by: Agent, ticket: dict[str, Any], body: str, **fields: str | list[str]
 def undo(by: Agent, page: Page, **fields: str) -> Page:
     (form,) = [each for each in page.forms if "/held/" in each.action]
     return by.visitor.submit(form, **fields)
+
+
+def news_of(page: Page) -> str:
+    """Where an open page of a ticket asks what is new."""
+    (address,) = [value for _, name, value in page.attributes if name == "data-news"]
+    return address
 
 
 def held(tenant: Tenant) -> list[bool]:
@@ -149,7 +156,7 @@ def test_colleagues_see_that_a_reply_leaves_and_cannot_undo_it(
 ) -> None:
     eve, at = Agent(tenant, "Eve"), f"/tickets/{ticket['id']}"
     page = send(ada, ticket, "Soon")
-    for path in (at, f"{at}/answering?etag=x"):
+    for path in (at, f"{at}/answering?state=x"):
         shown = eve.visitor.get(path)
         assert "A reply of \u2068Ada\u2069 leaves in a moment." in shown.text
         assert "Soon" not in shown.text and "leaves in a moment" not in ada.visitor.get(path).text
@@ -252,7 +259,11 @@ def test_a_reply_that_cannot_leave_is_kept_and_its_author_is_told(
     at = f"/tickets/{ticket['id']}"
     send(ada, ticket, "My <b>long</b> text")
     meanwhile(key, ticket)
+    shown = news_of(ada.visitor.get(at))
+    assert CHANGED not in ada.visitor.get(shown).text
     let_leave(tenant, failed=1)
+    assert CHANGED in ada.visitor.get(shown).text
+    assert CHANGED not in ada.visitor.get(news_of(ada.visitor.get(at))).text
     assert "My <b>long</b> text" not in replies(key, ticket)
     assert f"The reply of Ada was not sent: #{ticket['number']}" in ada.notifications()
     page = Agent(tenant, "Eve").visitor.get(at)

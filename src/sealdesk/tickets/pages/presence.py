@@ -53,8 +53,13 @@ async def show_presence(request: Request, ticket_id: str) -> Response:
         replying_notice=replying_notice(writing),
         leaving_notice=leaving_notice(held, caller.actor.id),
         looking_notice=_looking_notice(looking, caller.actor.id, writing),
-        is_changed=etag != forms.read_query(request).text("etag"),
+        is_changed=state_of(etag, held) != forms.read_query(request).text("state"),
     )
+
+
+def state_of(etag: str, held: Sequence[HeldReply]) -> str:
+    """What a page shows of a ticket. A reply that could not leave is no part of the ticket."""
+    return " ".join([etag, *(each.id for each in held if each.failed_at is not None)])
 
 
 def replying_notice(names: Sequence[str]) -> str:

@@ -99,6 +99,7 @@ async def respond(
         before=before,
         ticket_id=ticket.id,
         position=position,
+        state=presence.state_of(view.etag, view.held),
         is_changed=False,
         reader_id=request.caller.actor.id,
         due=show_due(ticket.due, request.now_us),

@@ -63,7 +63,7 @@ onPart((part) => {
 });
 
 // A reply that can be undone until it leaves: its seconds are counted, then the page looks for it.
-const LEAVES_WITHIN_MS = [2000, 8000, 30000]; // The worker looks twice a second, or is late.
+const LEAVES_WITHIN_MS = 2000; // The worker looks twice a second.
 onPart((part) => {
   for (const leaving of part.querySelectorAll("[data-leaves]")) {
     const leavesAt = performance.now() + 1000 * leaving.dataset.leaves;
@@ -73,9 +73,7 @@ onPart((part) => {
       if (left > 0) return;
       clearInterval(timer);
       (leaving.matches(":only-child") ? leaving.parentElement : leaving).remove();
-      for (const ms of LEAVES_WITHIN_MS) {
-        setTimeout(() => document.dispatchEvent(new CustomEvent("desk:missed")), ms);
-      }
+      setTimeout(() => document.dispatchEvent(new CustomEvent("desk:missed")), LEAVES_WITHIN_MS);
     }, 200);
   }
 });
