@@ -81,7 +81,7 @@ export declare class Desk {
     /** The time of the service. */
     time(): Promise<ServerTime>;
     /** The rows of any list, also of one that this version of the client does not know. */
-    list<T>(path: string, query?: object, { cursor }?: ListOptions): Pages<T>;
+    list<T>(path: string, query?: object, options?: ListOptions): Pages<T>;
     /**
      * A signed request to any path, and the response, whatever its status. target: path and query,
      * percent-encoded. A POST gets an Idempotency-Key. A response of more than 64 MiB is refused.

@@ -7,7 +7,7 @@ import { Pages } from "./pages.js";
 import { Attachments, Customers, Events, Followers, Links, Participants, jsonOf, readPageOf, Replies, Tickets, } from "./resources.js";
 import { DEFAULT_POLICY, Limiter } from "./retry.js";
 import { Signer } from "./signing.js";
-import { ROOT, targetOf } from "./targets.js";
+import { checkNames, ROOT, targetOf } from "./targets.js";
 import { MAX_FILE_BYTES, Transport, } from "./transport.js";
 export class Desk {
     tickets;
@@ -44,6 +44,8 @@ export class Desk {
     }
     /** The same desk with other options, for one call or many; the rate limit stays shared. */
     withOptions(options) {
+        checkNames(options, ["timeoutMs", "deadlineMs", "signal", "onRetry"]);
+        checkTimes(options);
         return new Desk({ transport: this.#transport.with(options) });
     }
     /**
@@ -91,7 +93,9 @@ export class Desk {
         return (await this.#transport.json({ method: "GET", target: "/api/v1/time" })).data;
     }
     /** The rows of any list, also of one that this version of the client does not know. */
-    list(path, query = {}, { cursor } = {}) {
+    list(path, query = {}, options = {}) {
+        checkNames(options, ["cursor"]);
+        const { cursor } = options;
         const read = (at) => readPageOf(this.#transport, path, { per_page: 100, ...query, cursor: at });
         return new Pages(read, cursor);
     }
@@ -114,7 +118,23 @@ export class Desk {
         return this.#transport.send(sending);
     }
 }
+const MAX_TIMEOUT_MS = 1e9; // timers take no more than 2³¹
+function checkTimes({ timeoutMs = 1, deadlineMs = 1 }) {
+    if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs < MAX_TIMEOUT_MS)) {
+        throw new InvalidConfiguration(`timeoutMs must be a number above 0, not ${timeoutMs}`);
+    }
+    if (typeof deadlineMs !== "number" || Number.isNaN(deadlineMs)) {
+        throw new InvalidConfiguration(`deadlineMs must be a number, not ${deadlineMs}`);
+    }
+}
+const NAMES = [
+    "apiKey", "apiSecret", "baseUrl", "timeoutMs", "retry", "fetch", "sleep", "random", "now", "warn",
+    "showsSignedMessage",
+];
 function transportOf(options) {
+    checkNames(options, NAMES);
+    checkNames(options.retry ?? {}, Object.keys(DEFAULT_POLICY));
+    checkTimes({ timeoutMs: options.timeoutMs ?? 1 });
     const signer = new Signer(options.apiKey, options.apiSecret, options.now);
     const transport = {
         policy: { ...DEFAULT_POLICY, ...options.retry },

@@ -2,7 +2,7 @@
 import { type Bytes } from "./bytes.js";
 import { Feed, type FeedOptions } from "./feed.js";
 import { type Page, Pages } from "./pages.js";
-import { type Transport } from "./transport.js";
+import { type Sending, type Transport } from "./transport.js";
 import type * as types from "./types.js";
 /** cursor: of the page to begin with. */
 export interface ListOptions {
@@ -22,12 +22,14 @@ export interface PatchOptions {
 export declare abstract class Resource {
     protected readonly transport: Transport;
     constructor(transport: Transport);
+    protected dataOf<T>(sending: Sending): Promise<T>;
+    /** The resource whose id ends the path. */
     protected getData<T>(target: string): Promise<T>;
-    protected listRows<T>(path: string, query: object, { cursor }: ListOptions): Pages<T>;
-    protected postFields<T>(target: string, fields: object, options: PostOptions): Promise<T>;
+    protected listRows<T>(path: string, query: object, options: ListOptions): Pages<T>;
+    protected postFields<T>(target: string, fields: object, options: PostOptions, resourceId?: string): Promise<T>;
     /** Of an action without an Idempotency-Key, so it is not repeated after a failure. */
     protected postOnce<T>(target: string, fields?: object, extraMs?: number): Promise<T>;
-    protected deleteAt(target: string, { ifMatch }?: PatchOptions): Promise<void>;
+    protected deleteAt(target: string, options?: PatchOptions): Promise<void>;
     protected patchFields<T>(target: string, fields: object, options: PatchOptions): Promise<T>;
 }
 export declare class Tickets extends Resource {
@@ -36,7 +38,7 @@ export declare class Tickets extends Resource {
     /** The tickets with all words and filters of the inbox's search, such as `tag:vip kettle`. */
     search(q: string, options?: ListOptions): Pages<types.FoundTicket>;
     /** html: also with its description as safe HTML. include: its customer, its replies. */
-    get(id: string, { html, include }?: {
+    get(id: string, options?: {
         html?: boolean;
         include?: readonly ("customer" | "replies")[];
     }): Promise<types.Ticket>;
@@ -110,7 +112,7 @@ export declare class Attachments extends Resource {
     }): Promise<types.Attachment>;
     get(id: string): Promise<types.Attachment>;
     /** The bytes of a file. A larger one than maxBytes, 64 MiB by default, is refused. */
-    download(id: string, { maxBytes }?: {
+    download(id: string, options?: {
         maxBytes?: number;
     }): Promise<Bytes>;
 }

@@ -1,9 +1,9 @@
 /** The resources of a desk: tickets, replies, customers, attachments and events. */
 import { utf8 } from "./bytes.js";
-import { InvalidConfiguration, UnexpectedResponse } from "./errors.js";
+import { InvalidConfiguration } from "./errors.js";
 import { Feed } from "./feed.js";
 import { Pages, readPage } from "./pages.js";
-import { ROOT, segment, targetOf } from "./targets.js";
+import { checkNames, ROOT, segment, targetOf } from "./targets.js";
 import { MAX_FILE_BYTES, responseOf } from "./transport.js";
 const PAGE_ROWS = 100; // the largest page of the service
 /** What the service does not know is refused, not ignored. */
@@ -13,30 +13,36 @@ export class Resource {
     constructor(transport) {
         this.transport = transport;
     }
-    async getData(target) {
-        return dataOf(target, await this.transport.json({ method: "GET", target }));
+    async dataOf(sending) {
+        return (await this.transport.json(sending)).data;
     }
-    listRows(path, query, { cursor }) {
+    /** The resource whose id ends the path. */
+    getData(target) {
+        return this.dataOf({ method: "GET", target, resourceId: idOf(target) });
+    }
+    listRows(path, query, options) {
+        checkNames(options, ["cursor"]);
+        const { cursor } = options;
         const read = (at) => readPageOf(this.transport, path, { per_page: PAGE_ROWS, ...query, cursor: at });
         return new Pages(read, cursor);
     }
-    async postFields(target, fields, options) {
-        return (await this.transport.json(postOf(target, jsonOf(fields).body, options))).data;
+    postFields(target, fields, options, resourceId) {
+        return this.dataOf({ ...postOf(target, jsonOf(fields).body, options), resourceId });
     }
     /** Of an action without an Idempotency-Key, so it is not repeated after a failure. */
-    async postOnce(target, fields, extraMs = 0) {
+    postOnce(target, fields, extraMs = 0) {
         const body = fields === undefined ? {} : jsonOf(fields);
-        return (await this.transport.json({ method: "POST", target, extraMs, ...body })).data;
+        return this.dataOf({ method: "POST", target, extraMs, ...body });
     }
-    async deleteAt(target, { ifMatch } = {}) {
-        const headers = matchHeader(ifMatch);
+    async deleteAt(target, options = {}) {
+        const headers = matchHeader(options);
         const sending = { method: "DELETE", target, headers };
         this.transport.raiseForStatus(sending, await this.transport.send(sending));
     }
     async patchFields(target, fields, options) {
-        const headers = { ...JSON_HEADERS, ...matchHeader(options.ifMatch) };
+        const headers = { ...JSON_HEADERS, ...matchHeader(options) };
         const { body } = jsonOf(fields);
-        return dataOf(target, await this.transport.json({ method: "PATCH", target, body, headers }));
+        return this.dataOf({ method: "PATCH", target, body, headers, resourceId: idOf(target) });
     }
 }
 export class Tickets extends Resource {
@@ -49,7 +55,9 @@ export class Tickets extends Resource {
         return this.listRows(`${ROOT}/search`, { q }, options);
     }
     /** html: also with its description as safe HTML. include: its customer, its replies. */
-    get(id, { html, include } = {}) {
+    get(id, options = {}) {
+        checkNames(options, ["html", "include"]);
+        const { html, include } = options;
         return this.getData(targetOf(`${ROOT}/tickets/${segment(id)}`, { html, include }));
     }
     /** Opens a ticket. Its customer is found by e-mail address, or added. */
@@ -62,24 +70,25 @@ export class Tickets extends Resource {
     /** Opens up to 100 tickets. One that is refused stops no other: see refusedCount. */
     async bulkCreate(tickets, options = {}) {
         const { body } = jsonOf({ tickets });
-        return bulkOf(await this.transport.json(postOf(`${ROOT}/tickets/bulk`, body, options)));
+        const sending = { ...postOf(`${ROOT}/tickets/bulk`, body, options), isList: true };
+        return bulkOf(await this.transport.json(sending));
     }
     /** Changes up to 100 tickets. One that is refused stops no other: see refusedCount. */
     async bulkUpdate(changes) {
         // With an ETag, a second attempt would be refused.
         const isRepeatable = !changes.some((change) => "if_match" in change);
-        const sent = { ...jsonOf({ tickets: changes }), isRepeatable };
+        const sent = { ...jsonOf({ tickets: changes }), isRepeatable, isList: true };
         const target = `${ROOT}/tickets/bulk`;
         return bulkOf(await this.transport.json({ method: "PATCH", target, ...sent }));
     }
     /** Merges a ticket into another, and returns that one. */
     merge(id, into, options = {}) {
-        return this.postFields(`${ROOT}/tickets/${segment(id)}/merge`, { into }, options);
+        return this.postFields(`${ROOT}/tickets/${segment(id)}/merge`, { into }, options, into);
     }
     /** Undoes a merge within a day. */
-    async undoMerge(id) {
+    undoMerge(id) {
         const target = `${ROOT}/tickets/${segment(id)}/merge`;
-        return (await this.transport.json({ method: "DELETE", target })).data;
+        return this.dataOf({ method: "DELETE", target, resourceId: id });
     }
     /** Makes a new ticket of a reply and all later ones. */
     split(id, fields, options = {}) {
@@ -127,15 +136,13 @@ export class Links extends Resource {
 }
 export class Participants extends Resource {
     /** The people who get the public replies of a ticket by e-mail. */
-    async get(ticketId) {
-        const target = participantsPath(ticketId);
-        return (await this.transport.json({ method: "GET", target })).data;
+    get(ticketId) {
+        return this.dataOf({ method: "GET", target: participantsPath(ticketId) });
     }
     /** Sets all of them; an empty list for nobody. */
-    async set(ticketId, participants) {
+    set(ticketId, participants) {
         const target = participantsPath(ticketId);
-        const body = jsonOf({ participants });
-        return (await this.transport.json({ method: "PUT", target, ...body })).data;
+        return this.dataOf({ method: "PUT", target, ...jsonOf({ participants }) });
     }
 }
 export class Customers extends Resource {
@@ -158,43 +165,42 @@ export class Customers extends Resource {
     }
     /** Merges a customer into another, and returns that one. */
     merge(id, into, options = {}) {
-        return this.postFields(`${ROOT}/customers/${segment(id)}/merge`, { into }, options);
+        return this.postFields(`${ROOT}/customers/${segment(id)}/merge`, { into }, options, into);
     }
     /** Undoes a merge within a day. */
-    async undoMerge(id) {
+    undoMerge(id) {
         const target = `${ROOT}/customers/${segment(id)}/merge`;
-        return (await this.transport.json({ method: "DELETE", target })).data;
+        return this.dataOf({ method: "DELETE", target, resourceId: id });
     }
     /** Begins to erase a customer and all texts of their tickets, for good. */
-    async erase(id, options = {}) {
-        const target = `${ROOT}/customers/${segment(id)}/erase`;
-        return (await this.transport.json(postOf(target, utf8(""), options))).data;
+    erase(id, options = {}) {
+        return this.dataOf(postOf(`${ROOT}/customers/${segment(id)}/erase`, utf8(""), options));
     }
     /** How far the erasure of a customer is. */
-    async erasure(id) {
-        const target = `${ROOT}/customers/${segment(id)}/erasure`;
-        return (await this.transport.json({ method: "GET", target })).data;
+    erasure(id) {
+        return this.dataOf({ method: "GET", target: `${ROOT}/customers/${segment(id)}/erasure` });
     }
     /** Changes the customer with this id of another system, or adds one. */
-    async upsert(externalId, fields) {
+    upsert(externalId, fields) {
         const target = `${ROOT}/customers/by-external-id/${segment(externalId)}`;
-        return (await this.transport.json({ method: "PUT", target, ...jsonOf(fields) })).data;
+        return this.dataOf({ method: "PUT", target, ...jsonOf(fields) });
     }
 }
 export class Attachments extends Resource {
     /** Uploads a file. Its id goes into `attachment_ids` of a new ticket or reply. */
-    async upload(name, content, options = {}) {
+    upload(name, content, options = {}) {
         const target = targetOf(`${ROOT}/attachments`, { name });
         const sending = postOf(target, content, options);
         const type = options.contentType ?? "application/octet-stream";
-        sending.headers = { ...sending.headers, "content-type": type };
-        return (await this.transport.json(sending)).data;
+        return this.dataOf({ ...sending, headers: { ...sending.headers, "content-type": type } });
     }
     get(id) {
         return this.getData(`${ROOT}/attachments/${segment(id)}`);
     }
     /** The bytes of a file. A larger one than maxBytes, 64 MiB by default, is refused. */
-    async download(id, { maxBytes = MAX_FILE_BYTES } = {}) {
+    async download(id, options = {}) {
+        checkNames(options, ["maxBytes"]);
+        const { maxBytes = MAX_FILE_BYTES } = options;
         const target = `${ROOT}/attachments/${segment(id)}/content`;
         const sending = { method: "GET", target, maxBytes };
         const received = await this.transport.send(sending);
@@ -205,6 +211,7 @@ export class Attachments extends Resource {
 export class Events extends Resource {
     /** The events after the cursor, and then each new one, without end. */
     follow(options = {}) {
+        checkNames(options, ["cursor", "types", "start", "waitS", "onFailure", "signal"]);
         const { types: type, start = "latest", signal } = options;
         const read = (cursor, wait) => {
             const at = cursor === undefined ? { start } : { cursor };
@@ -215,6 +222,7 @@ export class Events extends Resource {
     }
     /** One page of the feed, without waiting. */
     page(options = {}) {
+        checkNames(options, ["cursor", "types", "start"]);
         const { cursor, types: type, start = "oldest" } = options;
         const at = cursor === undefined ? { start } : { cursor };
         return readPageOf(this.transport, `${ROOT}/events`, { type, per_page: PAGE_ROWS, ...at });
@@ -223,10 +231,12 @@ export class Events extends Resource {
 /** A page of any list. waitS: how long the service may wait for a row. */
 export async function readPageOf(transport, path, query, waitS = 0, signal) {
     const target = targetOf(path, query);
-    return readPage(await transport.json({ method: "GET", target, extraMs: waitS * 1000, signal }));
+    return readPage(await transport.json({ method: "GET", target, extraMs: waitS * 1000, signal, isList: true }));
 }
 /** Throws InvalidConfiguration. */
-function matchHeader(ifMatch) {
+function matchHeader(options) {
+    checkNames(options, ["ifMatch"]);
+    const { ifMatch } = options;
     if (ifMatch === undefined)
         return {};
     const etag = typeof ifMatch === "string" ? ifMatch : responseOf(ifMatch)?.etag;
@@ -249,30 +259,33 @@ function bulkOf(response) {
     const { item_count, refused_count } = response.meta;
     return { data: response.data, itemCount: item_count, refusedCount: refused_count };
 }
-/** The resource whose id ends the path of the target. Throws UnexpectedResponse for another one. */
-function dataOf(target, parsed) {
-    const asked = target.split("?")[0].split("/").pop();
-    const found = String(parsed.data?.id);
-    if (found.toLowerCase() === decodeURIComponent(asked).toLowerCase())
-        return parsed.data;
-    throw new UnexpectedResponse(`the response is about ${found.slice(0, 100)}, which was not asked for: does a proxy mix up` +
-        " connections?", 200);
+function idOf(target) {
+    return decodeURIComponent(target.split("?")[0].split("/").pop());
 }
 export function jsonOf(fields) {
     const headers = { ...JSON_HEADERS };
-    return { body: utf8(JSON.stringify(fields, finite)), headers };
+    return { body: utf8(JSON.stringify(fields, refuseLost)), headers };
 }
-/** JSON would hold null, which clears a field. */
-function finite(name, value) {
-    if (typeof value === "number" && !Number.isFinite(value)) {
-        throw new InvalidConfiguration(`${name} cannot be ${value}, which JSON does not have`);
+/** JSON would hold null, which clears a field, or {}, or nothing. this: what holds the value. */
+function refuseLost(name, value) {
+    const given = this[name];
+    const isLost = ["bigint", "function", "symbol"].includes(typeof given) ||
+        (typeof given === "number" && !Number.isFinite(given)) ||
+        (given instanceof Date && value === null) ||
+        (given === undefined && Array.isArray(this)) ||
+        [Map, Set, ArrayBuffer].some((kind) => given instanceof kind) ||
+        ArrayBuffer.isView(given);
+    if (isLost) {
+        throw new InvalidConfiguration(`${name} cannot be ${String(given)}, which JSON does not have`);
     }
     return value;
 }
-function postOf(target, body, { idempotencyKey }) {
-    const headers = {
-        ...JSON_HEADERS,
-        "idempotency-key": idempotencyKey ?? crypto.randomUUID(),
-    };
+function postOf(target, body, options) {
+    checkNames(options, ["idempotencyKey", "contentType"]);
+    const key = options.idempotencyKey ?? crypto.randomUUID();
+    if (typeof key !== "string" || key === "") {
+        throw new InvalidConfiguration(`idempotencyKey must be a text, not "${String(key)}"`);
+    }
+    const headers = { ...JSON_HEADERS, "idempotency-key": key };
     return { method: "POST", target, body, headers };
 }

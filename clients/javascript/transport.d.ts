@@ -39,7 +39,7 @@ export declare function responseOf(result: object): ResponseInfo | undefined;
 /**
  * A request. target: encoded path and query. extraMs: how much longer than usual it may take.
  * maxBytes: of the response. isRepeatable: false if a second attempt could be refused because the
- * first one had its effect.
+ * first one had its effect. isList: whether the result is one. resourceId: which it must have.
  */
 export interface Sending {
     method: string;
@@ -49,6 +49,8 @@ export interface Sending {
     extraMs?: number;
     maxBytes?: number;
     isRepeatable?: boolean;
+    isList?: boolean;
+    resourceId?: string | undefined;
     signal?: AbortSignal | undefined;
 }
 /** A response whose body is read. */

@@ -33,14 +33,15 @@ export class Transport {
         const received = await this.send(sending);
         this.raiseForStatus(sending, received);
         const parsed = parse(received.body);
-        if (parsed === undefined)
+        const isList = sending.isList ?? false;
+        const isKnown = Array.isArray(parsed?.data) === isList && isObject(parsed?.data);
+        if (!isKnown || (isList && !isObject(parsed?.meta)))
             throw this.#unexpected(received);
-        if (typeof parsed?.data === "object" && parsed.data !== null) {
-            const { status, headers } = received;
-            const etag = headers.get("etag") ?? undefined;
-            const requestId = headers.get("x-request-id") ?? undefined;
-            RESPONSES.set(parsed.data, { status, headers, etag, requestId });
-        }
+        checkResource(sending.resourceId, parsed.data);
+        const { status, headers } = received;
+        const etag = headers.get("etag") ?? undefined;
+        const requestId = headers.get("x-request-id") ?? undefined;
+        RESPONSES.set(parsed.data, { status, headers, etag, requestId });
         return parsed;
     }
     /** Throws unless the status is 2xx. */
@@ -204,6 +205,16 @@ export class Transport {
 function anyOf(...signals) {
     const given = signals.filter((each) => each !== undefined);
     return given.length > 1 ? AbortSignal.any(given) : given[0];
+}
+function isObject(value) {
+    return typeof value === "object" && value !== null;
+}
+function checkResource(resourceId, data) {
+    const found = String(data.id);
+    if (resourceId === undefined || found.toLowerCase() === resourceId.toLowerCase())
+        return;
+    throw new UnexpectedResponse(`the response is about ${found.slice(0, 100)}, which was not asked for: does a proxy mix up` +
+        " connections?", 200);
 }
 function reasonOf(outcome) {
     if ("received" in outcome)

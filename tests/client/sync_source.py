@@ -14,7 +14,7 @@ CLIENT = Path(sealdesk.client.__file__).parent
 HEADER = "# Made by `python -m tests.client.sync_source` from {}: change that file.\n"
 _WORDS = (
     (r"\b(async|await) ", ""),
-    (r"\bAsync(?=[A-Z])", ""),
+    (r"\bAsync(?=[A-Z])|\basync_(?=[a-z])", ""),
     (r"__a(enter|exit|iter)__", r"__\1__"),
     (r"\.a(close|iter_raw)\(", r".\1("),
     (r"\bAwaitable\[((?:\w|\[\w+\])+)\]", r"\1"),

@@ -28,7 +28,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "get": lambda desk: desk.tickets.get("i"),
     "update": lambda desk: desk.tickets.update("i", status="open"),
     "update_if_match": lambda desk: desk.tickets.update("i", if_match='"1.1"', status="open"),
+    "merge": lambda desk: desk.tickets.merge("i", into="j"),
     "undo_merge": lambda desk: desk.tickets.undo_merge("i"),
+    "list": lambda desk: desk.tickets.list().first(),
 }
 Play = Callable[[httpx.Request], httpx.Response]
 

@@ -20,7 +20,7 @@ import {
 } from "./resources.js";
 import { DEFAULT_POLICY, Limiter, type RetryPolicy } from "./retry.js";
 import { Signer } from "./signing.js";
-import { ROOT, targetOf } from "./targets.js";
+import { checkNames, ROOT, targetOf } from "./targets.js";
 import {
   MAX_FILE_BYTES,
   type Received,
@@ -101,6 +101,8 @@ export class Desk {
 
   /** The same desk with other options, for one call or many; the rate limit stays shared. */
   withOptions(options: CallOptions): Desk {
+    checkNames(options, ["timeoutMs", "deadlineMs", "signal", "onRetry"]);
+    checkTimes(options);
     return new Desk({ transport: this.#transport.with(options) });
   }
 
@@ -159,7 +161,9 @@ export class Desk {
   }
 
   /** The rows of any list, also of one that this version of the client does not know. */
-  list<T>(path: string, query: object = {}, { cursor }: ListOptions = {}): Pages<T> {
+  list<T>(path: string, query: object = {}, options: ListOptions = {}): Pages<T> {
+    checkNames(options, ["cursor"]);
+    const { cursor } = options;
     const read = (at: string | undefined) =>
       readPageOf<T>(this.#transport, path, { per_page: 100, ...query, cursor: at });
     return new Pages(read, cursor);
@@ -187,7 +191,26 @@ export class Desk {
   }
 }
 
+const MAX_TIMEOUT_MS = 1e9; // timers take no more than 2³¹
+
+function checkTimes({ timeoutMs = 1, deadlineMs = 1 }: CallOptions): void {
+  if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs < MAX_TIMEOUT_MS)) {
+    throw new InvalidConfiguration(`timeoutMs must be a number above 0, not ${timeoutMs}`);
+  }
+  if (typeof deadlineMs !== "number" || Number.isNaN(deadlineMs)) {
+    throw new InvalidConfiguration(`deadlineMs must be a number, not ${deadlineMs}`);
+  }
+}
+
+const NAMES = [
+  "apiKey", "apiSecret", "baseUrl", "timeoutMs", "retry", "fetch", "sleep", "random", "now", "warn",
+  "showsSignedMessage",
+];
+
 function transportOf(options: DeskOptions): Transport {
+  checkNames(options, NAMES);
+  checkNames(options.retry ?? {}, Object.keys(DEFAULT_POLICY));
+  checkTimes({ timeoutMs: options.timeoutMs ?? 1 });
   const signer = new Signer(options.apiKey, options.apiSecret, options.now);
   const transport: TransportOptions = {
     policy: { ...DEFAULT_POLICY, ...options.retry },

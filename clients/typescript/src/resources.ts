@@ -1,10 +1,10 @@
 /** The resources of a desk: tickets, replies, customers, attachments and events. */
 
 import { type Bytes, utf8 } from "./bytes.js";
-import { InvalidConfiguration, UnexpectedResponse } from "./errors.js";
+import { InvalidConfiguration } from "./errors.js";
 import { Feed, type FeedOptions } from "./feed.js";
 import { type Page, Pages, readPage } from "./pages.js";
-import { ROOT, segment, targetOf } from "./targets.js";
+import { checkNames, ROOT, segment, targetOf } from "./targets.js";
 import { MAX_FILE_BYTES, responseOf, type Sending, type Transport } from "./transport.js";
 import type * as types from "./types.js";
 
@@ -33,36 +33,48 @@ export interface PatchOptions {
 export abstract class Resource {
   constructor(protected readonly transport: Transport) {}
 
-  protected async getData<T>(target: string): Promise<T> {
-    return dataOf(target, await this.transport.json({ method: "GET", target }));
+  protected async dataOf<T>(sending: Sending): Promise<T> {
+    return (await this.transport.json(sending)).data;
   }
 
-  protected listRows<T>(path: string, query: object, { cursor }: ListOptions): Pages<T> {
+  /** The resource whose id ends the path. */
+  protected getData<T>(target: string): Promise<T> {
+    return this.dataOf({ method: "GET", target, resourceId: idOf(target) });
+  }
+
+  protected listRows<T>(path: string, query: object, options: ListOptions): Pages<T> {
+    checkNames(options, ["cursor"]);
+    const { cursor } = options;
     const read = (at: string | undefined) =>
       readPageOf<T>(this.transport, path, { per_page: PAGE_ROWS, ...query, cursor: at });
     return new Pages(read, cursor);
   }
 
-  protected async postFields<T>(target: string, fields: object, options: PostOptions): Promise<T> {
-    return (await this.transport.json(postOf(target, jsonOf(fields).body, options))).data;
+  protected postFields<T>(
+    target: string,
+    fields: object,
+    options: PostOptions,
+    resourceId?: string,
+  ): Promise<T> {
+    return this.dataOf({ ...postOf(target, jsonOf(fields).body, options), resourceId });
   }
 
   /** Of an action without an Idempotency-Key, so it is not repeated after a failure. */
-  protected async postOnce<T>(target: string, fields?: object, extraMs = 0): Promise<T> {
+  protected postOnce<T>(target: string, fields?: object, extraMs = 0): Promise<T> {
     const body = fields === undefined ? {} : jsonOf(fields);
-    return (await this.transport.json({ method: "POST", target, extraMs, ...body })).data;
+    return this.dataOf({ method: "POST", target, extraMs, ...body });
   }
 
-  protected async deleteAt(target: string, { ifMatch }: PatchOptions = {}): Promise<void> {
-    const headers = matchHeader(ifMatch);
+  protected async deleteAt(target: string, options: PatchOptions = {}): Promise<void> {
+    const headers = matchHeader(options);
     const sending: Sending = { method: "DELETE", target, headers };
     this.transport.raiseForStatus(sending, await this.transport.send(sending));
   }
 
   protected async patchFields<T>(target: string, fields: object, options: PatchOptions): Promise<T> {
-    const headers = { ...JSON_HEADERS, ...matchHeader(options.ifMatch) };
+    const headers = { ...JSON_HEADERS, ...matchHeader(options) };
     const { body } = jsonOf(fields);
-    return dataOf(target, await this.transport.json({ method: "PATCH", target, body, headers }));
+    return this.dataOf({ method: "PATCH", target, body, headers, resourceId: idOf(target) });
   }
 }
 
@@ -80,8 +92,10 @@ export class Tickets extends Resource {
   /** html: also with its description as safe HTML. include: its customer, its replies. */
   get(
     id: string,
-    { html, include }: { html?: boolean; include?: readonly ("customer" | "replies")[] } = {},
+    options: { html?: boolean; include?: readonly ("customer" | "replies")[] } = {},
   ): Promise<types.Ticket> {
+    checkNames(options, ["html", "include"]);
+    const { html, include } = options;
     return this.getData(targetOf(`${ROOT}/tickets/${segment(id)}`, { html, include }));
   }
 
@@ -104,27 +118,28 @@ export class Tickets extends Resource {
     options: PostOptions = {},
   ): Promise<types.BulkResult> {
     const { body } = jsonOf({ tickets });
-    return bulkOf(await this.transport.json(postOf(`${ROOT}/tickets/bulk`, body, options)));
+    const sending = { ...postOf(`${ROOT}/tickets/bulk`, body, options), isList: true };
+    return bulkOf(await this.transport.json(sending));
   }
 
   /** Changes up to 100 tickets. One that is refused stops no other: see refusedCount. */
   async bulkUpdate(changes: readonly types.IdentifiedChange[]): Promise<types.BulkResult> {
     // With an ETag, a second attempt would be refused.
     const isRepeatable = !changes.some((change) => "if_match" in change);
-    const sent = { ...jsonOf({ tickets: changes }), isRepeatable };
+    const sent = { ...jsonOf({ tickets: changes }), isRepeatable, isList: true };
     const target = `${ROOT}/tickets/bulk`;
     return bulkOf(await this.transport.json({ method: "PATCH", target, ...sent }));
   }
 
   /** Merges a ticket into another, and returns that one. */
   merge(id: string, into: string, options: PostOptions = {}): Promise<types.Ticket> {
-    return this.postFields(`${ROOT}/tickets/${segment(id)}/merge`, { into }, options);
+    return this.postFields(`${ROOT}/tickets/${segment(id)}/merge`, { into }, options, into);
   }
 
   /** Undoes a merge within a day. */
-  async undoMerge(id: string): Promise<types.Ticket> {
+  undoMerge(id: string): Promise<types.Ticket> {
     const target = `${ROOT}/tickets/${segment(id)}/merge`;
-    return (await this.transport.json({ method: "DELETE", target })).data;
+    return this.dataOf({ method: "DELETE", target, resourceId: id });
   }
 
   /** Makes a new ticket of a reply and all later ones. */
@@ -196,19 +211,14 @@ export class Links extends Resource {
 
 export class Participants extends Resource {
   /** The people who get the public replies of a ticket by e-mail. */
-  async get(ticketId: string): Promise<types.Participants> {
-    const target = participantsPath(ticketId);
-    return (await this.transport.json({ method: "GET", target })).data;
+  get(ticketId: string): Promise<types.Participants> {
+    return this.dataOf({ method: "GET", target: participantsPath(ticketId) });
   }
 
   /** Sets all of them; an empty list for nobody. */
-  async set(
-    ticketId: string,
-    participants: types.NewParticipant[],
-  ): Promise<types.Participants> {
+  set(ticketId: string, participants: types.NewParticipant[]): Promise<types.Participants> {
     const target = participantsPath(ticketId);
-    const body = jsonOf({ participants });
-    return (await this.transport.json({ method: "PUT", target, ...body })).data;
+    return this.dataOf({ method: "PUT", target, ...jsonOf({ participants }) });
   }
 }
 
@@ -244,37 +254,35 @@ export class Customers extends Resource {
 
   /** Merges a customer into another, and returns that one. */
   merge(id: string, into: string, options: PostOptions = {}): Promise<types.Customer> {
-    return this.postFields(`${ROOT}/customers/${segment(id)}/merge`, { into }, options);
+    return this.postFields(`${ROOT}/customers/${segment(id)}/merge`, { into }, options, into);
   }
 
   /** Undoes a merge within a day. */
-  async undoMerge(id: string): Promise<types.Customer> {
+  undoMerge(id: string): Promise<types.Customer> {
     const target = `${ROOT}/customers/${segment(id)}/merge`;
-    return (await this.transport.json({ method: "DELETE", target })).data;
+    return this.dataOf({ method: "DELETE", target, resourceId: id });
   }
 
   /** Begins to erase a customer and all texts of their tickets, for good. */
-  async erase(id: string, options: PostOptions = {}): Promise<types.Erasure> {
-    const target = `${ROOT}/customers/${segment(id)}/erase`;
-    return (await this.transport.json(postOf(target, utf8(""), options))).data;
+  erase(id: string, options: PostOptions = {}): Promise<types.Erasure> {
+    return this.dataOf(postOf(`${ROOT}/customers/${segment(id)}/erase`, utf8(""), options));
   }
 
   /** How far the erasure of a customer is. */
-  async erasure(id: string): Promise<types.Erasure> {
-    const target = `${ROOT}/customers/${segment(id)}/erasure`;
-    return (await this.transport.json({ method: "GET", target })).data;
+  erasure(id: string): Promise<types.Erasure> {
+    return this.dataOf({ method: "GET", target: `${ROOT}/customers/${segment(id)}/erasure` });
   }
 
   /** Changes the customer with this id of another system, or adds one. */
-  async upsert(externalId: string, fields: types.CustomerUpsert): Promise<types.Customer> {
+  upsert(externalId: string, fields: types.CustomerUpsert): Promise<types.Customer> {
     const target = `${ROOT}/customers/by-external-id/${segment(externalId)}`;
-    return (await this.transport.json({ method: "PUT", target, ...jsonOf(fields) })).data;
+    return this.dataOf({ method: "PUT", target, ...jsonOf(fields) });
   }
 }
 
 export class Attachments extends Resource {
   /** Uploads a file. Its id goes into `attachment_ids` of a new ticket or reply. */
-  async upload(
+  upload(
     name: string,
     content: Bytes,
     options: PostOptions & { contentType?: string } = {},
@@ -282,8 +290,7 @@ export class Attachments extends Resource {
     const target = targetOf(`${ROOT}/attachments`, { name });
     const sending = postOf(target, content, options);
     const type = options.contentType ?? "application/octet-stream";
-    sending.headers = { ...sending.headers, "content-type": type };
-    return (await this.transport.json(sending)).data;
+    return this.dataOf({ ...sending, headers: { ...sending.headers, "content-type": type } });
   }
 
   get(id: string): Promise<types.Attachment> {
@@ -293,8 +300,10 @@ export class Attachments extends Resource {
   /** The bytes of a file. A larger one than maxBytes, 64 MiB by default, is refused. */
   async download(
     id: string,
-    { maxBytes = MAX_FILE_BYTES }: { maxBytes?: number } = {},
+    options: { maxBytes?: number } = {},
   ): Promise<Bytes> {
+    checkNames(options, ["maxBytes"]);
+    const { maxBytes = MAX_FILE_BYTES } = options;
     const target = `${ROOT}/attachments/${segment(id)}/content`;
     const sending: Sending = { method: "GET", target, maxBytes };
     const received = await this.transport.send(sending);
@@ -306,6 +315,7 @@ export class Attachments extends Resource {
 export class Events extends Resource {
   /** The events after the cursor, and then each new one, without end. */
   follow(options: FeedOptions = {}): Feed<types.Event> {
+    checkNames(options, ["cursor", "types", "start", "waitS", "onFailure", "signal"]);
     const { types: type, start = "latest", signal } = options;
     const read = (cursor: string | undefined, wait: number) => {
       const at = cursor === undefined ? { start } : { cursor };
@@ -319,6 +329,7 @@ export class Events extends Resource {
   page(
     options: { cursor?: string; types?: readonly string[]; start?: "latest" | "oldest" } = {},
   ): Promise<Page<types.Event>> {
+    checkNames(options, ["cursor", "types", "start"]);
     const { cursor, types: type, start = "oldest" } = options;
     const at = cursor === undefined ? { start } : { cursor };
     return readPageOf(this.transport, `${ROOT}/events`, { type, per_page: PAGE_ROWS, ...at });
@@ -335,12 +346,14 @@ export async function readPageOf<T>(
 ): Promise<Page<T>> {
   const target = targetOf(path, query);
   return readPage(
-    await transport.json({ method: "GET", target, extraMs: waitS * 1000, signal }),
+    await transport.json({ method: "GET", target, extraMs: waitS * 1000, signal, isList: true }),
   );
 }
 
 /** Throws InvalidConfiguration. */
-function matchHeader(ifMatch: string | object | undefined): Record<string, string> {
+function matchHeader(options: PatchOptions): Record<string, string> {
+  checkNames(options, ["ifMatch"]);
+  const { ifMatch } = options;
   if (ifMatch === undefined) return {};
   const etag = typeof ifMatch === "string" ? ifMatch : responseOf(ifMatch)?.etag;
   if (etag === "") throw new InvalidConfiguration("ifMatch must be an ETag, and is empty");
@@ -365,35 +378,37 @@ function bulkOf(response: any): types.BulkResult {
   return { data: response.data, itemCount: item_count, refusedCount: refused_count };
 }
 
-/** The resource whose id ends the path of the target. Throws UnexpectedResponse for another one. */
-function dataOf(target: string, parsed: { data: any }): any {
-  const asked = target.split("?")[0]!.split("/").pop()!;
-  const found = String(parsed.data?.id);
-  if (found.toLowerCase() === decodeURIComponent(asked).toLowerCase()) return parsed.data;
-  throw new UnexpectedResponse(
-    `the response is about ${found.slice(0, 100)}, which was not asked for: does a proxy mix up` +
-      " connections?",
-    200,
-  );
+function idOf(target: string): string {
+  return decodeURIComponent(target.split("?")[0]!.split("/").pop()!);
 }
 
 export function jsonOf(fields: object): { body: Bytes; headers: Record<string, string> } {
   const headers = { ...JSON_HEADERS };
-  return { body: utf8(JSON.stringify(fields, finite)), headers };
+  return { body: utf8(JSON.stringify(fields, refuseLost)), headers };
 }
 
-/** JSON would hold null, which clears a field. */
-function finite(name: string, value: unknown): unknown {
-  if (typeof value === "number" && !Number.isFinite(value)) {
-    throw new InvalidConfiguration(`${name} cannot be ${value}, which JSON does not have`);
+/** JSON would hold null, which clears a field, or {}, or nothing. this: what holds the value. */
+function refuseLost(this: any, name: string, value: unknown): unknown {
+  const given: unknown = this[name];
+  const isLost =
+    ["bigint", "function", "symbol"].includes(typeof given) ||
+    (typeof given === "number" && !Number.isFinite(given)) ||
+    (given instanceof Date && value === null) ||
+    (given === undefined && Array.isArray(this)) ||
+    [Map, Set, ArrayBuffer].some((kind) => given instanceof kind) ||
+    ArrayBuffer.isView(given);
+  if (isLost) {
+    throw new InvalidConfiguration(`${name} cannot be ${String(given)}, which JSON does not have`);
   }
   return value;
 }
 
-function postOf(target: string, body: Bytes, { idempotencyKey }: PostOptions): Sending {
-  const headers = {
-    ...JSON_HEADERS,
-    "idempotency-key": idempotencyKey ?? crypto.randomUUID(),
-  };
+function postOf(target: string, body: Bytes, options: PostOptions): Sending {
+  checkNames(options, ["idempotencyKey", "contentType"]);
+  const key: unknown = options.idempotencyKey ?? crypto.randomUUID();
+  if (typeof key !== "string" || key === "") {
+    throw new InvalidConfiguration(`idempotencyKey must be a text, not "${String(key)}"`);
+  }
+  const headers = { ...JSON_HEADERS, "idempotency-key": key };
   return { method: "POST", target, body, headers };
 }

@@ -55,7 +55,7 @@ export function responseOf(result: object): ResponseInfo | undefined {
 /**
  * A request. target: encoded path and query. extraMs: how much longer than usual it may take.
  * maxBytes: of the response. isRepeatable: false if a second attempt could be refused because the
- * first one had its effect.
+ * first one had its effect. isList: whether the result is one. resourceId: which it must have.
  */
 export interface Sending {
   method: string;
@@ -65,6 +65,8 @@ export interface Sending {
   extraMs?: number;
   maxBytes?: number;
   isRepeatable?: boolean;
+  isList?: boolean;
+  resourceId?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -93,14 +95,15 @@ export class Transport {
   async json(sending: Sending): Promise<any> {
     const received = await this.send(sending);
     this.raiseForStatus(sending, received);
-    const parsed = parse(received.body) as { data?: unknown } | undefined;
-    if (parsed === undefined) throw this.#unexpected(received);
-    if (typeof parsed?.data === "object" && parsed.data !== null) {
-      const { status, headers } = received;
-      const etag = headers.get("etag") ?? undefined;
-      const requestId = headers.get("x-request-id") ?? undefined;
-      RESPONSES.set(parsed.data, { status, headers, etag, requestId });
-    }
+    const parsed = parse(received.body) as { data?: unknown; meta?: unknown } | undefined;
+    const isList = sending.isList ?? false;
+    const isKnown = Array.isArray(parsed?.data) === isList && isObject(parsed?.data);
+    if (!isKnown || (isList && !isObject(parsed?.meta))) throw this.#unexpected(received);
+    checkResource(sending.resourceId, parsed!.data as { id?: unknown });
+    const { status, headers } = received;
+    const etag = headers.get("etag") ?? undefined;
+    const requestId = headers.get("x-request-id") ?? undefined;
+    RESPONSES.set(parsed!.data as object, { status, headers, etag, requestId });
     return parsed;
   }
 
@@ -275,6 +278,20 @@ export class Transport {
 function anyOf(...signals: (AbortSignal | undefined)[]): AbortSignal | undefined {
   const given = signals.filter((each) => each !== undefined);
   return given.length > 1 ? AbortSignal.any(given) : given[0];
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+function checkResource(resourceId: string | undefined, data: { id?: unknown }): void {
+  const found = String(data.id);
+  if (resourceId === undefined || found.toLowerCase() === resourceId.toLowerCase()) return;
+  throw new UnexpectedResponse(
+    `the response is about ${found.slice(0, 100)}, which was not asked for: does a proxy mix up` +
+      " connections?",
+    200,
+  );
 }
 
 function reasonOf(outcome: Outcome): string {

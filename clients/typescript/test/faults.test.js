@@ -78,3 +78,18 @@ test("a server that is silent ends with the time limit", async () => {
     await assert.rejects(desk.whoami(), ConnectionFailed);
   });
 });
+
+test("a header and a body that arrive byte by byte end with the deadline", async () => {
+  const drip = (start) => (response) => {
+    const { socket } = response;
+    socket.write(start);
+    const timer = setInterval(() => socket.write("1"), 20);
+    socket.on("close", () => clearInterval(timer));
+  };
+  const body = "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n";
+  await withServer([drip("HTTP/1.1 200 OK\r\nx-slow: "), drip(body)], async (desk) => {
+    for (const hasty of [1, 2].map(() => desk.withOptions({ deadlineMs: 200 }))) {
+      await assert.rejects(hasty.whoami(), ConnectionFailed);
+    }
+  });
+});

@@ -123,12 +123,36 @@ test("a failure of the connection says what to look at", async () => {
 test("what would be sent as something else is refused before it is sent", async () => {
   const { desk, requests } = deskWith([]);
   const change = (fields, options) => desk.tickets.update("1", fields, options);
+  const { tickets, replies } = desk;
   for (const sent of [
     () => change({ custom_fields: { weight: NaN } }),
     () => change({ custom_fields: { weights: [1, Infinity] } }),
+    () => change({ snoozed_until: new Date("never") }),
+    () => change({ custom_fields: { weight: 1n } }),
+    () => change({ custom_fields: new Map([["a", "b"]]) }),
+    () => change({ subject: new Uint8Array([65]) }),
+    () => change({ tags: ["a", undefined] }),
     () => change({ subject: "S" }, { ifMatch: "" }),
+    () => change({ subject: "S" }, { ifmatch: '"1.1"' }),
+    () => replies.create("1", { body: "B" }, { idempotencyKey: "" }),
+    () => replies.create("1", { body: "B" }, { idempotency_key: "k" }),
+    () => tickets.list({ created_after: new Date("never") }).first(),
+    () => tickets.list({ status: { name: "open" } }).first(),
+    () => tickets.list({ tag: "\ud800" }).first(),
+    () => tickets.list({}, { after: "c" }).first(),
+    () => tickets.get("\ud800"),
+    () => tickets.get("1", { includes: ["replies"] }),
+    () => desk.events.follow({ type: ["ticket.created"] }),
+    () => desk.withOptions({ timeout: 3 }),
+    () => desk.withOptions({ timeoutMs: NaN }),
+    () => desk.withOptions({ timeoutMs: 0 }),
+    () => desk.withOptions({ timeoutMs: Infinity }),
+    () => desk.withOptions({ deadlineMs: "5" }),
+    () => deskWith([], { timeout: 3 }),
+    () => deskWith([], { retry: { tries: 3 } }),
+    () => deskWith([], { timeoutMs: -1 }),
   ]) {
-    await assert.rejects(async () => sent(), InvalidConfiguration);
+    await assert.rejects(async () => sent(), InvalidConfiguration, String(sent));
   }
   assert.deepEqual(requests, []);
 });

@@ -14,7 +14,9 @@ const CALLS = {
   get: (desk) => desk.tickets.get("i"),
   update: (desk) => desk.tickets.update("i", { status: "open" }),
   update_if_match: (desk) => desk.tickets.update("i", { status: "open" }, { ifMatch: '"1.1"' }),
+  merge: (desk) => desk.tickets.merge("i", "j"),
   undo_merge: (desk) => desk.tickets.undoMerge("i"),
+  list: (desk) => desk.tickets.list().first(),
 };
 
 function play({ lost, status, code, members, headers, html, body }) {

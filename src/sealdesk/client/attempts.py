@@ -1,6 +1,7 @@
 """Decides when a request is sent again: pure, so both clients share it."""
 
 import logging
+import math
 import random
 import time
 from collections.abc import Callable, Generator
@@ -127,7 +128,7 @@ class _Call:
     def __init__(self, terms: Terms, draw: Callable[[], float], now: Callable[[], float]) -> None:
         self._policy, self._limiter = terms.policy, terms.limiter
         self._draw, self._now = draw, now
-        self._ends_s = None if terms.deadline_s is None else now() + terms.deadline_s
+        self._ends_s = math.inf if terms.deadline_s is None else now() + terms.deadline_s
         self._failures = 0
         self._limited_s = 0.0
 
@@ -142,13 +143,13 @@ class _Call:
 
     def bound(self, request: httpx.Request) -> None:
         """Let no part of the request take longer than is left of the call."""
-        if self._ends_s is None:
+        if math.isinf(self._ends_s):
             return
-        left_s = max(0.001, self._ends_s - self._now())
+        left_s = max(0.001, self._find_left_s())
         timeout = request.extensions["timeout"]
         request.extensions["timeout"] = {name: min(s, left_s) for name, s in timeout.items()}
-        # A body may arrive in many parts, each in time.
-        request.extensions["has_time"] = lambda: not self._is_behind_end(0)
+        # A response may arrive in many parts, each in time.
+        request.extensions["find_left_s"] = self._find_left_s
 
     def find_pause_s(self, request: httpx.Request, outcome: Outcome) -> float | None:
         """The pause before the next attempt, or None to give up."""
@@ -163,7 +164,10 @@ class _Call:
         return None if pause_s is None or self._is_behind_end(pause_s) else pause_s
 
     def _is_behind_end(self, pause_s: float) -> bool:
-        return self._ends_s is not None and self._now() + pause_s >= self._ends_s
+        return pause_s >= self._find_left_s()
+
+    def _find_left_s(self) -> float:
+        return self._ends_s - self._now()
 
 
 def _find_limit_s(outcome: Outcome) -> float | None:

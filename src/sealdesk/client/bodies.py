@@ -4,16 +4,13 @@ import zlib
 
 import httpx
 
+from sealdesk.client.deadlines import find_left_s
 from sealdesk.client.errors import UnexpectedResponse
 
 MAX_JSON_BYTES = 16 * 1024 * 1024
 MAX_FILE_BYTES = 64 * 1024 * 1024
 # Of the decoded body, so they no longer apply.
 _HEADERS_OF_ENCODING = ("content-encoding", "content-length", "transfer-encoding")
-
-
-def _has_time() -> bool:
-    return True
 
 
 class BoundedBody:
@@ -35,9 +32,7 @@ class BoundedBody:
 
     def add(self, chunk: bytes) -> None:
         """Add the next bytes, as they were received. Raises ReadTimeout after the deadline."""
-        request = self._response.request
-        if not request.extensions.get("has_time", _has_time)():
-            raise httpx.ReadTimeout("the deadline of the call has passed", request=request)
+        find_left_s(self._response.request)
         decoded = self._decode(chunk) if self._is_encoded else chunk
         self._size_bytes += len(decoded)
         if self._size_bytes > self._max_bytes:

@@ -26,6 +26,7 @@ from sealdesk.client.aio.webhooks import Webhooks
 from sealdesk.client.attempts import DEFAULT_POLICY, Pause, RetryPolicy, attempts
 from sealdesk.client.bodies import MAX_FILE_BYTES, BoundedBody
 from sealdesk.client.credentials import read_credentials, read_url
+from sealdesk.client.deadlines import async_deadline
 from sealdesk.client.errors import InvalidConfiguration, without_frames
 from sealdesk.client.operation import ListOperation, Operation
 from sealdesk.client.parameters import ReportFilters, ReportTicketFilters
@@ -256,13 +257,14 @@ class AsyncDesk:
         max_bytes = request.extensions.get("max_bytes", MAX_FILE_BYTES)
         auth = self._session.auth
         http = self._connections.client()
-        response = await http.send(request, auth=auth, follow_redirects=False, stream=True)
-        try:
-            body = BoundedBody(response, max_bytes)
-            if response.is_stream_consumed:
-                return response  # of a transport without a network, such as those of tests
-            async for chunk in response.aiter_raw():
-                body.add(chunk)
-            return body.complete()
-        finally:
-            await response.aclose()
+        async with async_deadline(request):
+            response = await http.send(request, auth=auth, follow_redirects=False, stream=True)
+            try:
+                body = BoundedBody(response, max_bytes)
+                if response.is_stream_consumed:
+                    return response  # of a transport without a network, such as those of tests
+                async for chunk in response.aiter_raw():
+                    body.add(chunk)
+                return body.complete()
+            finally:
+                await response.aclose()

@@ -13,6 +13,7 @@ from sealdesk.client import operations, responses
 from sealdesk.client.attempts import DEFAULT_POLICY, Pause, RetryPolicy, attempts
 from sealdesk.client.bodies import MAX_FILE_BYTES, BoundedBody
 from sealdesk.client.credentials import read_credentials, read_url
+from sealdesk.client.deadlines import deadline
 from sealdesk.client.errors import InvalidConfiguration, without_frames
 from sealdesk.client.operation import ListOperation, Operation
 from sealdesk.client.parameters import ReportFilters, ReportTicketFilters
@@ -250,13 +251,14 @@ class Desk:
         max_bytes = request.extensions.get("max_bytes", MAX_FILE_BYTES)
         auth = self._session.auth
         http = self._connections.client()
-        response = http.send(request, auth=auth, follow_redirects=False, stream=True)
-        try:
-            body = BoundedBody(response, max_bytes)
-            if response.is_stream_consumed:
-                return response  # of a transport without a network, such as those of tests
-            for chunk in response.iter_raw():
-                body.add(chunk)
-            return body.complete()
-        finally:
-            response.close()
+        with deadline(request):
+            response = http.send(request, auth=auth, follow_redirects=False, stream=True)
+            try:
+                body = BoundedBody(response, max_bytes)
+                if response.is_stream_consumed:
+                    return response  # of a transport without a network, such as those of tests
+                for chunk in response.iter_raw():
+                    body.add(chunk)
+                return body.complete()
+            finally:
+                response.close()
