@@ -58,6 +58,21 @@ def test_a_team_gets_hours_of_its_own_and_those_of_the_desk_again(
     assert visitor.get(f"{PATH}?team={team}").status == 404
 
 
+def test_hours_by_which_a_policy_would_never_be_due_are_refused(
+    tenant: Tenant, visitor: Visitor
+) -> None:
+    admin = tenant.admin()
+    save(visitor, monday="10:00-16:00")
+    team = admin.post("/api/v1/teams", {"name": "Night"}).json()["data"]["id"]
+    policy = {"name": "All", "first_response_minutes": 60, "counts": "business"}
+    assert admin.post("/api/v1/sla-policies", policy).status_code == 201
+    week = dict.fromkeys(("monday", "tuesday", "wednesday", "thursday", "friday"), "")
+    for query in ("", f"?team={team}"):
+        page = visitor.submit(visitor.get(f"{PATH}{query}").form(PATH, "time_zone"), **week)
+        assert page.status == 422 and "the SLA policy “All” would not be due" in page.text
+    assert visitor.get(PATH).form(PATH, "time_zone").value("monday") == "10:00-16:00"
+
+
 def test_public_holidays_of_a_region_stand_among_the_typed_ones_until_they_are_saved(
     visitor: Visitor,
 ) -> None:

@@ -301,6 +301,7 @@ def test_clocks_stand_still_while_a_ticket_is_pending(own_service: Service, desk
         ({"resolution_minutes": 10**15}, "/resolution_minutes", None),
         ({"first_response_minutes": 60, "counts": "business"}, "/counts", "no_business_hours"),
         ({"first_response_minutes": 60, "warning_minutes": 60}, "/warning_minutes", "too_early"),
+        ({"first_response_minutes": 60, "customers": ["acme"]}, "/customers/0", "invalid_value"),
         ({"first_response_minutes": 60, "team_ids": ["0199b0c8"]}, "/team_ids/0", "unknown_team"),
         ({"first_response_minutes": 5, "tags": ["a"], "position": 9}, "/position", "overlapping"),
     ],

@@ -145,7 +145,7 @@ async def try_rule(request: Request, rule_id: str) -> Response:
         "automation/dry_run.html",
         rule=rule,
         trial=trial,
-        names=known.names() | known.teams,
+        names=known.names(),
         live_teams=known.teams,
         iso=iso,
     )
@@ -194,7 +194,7 @@ async def _form(
     if isinstance(error, ValidationFailed):  # beside the row, or the choice
         shown["faults"] |= {each.pointer[1:]: forms.message_of(each) for each in error.faults}
     blank = min(_BLANK_ROWS, typed_rule.MAX_ROWS - len(conditions))
-    names = known.names() | known.teams
+    typed_names = known.typed_names()
     return await render.page(
         request,
         "automation/rule.html",
@@ -206,12 +206,13 @@ async def _form(
         triggers=(*rules.TRIGGERS.values(), "unchanged"),
         statuses=STATUSES,
         priorities=PRIORITIES,
-        names=names,
+        names=known.names(),
+        typed_names=typed_names,
         people=known.people,
         live_teams=known.teams,
         macros=known.macros,
         definitions=definitions,
         set_rows=typed_rule.set_rows(typed["actions"]["custom_fields"]),
-        notified=[names.get(each, each) for each in typed["actions"]["notify"] or ()],
+        notified=[typed_names.get(each, each) for each in typed["actions"]["notify"] or ()],
         **shown,
     )

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, gettext_noop
-from sealdesk.resources.identity import identity
-from sealdesk.tickets.automation.rules import wanted_of
-from sealdesk.tickets.automation.types import PauseReason, Rule, RuleActions
+from sealdesk.tickets.automation import possible
+from sealdesk.tickets.automation.rules import CUSTOM
+from sealdesk.tickets.automation.types import Condition, PauseReason, Rule, RuleActions
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields import rules as field_rules
 from sealdesk.tickets.custom_fields.rules import Values
+from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.hours import store as hours
 from sealdesk.tickets.macros import store as macros
 from sealdesk.tickets.macros.types import Macro
@@ -22,7 +23,7 @@ _FAULTS: dict[PauseReason, tuple[str, str]] = {
     "field_missing": ("unknown_field", gettext_noop("There is no such custom field.")),
 }
 _NO_HOURS = gettext_noop("The desk has no business hours yet. Set them first.")
-_NEVER = gettext_noop("This is never the value of this field.")
+_NO_USER = gettext_noop("There is no such user.")
 
 
 class Gone(NamedTuple):
@@ -82,13 +83,29 @@ async def find_faults(tx: Tx, rule: Rule) -> list[Fault]:
         each._replace(pointer=f"/actions{each.pointer}")
         for each in field_rules.find_faults(fields, values)
     ]
-    choices = {f"custom_fields.{each.key}": each.choices for each in fields if each.choices}
+    choices = {f"{CUSTOM}{each.key}": _choices_of(each) for each in fields if _choices_of(each)}
+    faults += possible.find_faults(rule.conditions, rule.trigger, choices)
     for place, condition in enumerate(rule.conditions):
-        pointer = f"/conditions/{place}"
-        if condition.field == "business_hours" and await hours.find(tx, rule.tenant_id) is None:
-            faults.append(Fault(pointer, "no_business_hours", _NO_HOURS))
-        of_field = {"", *map(identity, choices.get(condition.field, ()))}
-        is_choice = condition.field in choices and condition.operator == "is"
-        if is_choice and of_field.isdisjoint(wanted_of(condition)):
-            faults.append(Fault(pointer, "unknown_value", _NEVER))
+        fault = await _fault_of(tx, rule.tenant_id, condition)
+        faults += [fault._replace(pointer=f"/conditions/{place}")] if fault else []
     return faults
+
+
+def _choices_of(field: Field) -> tuple[str, ...]:
+    """The values of a custom field that has few; none for the others."""
+    values = ("true", "false") if field.type == "checkbox" else tuple(field.choices)
+    return ("", *values) if values else ()
+
+
+async def _fault_of(tx: Tx, tenant_id: str, condition: Condition) -> Fault | None:
+    """Whether a condition is about hours that are not there, or about nobody."""
+    wanted = {*condition.values} - {""}
+    if condition.field == "business_hours" and await hours.find(tx, tenant_id) is None:
+        return Fault("", "no_business_hours", _NO_HOURS)
+    if condition.field == "team_id":
+        live = {each.id for each in await teams.list_teams(tx, tenant_id)}
+        return None if live >= wanted else Fault("", *_FAULTS["team_missing"])
+    if condition.field == "assignee_id":
+        known = await assignees.list_names(tx, tenant_id, wanted)
+        return None if known.keys() >= wanted else Fault("", "unknown_user", _NO_USER)
+    return None

@@ -1,7 +1,6 @@
 """What is wrong with automation rules, and how they are changed; no IO."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import get_args
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -24,7 +23,6 @@ from sealdesk.tickets.automation.types import (
     TriedTicket,
     Trigger,
 )
-from sealdesk.tickets.types import PRIORITIES, STATUSES, FirstStatus
 
 MAX_RULES = 1000
 # Of all rules on one ticket within an hour; what is beyond is a loop through another system.
@@ -46,21 +44,6 @@ FIELDS = (
 )
 LATER = ("business_hours",)  # known only when the rules of a ticket run
 CUSTOM = "custom_fields."
-_CHOICES = {
-    "status": STATUSES,
-    "priority": PRIORITIES,
-    "source": ("api", "dashboard", "email"),
-    "rating": ("", "1", "2", "3", "4", "5"),
-    "business_hours": ("yes", "no"),
-}
-_OF_RATING = ("rating", "rating_comment")
-_WRITING: tuple[Trigger, ...] = ("created", "replied")
-_FIRST_STATUSES: tuple[str, ...] = get_args(FirstStatus)
-_NO_FIELD = gettext_noop("There is no such field.")
-_NO_CHOICE = gettext_noop("This is never the value of this field.")
-_NEVER = gettext_noop("This can never hold together with the other conditions.")
-_NOTHING_WRITTEN = gettext_noop("Only for new tickets and replies is there a message.")
-_NOT_RATED = gettext_noop("A new ticket has no rating yet.")
 _CONFLICTING = gettext_noop("This contradicts another thing that the rule does.")
 _NO_ACTION = gettext_noop("Choose at least one thing that the rule does.")
 _HOURS_UNUSED = gettext_noop("Only a rule about unchanged tickets has hours.")
@@ -95,18 +78,12 @@ def to_tried_ticket(outcome: Outcome) -> TriedTicket:
 
 
 def find_faults(rule: Rule) -> list[Fault]:
-    """What is wrong with a rule by itself."""
+    """What is wrong with a rule by itself, apart from its conditions."""
     faults = _action_faults(rule.actions)
     if rule.trigger == "unchanged" and not rule.hours:
         faults.append(Fault("/hours", "required", _NO_HOURS))
     if rule.trigger != "unchanged" and rule.hours:
         faults.append(Fault("/hours", "not_needed", _HOURS_UNUSED))
-    for place, condition in enumerate(rule.conditions):
-        fault = _fault_of(condition, rule.trigger)
-        if fault is None and _never_holds(condition, rule.conditions):
-            fault = "never_holds", _NEVER
-        if fault:
-            faults.append(Fault(f"/conditions/{place}", *fault))
     return faults
 
 
@@ -120,56 +97,6 @@ def _action_faults(actions: RuleActions) -> list[Fault]:
     if not added.isdisjoint(map(identity, actions.remove_tags or ())):
         faults.append(Fault("/actions/remove_tags", "conflicting_fields", _CONFLICTING))
     return faults
-
-
-def _fault_of(condition: Condition, trigger: Trigger) -> tuple[str, str] | None:
-    field, values = condition.field, condition.values
-    if field not in FIELDS and not (field.startswith(CUSTOM) and len(field) > len(CUSTOM)):
-        return "unknown_field", _NO_FIELD
-    if field in _CHOICES and not {*values} <= {*_CHOICES[field]}:
-        return "unknown_value", _NO_CHOICE
-    if _is_about_rating(condition) and trigger == "created":
-        return "never_holds", _NOT_RATED
-    if field == "message" and trigger not in _WRITING:
-        return "never_holds", _NOTHING_WRITTEN
-    is_of_new = field == "status" and trigger == "created" and condition.operator == "is"
-    if is_of_new and {*values}.isdisjoint(_FIRST_STATUSES):
-        return "never_holds", _NO_CHOICE
-    return None
-
-
-def _is_about_rating(condition: Condition) -> bool:
-    is_wanted = condition.operator in ("is", "contains")
-    return condition.field in _OF_RATING and is_wanted and "" not in condition.values
-
-
-def _never_holds(condition: Condition, conditions: Sequence[Condition]) -> bool:
-    """Whether the others leave none of its values. A ticket has several tags."""
-    if condition.operator not in ("is", "contains"):
-        return False
-    left = wanted_of(condition)
-    for other in conditions:
-        if other.field == condition.field and other is not condition:
-            left = _left_by(condition, other, left)
-    return not left
-
-
-def _left_by(condition: Condition, other: Condition, left: frozenset[str]) -> frozenset[str]:
-    wanted, is_whole = wanted_of(other), condition.operator == "is"
-    is_one = is_whole and not _is_list(condition.field)
-    if other.operator == "lacks":
-        return frozenset(each for each in left if not any(part in each for part in wanted))
-    if other.operator == "is_not" and is_whole:
-        return left - wanted
-    if other.operator == "is" and is_one:
-        return left & wanted
-    if other.operator == "contains" and is_one:
-        return frozenset(each for each in left if any(part in each for part in wanted))
-    return left
-
-
-def _is_list(field: str) -> bool:
-    return field == "tag" or field.startswith(CUSTOM)
 
 
 def wanted_of(condition: Condition) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """What somebody types on the page of a rule, and the names that it offers."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -31,9 +32,20 @@ class Known(NamedTuple):
     fields: Sequence[Field]
 
     def names(self) -> dict[str, str]:
-        """Of people, macros and custom fields."""
+        """Of people, teams, macros and custom fields."""
         labels_by_key = {f"{CUSTOM}{each.key}": each.label for each in self.fields}
-        return self.everybody | {each.id: each.name for each in self.macros} | labels_by_key
+        named = self.everybody | self.teams | {each.id: each.name for each in self.macros}
+        return named | labels_by_key
+
+    def typed_names(self) -> dict[str, str]:
+        """Of people and teams, as a form shows them: without names that do not say who it is."""
+        named = self.everybody | self.teams
+        count = Counter(map(identity, named.values()))
+        return {
+            each: name
+            for each, name in named.items()
+            if count[identity(name)] == 1 and "," not in name
+        }
 
 
 async def list_known(tx: Tx, tenant_id: str) -> Known:
@@ -51,7 +63,7 @@ async def list_known(tx: Tx, tenant_id: str) -> Known:
 async def read(request: Request) -> dict[str, Any]:
     """The fields as they were typed; names of people and teams as their ids."""
     form, known = forms.read(request), await request.fetch(list_known)
-    by_name = {identity(name): each for each, name in (known.people | known.teams).items()}
+    by_name = {identity(name): each for each, name in known.typed_names().items()}
     rows = zip(form.texts("field"), form.texts("operator"), form.texts("values"), strict=False)
     conditions = []
     for field, operator, values in list(rows)[:MAX_ROWS]:

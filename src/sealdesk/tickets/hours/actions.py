@@ -6,14 +6,19 @@ import msgspec
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Fault, gettext_noop, invalid
+from sealdesk.errors import Fault, gettext_noop, invalid, raise_any
 from sealdesk.event_log.events import Changes
 from sealdesk.records import audit
 from sealdesk.tickets.hours import parsing, store
 from sealdesk.tickets.hours.types import Hours, HoursBody
+from sealdesk.tickets.promises import rules
 from sealdesk.tickets.promises import store as promises
+from sealdesk.tickets.promises.clocks import TARGETS
 from sealdesk.tickets.store import teams
 
+_NEVER = gettext_noop(
+    "By these hours and holidays, the SLA policy “%(name)s” would not be due in three months."
+)
 _NO_TEAM = gettext_noop("There is no such team any more. Choose another one.")
 
 
@@ -34,6 +39,7 @@ async def set_hours(
     before = await find_own(tx, caller.tenant_id, team_id)
     if hours == before:
         return
+    await _check_policies(tx, caller, hours, team_id, now_us)
     if team_id:
         await store.save_of_team(tx, caller.tenant_id, team_id, hours)
     elif hours is not None:
@@ -41,6 +47,23 @@ async def set_hours(
     await promises.renew(tx, caller.tenant_id)
     details["changes"] = _changes(before, hours)
     await audit.record(tx, caller, "business_hours.updated", team_id or None, details, now_us)
+
+
+async def _check_policies(
+    tx: Tx, caller: Caller, hours: Hours | None, team_id: str, now_us: int
+) -> None:
+    """Raises ValidationFailed if an SLA policy of the tickets would never be due."""
+    applying = hours or await store.find(tx, caller.tenant_id)
+    if applying is None:
+        return
+    never = [
+        Fault("/monday", "never_due", _NEVER, {"name": policy.name})
+        for policy in await promises.list_policies(tx, caller.tenant_id)
+        if policy.counts == "business"
+        and (not team_id or not policy.team_ids or team_id in policy.team_ids)
+        and any(rules.is_never_due(policy, each, applying, now_us) for each in TARGETS)
+    ]
+    raise_any(never[:1])
 
 
 async def find_own(tx: Tx, tenant_id: str, team_id: str) -> Hours | None:

@@ -186,7 +186,8 @@ async def list_names(
     known_ids: Collection[str] = (),
 ) -> dict[str, str]:
     """Of the ticket and its changes, by id. known_ids: of names that are not needed."""
-    users, of_teams = history.assignee_ids(entries), history.team_ids(entries)
+    users = history.named_ids(entries, "assignee_id")
+    of_teams = history.named_ids(entries, "team_id")
     users |= {ticket.assignee_id} if ticket.assignee_id else set()
     of_teams |= {ticket.team_id} if ticket.team_id else set()
     names = await assignees.list_names(tx, tenant_id, users.difference(known_ids))

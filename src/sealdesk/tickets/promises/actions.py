@@ -81,7 +81,8 @@ async def _list_others(tx: Tx, caller: Caller, policy_id: str) -> list[Policy]:
 
 async def _check(tx: Tx, caller: Caller, policy: Policy, others: list[Policy], now_us: int) -> None:
     of_desk = await hours.find(tx, caller.tenant_id)
-    of_teams = await hours.find_of_teams(tx, caller.tenant_id, policy.team_ids)
+    asked = policy.team_ids or [each.id for each in await teams.list_teams(tx, caller.tenant_id)]
+    of_teams = await hours.find_of_teams(tx, caller.tenant_id, asked)
     counted = [] if of_desk is None else [of_desk, *of_teams.values()]
     faults = rules.find_faults(policy, others, counted, now_us)
     for at, team_id in enumerate(policy.team_ids):

@@ -24,6 +24,7 @@ _NO_TARGET = gettext_noop("Promise at least one of the three.")
 _NO_HOURS = gettext_noop("The desk has no business hours yet. Set them first, or count all hours.")
 _NEVER = gettext_noop("By the business hours and holidays, this would not be due in three months.")
 _TOO_EARLY = gettext_noop("A warning must come later than the shortest of the promises begins.")
+_NO_CUSTOMER = gettext_noop("Write e-mail addresses, or domains as in @example.com.")
 _COVERED = gettext_noop("The policy “%(name)s” comes before and has all of these tickets.")
 _COVERS = gettext_noop("The policy “%(name)s” comes behind and would have no tickets any more.")
 
@@ -176,7 +177,11 @@ def find_faults(
     promised = {each: minutes for each, minutes in targets if minutes is not None}
     if not promised:
         return [Fault("/first_response_minutes", "required", _NO_TARGET)]
-    faults = []
+    faults = [
+        Fault(f"/customers/{at}", "invalid_value", _NO_CUSTOMER)
+        for at, each in enumerate(policy.customers)
+        if "@" not in each
+    ]
     if policy.warning_minutes >= min(promised.values()):
         faults.append(Fault("/warning_minutes", "too_early", _TOO_EARLY))
     if policy.counts == "business" and not hours:
@@ -184,8 +189,8 @@ def find_faults(
     elif policy.counts == "business":
         faults += [
             Fault(f"/{each}_minutes", "never_due", _NEVER)
-            for each, minutes in promised.items()
-            if any(hours_rules.deadline(of, now_us, minutes) is None for of in hours)
+            for each in promised
+            if any(is_never_due(policy, each, of, now_us) for of in hours)
         ]
     for other in others:
         if other.position < policy.position and covers(other, policy):
@@ -193,6 +198,12 @@ def find_faults(
         elif other.position >= policy.position and covers(policy, other):
             faults.append(Fault("/position", "overlapping", _COVERS, {"name": other.name}))
     return faults
+
+
+def is_never_due(policy: Policy, target: Target, hours: Hours, now_us: int) -> bool:
+    """Whether what a policy promises is not due in three months of business hours."""
+    minutes = minutes_of(policy, target)
+    return minutes is not None and hours_rules.deadline(hours, now_us, minutes) is None
 
 
 def covers(policy: Policy, other: Policy) -> bool:

@@ -67,16 +67,12 @@ async def list_changes(
     return [_entry(row) for row in rows]
 
 
-def assignee_ids(entries: Iterable[TicketHistoryEntry]) -> set[str]:
-    """The ids of the old and new assignees that these changes name."""
-    return {
-        user_id for entry in entries for user_id in entry.changes.get("assignee_id", ()) if user_id
-    }
-
-
-def team_ids(entries: Iterable[TicketHistoryEntry]) -> set[str]:
-    """The ids of the old and new teams that these changes name."""
-    return {team_id for entry in entries for team_id in entry.changes.get("team_id", ()) if team_id}
+def named_ids(entries: Iterable[TicketHistoryEntry], field: str) -> set[str]:
+    """The ids of people or teams that these changes name, and the conditions of their rules."""
+    changes = [entry.changes for entry in entries]
+    values = {value for each in changes for value in each.get(field, ())}
+    causes = [cause for each in changes if "rule" in each for cause in each["rule"][1]]
+    return {*values, *(value for of, _, value in causes if of == field)} - {None, ""}
 
 
 def _shorten_all(changes: Changes) -> Changes:

@@ -1,0 +1,98 @@
+"""Whether the conditions of an automation rule can hold; no IO."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import get_args
+
+from sealdesk.errors import Fault, gettext_noop
+from sealdesk.resources.identity import identity
+from sealdesk.tickets.automation.rules import CUSTOM, FIELDS, wanted_of
+from sealdesk.tickets.automation.types import Condition, Trigger
+from sealdesk.tickets.types import PRIORITIES, STATUSES, FirstStatus
+
+Choices = Mapping[str, Collection[str]]
+_RATINGS = ("1", "2", "3", "4", "5")
+_CHOICES: Choices = {
+    "status": STATUSES,
+    "priority": PRIORITIES,
+    "source": ("api", "dashboard", "email"),
+    "rating": ("", *_RATINGS),
+    "business_hours": ("yes", "no"),
+}
+# What events leave of them.
+_LEFT: Mapping[Trigger, Choices] = {
+    "created": {"status": get_args(FirstStatus), "rating": ("",), "rating_comment": ("",)},
+    "rated": {"rating": _RATINGS},
+}
+_NEVER_EMPTY = ("subject", "customer_email")
+_WRITING: tuple[Trigger, ...] = ("created", "replied")
+_NO_FIELD = gettext_noop("There is no such field.")
+_NO_CHOICE = gettext_noop("This must be one of %(choices)s.")
+_NEVER = gettext_noop("This can never hold together with the other conditions.")
+_NOTHING_WRITTEN = gettext_noop("Only for new tickets and replies is there a message.")
+_NOT_RATED = gettext_noop("A new ticket has no rating yet.")
+
+
+def find_faults(conditions: Sequence[Condition], trigger: Trigger, choices: Choices) -> list[Fault]:
+    """Conditions that can never hold. choices: the values of custom fields that have few."""
+    known = {**_CHOICES, **choices}
+    left = {**known, **_LEFT.get(trigger, {})}
+    faults = []
+    for place, each in enumerate(conditions):
+        fault = _unknown(each, known.get(each.field)) or _never(each, conditions, trigger, left)
+        faults += [fault._replace(pointer=f"/conditions/{place}")] if fault else []
+    return faults
+
+
+def _unknown(condition: Condition, choices: Collection[str] | None) -> Fault | None:
+    field, is_whole = condition.field, condition.operator in ("is", "is_not")
+    if field not in FIELDS and not (field.startswith(CUSTOM) and len(field) > len(CUSTOM)):
+        return Fault("", "unknown_field", _NO_FIELD)
+    if choices is not None and is_whole and not {*map(identity, choices)} >= wanted_of(condition):
+        return Fault("", "unknown_value", _NO_CHOICE, {"choices": ", ".join(filter(None, choices))})
+    return None
+
+
+def _never(
+    condition: Condition, conditions: Sequence[Condition], trigger: Trigger, left: Choices
+) -> Fault | None:
+    field, choices = condition.field, left.get(condition.field)
+    if field == "message" and trigger not in _WRITING:
+        return Fault("", "never_holds", _NOTHING_WRITTEN)
+    if _can_hold([each for each in conditions if each.field == field], choices):
+        return None
+    if trigger == "created" and field in ("rating", "rating_comment"):
+        return Fault("", "never_holds", _NOT_RATED)
+    if choices is not None and not _can_hold([condition], choices):
+        return Fault("", "never_holds", _NO_CHOICE, {"choices": ", ".join(filter(None, choices))})
+    return Fault("", "never_holds", _NEVER)
+
+
+def _can_hold(conditions: Sequence[Condition], choices: Collection[str] | None) -> bool:
+    """Whether a value meets all conditions of one field. A ticket has several tags."""
+    if choices is not None:
+        values = map(identity, choices)
+        return any(all(_is_met(each, value) for each in conditions) for value in values)
+    is_empty = all(_is_met(each, "") for each in conditions)
+    if is_empty and conditions[0].field not in _NEVER_EMPTY:
+        return True
+    return all(_leaves_some(each, conditions) for each in conditions)
+
+
+def _is_met(condition: Condition, value: str) -> bool:
+    wanted = wanted_of(condition)
+    if condition.operator in ("is", "is_not"):
+        return (value in wanted) == (condition.operator == "is")
+    return any(part in value for part in wanted) == (condition.operator == "contains")
+
+
+def _leaves_some(condition: Condition, conditions: Sequence[Condition]) -> bool:
+    """Whether the others leave one of the values, or of their parts, that a condition wants."""
+    wanted, others = wanted_of(condition), [each for each in conditions if each is not condition]
+    if condition.operator == "is":
+        is_one = condition.field in FIELDS and condition.field != "tag"
+        met = [each for each in others if is_one or each.operator in ("is_not", "lacks")]
+        return any(all(_is_met(each, value) for each in met) for value in wanted - {""})
+    if condition.operator == "contains":
+        lacking = [each for each in others if each.operator == "lacks"]
+        return any(all(_is_met(each, part) for each in lacking) for part in wanted)
+    return condition.operator == "is_not" or "" not in wanted
