@@ -34,6 +34,7 @@ _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x
         ("nytt", "Den lördag skrev Desk:\n> gammalt"),
         ("novo", "Em segunda-feira, Desk escreveu:\n> velho"),
         ("new", "-----Original Message-----\nFrom: Desk\nold"),
+        ("new", "\u2010\u2010\u2010\u2010 Original Message \u2010\u2010\u2010\u2010\nold"),
         ("neu", "-----Ursprüngliche Nachricht-----\nVon: Desk\nalt"),
         ("new", "------------------ Original ------------------\nFrom: Desk\nold"),
         ("new", '-----"Desk" <desk@example.org> wrote: -----\nTo: Ann\nSubject: x\nold'),

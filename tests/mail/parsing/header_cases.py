@@ -265,6 +265,13 @@ _OF_ABSENCE = (
     "Automatische Empfangsbestätigung: Schale", "Autom. Antwort: Schale", "[OOO] Bowl",
     "不在応答: 鉢", "休暇: Re: 鉢", "OOF: bowl", "Abwesend bis 3.12.: Schale",
     "Jawaban otomatis: mangkuk", "Auto-Reply - bowl",
+    "Аутоматски одговор: чинија", "Автоматски одговор: x", "پاسخ خودکار: کاسه",
+    "Erantzun automatikoa: x", "Balasan automatik: x", "Автоматты жауап: x",
+    "Absent(e) Re: bol", "Ofis d\u0131ş\u0131nday\u0131m: kase", "Szabadságon vagyok Re: tál",
+    "Odsotnost: x",
+    "İzindeyim Re: kase", "Tôi đang nghỉ phép Re: x", "أنا خارج المكتب: x", "אינני במשרד: x",
+    "În concediu Re: x", "Congé Re: bol", "Ann is on annual leave Re: bowl",
+    "Respuesta automática de ausencia", "Automatic reply to your message", "Auto-reply to: bowl",
 )  # fmt: skip
 _OF_PEOPLE = (
     "Re: Automatic reply: bowl", "AW: Automatische Antwort: Schale", "Auto reply does not work",
@@ -279,6 +286,7 @@ _OF_PEOPLE = (
     "Ferien: Haus gesucht", "Annual leave", "Not in the box", "Empfangsbestätigung fehlt",
     "Autosvar-knappen virker ikke",
     "Re: Ann Lee is out of the office.", "Poissa kulhosta", "Vacation message in my shop",
+    "Automatic reply to my order is wrong", "Na dovolenou do Prahy", "Congé annulé",
 )  # fmt: skip
 _OF_PROGRAMS = (
     "X-Autoreply: yes", "X-Autoreply-From: a@b.example", "X-Mail-Autoreply: y", "X-Vacation: yes",
@@ -290,12 +298,14 @@ _OF_PROGRAMS = (
     "Subject: Auto: bowl\r\nIn-Reply-To: <a@b.example>",
     "Auto-Submitted: (rfc3834) auto-replied", "Auto-Submitted: auto_reply; x=y",
     'Auto-Submitted: "Auto-Replied"', "X-Autoresponder-Version: 2", "X-Zoho-AutoReply: yes",
+    "X-MDAutoresponder: 1",
 )  # fmt: skip
 _SPAM = {
     "X-Spam-Flag: YES": True,
     "X-Spam-Flag: NO": False,
     "X-Spam-Status: Yes, score=9.1 required=5.0": True,
     "X-Spam-Status: No, score=0.1": False,
+    "X-Spam: Yes": True,
     "Subject: X-Spam-Flag: YES": False,
 }
 
@@ -331,7 +341,7 @@ def header_cases() -> Iterator[Case]:
         yield _case("replaced by a list", f"{name}: Ann <ann@example.com>\r\n", of_ann)
     for name in ("X-Delivered-To", "X-Resolved-To", "X-Rcpt-To", "X-Forwarded-For", "Envelope-To",
                  "X-MS-Exchange-Organization-OriginalEnvelopeRecipients", "Apparently-To",
-                 "Original-Recipient"):  # fmt: skip
+                 "Original-Recipient", "X-MS-Exchange-Inbox-Rules-Loop"):  # fmt: skip
         passed = {"delivered_to": (Address("a@b.example"), Address("c@d.example"))}
         yield _case("forwarded", f"{name}: a@b.example c@d.example\r\n", passed)
     for field in _OF_PROGRAMS:
@@ -345,6 +355,18 @@ def header_cases() -> Iterator[Case]:
         yield _case("a person", f"{field}\r\n", {"is_by_program": False})
     for field, is_spam in _SPAM.items():
         yield _case("spam", f"{field}\r\n", {"is_spam": is_spam})
+    for field, is_of_website in (
+        ("X-Mailer: PHPMailer 6.9.1", True), ("X-Mailer: WPMailSMTP/Mailer/smtp 4", True),
+        ("X-PHP-Script: shop.example/contact.php for 192.0.2.1", True),
+        ("X-PHP-Originating-Script: 33:rcube.php", False), ("X-Mailer: Apple Mail", False),
+    ):  # fmt: skip
+        yield _case("a website", f"{field}\r\n", {"is_of_website": is_of_website})
+    for subject, is_report in (
+        ("Report domain: a.example Submitter: google.com Report-ID: 1", True),
+        ("[Preview] Report Domain: a.example Submitter: b.example Report-ID: 1", True),
+        ("Re: Report domain: a.example Submitter: google.com", False),
+    ):
+        yield _case("DMARC", f"Subject: {subject}\r\n", {"is_report": is_report})
     aliased = "Original-Recipient: rfc822;a@b.example\r\n"
     yield _case("forwarded", aliased, {"delivered_to": (Address("a@b.example"),)})
     yield from _file_name_cases()

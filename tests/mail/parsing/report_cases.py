@@ -86,6 +86,11 @@ def _complaint_cases() -> Iterator[Case]:
         said = about if action else {"recipient": None}
         yield Case(f"a complaint, {kind}", raw, {"action": action, "automatic": "report", **said})
 
+    microsoft = b"From: staff@hotmail.example\r\nSubject: complaint about message from %s\r\n"
+    for address, action in ((b"192.0.2.1", "complained"), (b"your shop", None)):
+        raw = with_header(multipart("mixed", [_ORIGINAL]), microsoft % address)
+        yield Case("a complaint of Microsoft", raw, {"action": action})
+
 
 def _status(name: str, group: str, **fields: str) -> Case:
     status = {
@@ -159,6 +164,22 @@ _QUOTES_A_REFUSAL = (
     "收件人\uff08ann@example.com\uff09不存在\n550 5.1.1 User unknown\n",
     "Odmietnuté: ann@example.com.\n(552 5.2.2)\n",
 )
+# Beside a copy of the message. In words that are not known here, a code decides.
+_OF_ANY_LANGUAGE = {
+    "Ni bezongo: ann@example.com\n450 4.2.0 greylisted\n": "perhaps delayed",
+    "Ni bezongo: ann@example.com\n550 5.1.1 unknown\n": "failed",
+    "Delivery failed: ann@example.com\n450 4.2.0 greylisted\n": "failed",
+    "İletiniz henüz teslim edilmedi, teslimat gecikti: ann@example.com\n": "delayed",
+    "Лист ще не доставлено: ann@example.com\n": "delayed",
+    "Ένα μήνυμα δεν έχει παραδοθεί ακόμη, καθυστέρηση παράδοσης: ann@example.com\n": "delayed",
+    "Livrare întârziată, nu a fost încă livrat: ann@example.com\n": "delayed",
+    "Забавена доставка: ann@example.com\n": "delayed",
+    "لم يتم تسليم الرسالة بعد: ann@example.com\n": "delayed",
+    "ההודעה טרם נמסרה: ann@example.com\n": "delayed",
+    "ข้อความส่งล่าช้า: ann@example.com\n": "delayed",
+    "Thư chưa được gửi: ann@example.com\n": "delayed",
+    "Poruka još nije isporučena: ann@example.com\n": "delayed",
+}
 _GOES_ON = (
     "A message that you sent to ann@example.com has not yet been delivered. Delivery attempts will "
     "continue. Eventually the mail delivery software will give up, and when that happens, the "
@@ -219,9 +240,12 @@ def _text_cases() -> Iterator[Case]:
         raw = message("", text, header=_HEADER.replace(b"Undelivered", b"Delayed"))
         expected = {"recipient": "ann@example.com", "action": "delayed"}
         yield Case("a report of a server that goes on", raw, expected)
+    copy = "\nMessage-ID: <r1.abc@desk.example>\nFrom: desk@desk.example\n"
+    for text, action in _OF_ANY_LANGUAGE.items():
+        header = _HEADER.replace(b"Undelivered", b"Ni bezongo")
+        yield Case(text, message("", text + copy, header=header), {"action": action})
     for text in _QUOTES_A_REFUSAL:
         yield _bounce("a server of any language", text, recipient="ann@example.com")
-    copy = "\nMessage-ID: <r1.abc@desk.example>\nFrom: desk@desk.example\n"
     for text in (
         "Doručenie zlyhalo: ann@example.com",
         "Toimitus epäonnistui: ann@example.com",

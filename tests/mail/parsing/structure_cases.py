@@ -80,6 +80,8 @@ def _multipart_cases() -> Iterator[Case]:
     yield _case("PGP as text", armoured, "-----BEGIN PGP MESSAGE-----\nx", faults=("encrypted",))
     amp = part("text/x-amp-html", "<p>amp</p>")
     yield _case("AMP", multipart("alternative", [_PLAIN, amp, _HTML]), "text", names=())
+    reaction = part("text/vnd.google.email-reaction+json", "{}")
+    yield _case("Gmail", multipart("alternative", [_PLAIN, reaction, _HTML]), "text", names=())
     unknown = multipart("x-unknown", [_PLAIN, _PDF])
     yield _case("an unknown multipart", unknown, "text", names=("a.pdf",))
     digest = multipart("digest", [b"\r\n" + _INNER])

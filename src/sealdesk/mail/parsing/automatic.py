@@ -17,6 +17,13 @@ _ANSWER_VALUES = {
     "delivered-to": "autoresponder",
     "x-post-messageclass": "9; autoresponder",
 }
+_OF_WEBSITES = re.compile(
+    r"\bphp|wpmail|wordpress|drupal|joomla|typo3|contao|magento|shopware|prestashop|symfony"
+    r"|swift ?mailer|laravel|form ?mail",
+    re.IGNORECASE,
+)
+_WEBMAIL = re.compile(r"rcube|roundcube|horde|squirrel|rainloop|snappymail|webmail", re.IGNORECASE)
+_DMARC_REPORT = re.compile(r"(?:\[preview\] )?report domain:.{1,260}\bsubmitter:", re.IGNORECASE)
 _DAEMONS = ("mailerdaemon", "maildaemon", "postmaster", "maildeliverysystem", "mmdf")
 _COMMENT = re.compile(r"\([^()]{0,200}\)")
 _BETWEEN_WORDS = str.maketrans("", "", "-_ \"'")  # auto-replied, auto_reply, "Auto Replied"
@@ -62,10 +69,22 @@ def is_by_program(headers: Headers, content_type: str, sender: str | None, subje
     )
 
 
+def is_report(content_type: str, subject: str) -> bool:
+    """Whether a message is a report of RFC 6522, or one about DMARC (RFC 7489, 7.2.1.1)."""
+    return content_type == "multipart/report" or _DMARC_REPORT.match(subject) is not None
+
+
 def is_of_list(headers: Headers) -> bool:
     """Whether a list has passed a message on."""
     is_named = any(headers.first(name) for name in ("list-id", "list-post"))
     return is_named or _word(headers, "precedence") == "list"
+
+
+def is_of_website(headers: Headers) -> bool:
+    """Whether a website has sent a message, by a script that is no webmail, or a known library."""
+    scripts = headers.first("x-php-originating-script") or headers.first("x-php-script")
+    is_of_script = bool(scripts) and _WEBMAIL.search(scripts) is None
+    return is_of_script or _OF_WEBSITES.search(headers.first("x-mailer")) is not None
 
 
 def is_from_mail_system(headers: Headers, content_type: str, sender: str | None) -> bool:
@@ -100,4 +119,5 @@ def _word(headers: Headers, name: str) -> str:
 
 def is_spam(headers: Headers) -> bool:
     """Whether a filter before this service has marked a message as spam."""
-    return _word(headers, "x-spam-flag") == "yes" or _word(headers, "x-spam-status") == "yes"
+    fields = ("x-spam-flag", "x-spam-status", "x-spam")  # the last one of rspamd
+    return any(_word(headers, name) == "yes" for name in fields)

@@ -14,10 +14,19 @@ from sealdesk.mail.parsing.types import DeliveryStatus, Encoded, Fault
 _MAX_REPORT_BYTES = 64 * 1024
 _MAX_RECIPIENTS = 100
 _MAX_TEXT_LENGTH = 1_000
-_ACTIONS = ("failed", "delayed", "delivered", "relayed", "expanded")  # the worst first
+# The worst first. In words that are not known here, only a code says that a server goes on.
+_ACTIONS = (
+    "failed",
+    PERHAPS_DELAYED := "perhaps delayed",
+    "delayed",
+    "delivered",
+    "relayed",
+    "expanded",
+)
 COMPLAINT_TYPE = "message/feedback-report"  # RFC 5965
 # Others are of servers, about messages that somebody has forged (RFC 6591).
 _COMPLAINTS = ("abuse", "fraud", "virus", "other", "opt-out", "opt-out-list", "miscategorized")
+_COMPLAINT_SUBJECT = re.compile(r"\s*complaint about message from [0-9a-f.:]+\s*$", re.IGNORECASE)
 _ORIGINALS = re.compile(r"message/(?:rfc822|global|partial)(?:-headers?)?|text/rfc822-headers?")
 _CODE = re.compile(r"\b([245]\.[0-9]{1,3}\.[0-9]{1,3})\b")
 _REPLY_CODE = re.compile(r"(?<![0-9.])([45])[0-9]{2}(?![0-9.])")
@@ -28,7 +37,9 @@ _RECIPIENT = re.compile(rf"([^{_NO_ADDRESS}]{{1,64}}@[^{_NO_ADDRESS}]{{0,254}}[^
 _REFUSAL = re.compile(r"\b[45][0-9]{2}[ -]#?[45]\.[0-9]{1,3}\.[0-9]{1,3}\b")
 _DELAYED_WORDS = (
     r"différé|retardé|réessa|retrasad|demorad|atrasad|adiada|ritardat|ritardo|задерж|отложен"
-    r"|verzögert|noch nicht|vertraagd|opóźni|försena|forsinke|viiväs|zpožděn|késik"
+    r"|verzögert|noch nicht|vertraagd|opóźni|försena|forsinke|viiväs|zpožděn|késik|gecik|затримк"
+    r"|забав|все още не|ще не достав|καθυστέρη|întârzi|nu a fost încă|viibi|veel kohale|vėluoj"
+    r"|zakasn|še ni|još nije|kasni|تأخ|لم يتم .{0,30}بعد|עיכוב|טרם נמסר|ล่าช้า|chậm|chưa được"
     r"|遅延|延迟|延遲|지연"
 )
 # What reports say that are only text: qmail, Exim, sendmail, Exchange, and those that follow them.
@@ -105,14 +116,19 @@ def read_report(
     return min(found, key=lambda each: _ACTIONS.index(each.action))
 
 
-def read_complaint(raw: bytes, report: Node, top: Node) -> DeliveryStatus | None:
+def is_complaint(subject: str) -> bool:
+    """Whether it is Microsoft's for a message that somebody calls spam, which is no report."""
+    return _COMPLAINT_SUBJECT.match(subject) is not None
+
+
+def read_complaint(raw: bytes, reports: list[Node], top: Node) -> DeliveryStatus | None:
     """Which message a recipient calls spam, None for a report about something else."""
-    fields = next(iter(_groups(raw, report)), Headers())
-    kind = clean_line(fields.first("feedback-type")).lower()
-    if kind not in _COMPLAINTS:
+    fields = next((group for each in reports for group in _groups(raw, each)), Headers())
+    kind = clean_line(fields.first("feedback-type")).lower() if reports else _COMPLAINTS[0]
+    message_id = _original_id(raw, top) or (_id_in_text(raw, top, "") if reports else None)
+    if kind not in _COMPLAINTS or not (reports or message_id):
         return None
     recipient = _RECIPIENT.search(clean_line(fields.first("original-rcpt-to")))
-    message_id = _original_id(raw, top) or _id_in_text(raw, top, "")
     return DeliveryStatus(message_id, recipient[1] if recipient else None, "complained", "", kind)
 
 
@@ -138,7 +154,7 @@ def _of_recipient(group: Headers, message_id: str | None, words: str) -> Deliver
     action = clean_line(group.first("action")).partition(" ")[0].lower()
     if action not in _ACTIONS:
         is_delivered = status is not None and status[1].startswith("2")
-        action = "delivered" if is_delivered else _action(words)
+        action = "delivered" if is_delivered else _action(words, status[1] if status else "")
     named = group.first("original-recipient") or group.first("final-recipient")
     recipient = _RECIPIENT.search(clean_line(named.rpartition(";")[2]))
     diagnostic = decode_words(group.first("diagnostic-code"), set())
@@ -162,9 +178,14 @@ def _original_id(raw: bytes, node: Node) -> str | None:
     return next((found for part in node.parts if (found := _original_id(raw, part))), None)
 
 
-def _action(words: str) -> str:
-    """Whether a server gave up or goes on trying."""
-    return "failed" if _GAVE_UP.search(words) or not _GOES_ON.search(words) else "delayed"
+def _action(words: str, status: str) -> str:
+    """Whether a server gave up or goes on trying: its words say so, and if not, its code."""
+    if _GAVE_UP.search(words):
+        return "failed"
+    if _GOES_ON.search(words):
+        return "delayed"
+    is_known = _SAYS_UNDELIVERED.search(words) is not None
+    return PERHAPS_DELAYED if status.startswith("4") and not is_known else "failed"
 
 
 def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> DeliveryStatus | None:
@@ -188,11 +209,12 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
     recipient = _RECIPIENT.search(clean_line(failed)) or _RECIPIENT.search(own)
     status = _CODE.search(own)
     reply = _REPLY_CODE.search(own)
+    code = status[1] if status else f"{reply[1]}.0.0" if reply else ""
     return DeliveryStatus(
         message_id,
         recipient[1] if recipient else None,
-        _action(f"{subject}\n{own}"),
-        status[1] if status else f"{reply[1]}.0.0" if reply else "",
+        _action(f"{subject}\n{own}", code),
+        code,
         clean_text(own).strip()[:_MAX_TEXT_LENGTH],
     )
 

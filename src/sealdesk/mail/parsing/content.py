@@ -33,8 +33,6 @@ _TEXT_FILES = (
     "text/calendar", "text/css", "text/csv", "text/directory", "text/javascript", "text/rtf",
     "text/rfc822-headers", "text/vcard", "text/x-vcard", "text/xml",
 )  # fmt: skip
-# The same words for AMP and for watches.
-_OTHER_FORMS = ("text/x-amp-html", "text/watch-html")
 _OF_FILES = ("audio/", "font/", "image/", "message/", "model/", "video/")
 _PRINTABLE = re.compile(rb"[\t\r\n\x20-\x7e\x80-\xff]+")
 _HTML_BEGINNING = re.compile(
@@ -124,8 +122,9 @@ class Content:
         if signed is not None:
             self._take_signed(signed, wants_text=wants_text)
             return
-        if node.kind in _OTHER_FORMS and within == "multipart/alternative":
-            return
+        is_other_form = within == "multipart/alternative" and not (wants_text or name)
+        if is_other_form and node.kind.startswith("text/") and node.kind != "text/calendar":
+            return  # the same words for AMP, for watches or for programs
         self._note_type(node, name)
         if node.kind in _MESSAGE_TYPES:
             self.messages.append(self._encoded(node))

@@ -10,11 +10,14 @@ from sealdesk.mail.parsing.automatic import (
     is_by_program,
     is_from_mail_system,
     is_of_list,
+    is_of_website,
+    is_report,
     is_spam,
     why_automatic,
 )
 from sealdesk.mail.parsing.bounces import (
     COMPLAINT_TYPE,
+    is_complaint,
     original_text,
     read_bounce_text,
     read_complaint,
@@ -23,7 +26,7 @@ from sealdesk.mail.parsing.bounces import (
 from sealdesk.mail.parsing.charsets import clean_line, clean_text, codec_of, decode
 from sealdesk.mail.parsing.content import MAX_TEXT_LENGTH, Content
 from sealdesk.mail.parsing.encoded_words import charset_of_words, decode_words
-from sealdesk.mail.parsing.headers import Headers
+from sealdesk.mail.parsing.headers import DELIVERED, ORIGINAL_FROM, Headers
 from sealdesk.mail.parsing.message_ids import read_message_ids
 from sealdesk.mail.parsing.structure import Node, Structure
 from sealdesk.mail.parsing.transfer import decode_text
@@ -45,19 +48,6 @@ _HASH_LENGTH = 32  # 128 bits
 _MAX_RESULT_LENGTH = 4_096
 _MAX_ATTACHED_BYTES = 1024 * 1024  # of an attached message that are read for its words
 _WITH_WORDS = ("subject", "from", "to")
-# Of Google, LISTSERV and Sympa, RFC 9057, and Mailman 3.
-_ORIGINAL_FROM = (
-    "x-original-from", "x-google-original-from", "original-from", "author", "x-original-sender",
-    "x-mailfrom",
-)  # fmt: skip
-# Postfix, Exim, Gmail, fetchmail, Cyrus, Fastmail, MDaemon and Exchange.
-_DELIVERED = tuple(
-    """
-    delivered-to x-original-to x-forwarded-to x-forwarded-for envelope-to x-envelope-to
-    x-delivered-to x-resolved-to x-rcpt-to x-ms-exchange-organization-originalenveloperecipients
-    original-recipient apparently-to
-    """.split()
-)
 
 
 def parse(raw: bytes) -> ParsedMessage:
@@ -94,7 +84,7 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
     in_reply_to = read_message_ids(" ".join(headers.all("in-reply-to")[:_MAX_ID_FIELDS]))
     references = read_message_ids(" ".join(headers.all("references")[:_MAX_ID_FIELDS]))
     status = None
-    if is_from_mail_system(headers, top.kind, address):
+    if is_from_mail_system(headers, top.kind, address) or is_complaint(subject):
         status = _delivery_status(raw, top, content, subject, text, faults)
         status = _about(status, in_reply_to or references[-1:])
     message_ids = read_message_ids(headers.first("message-id"))
@@ -112,8 +102,9 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
         attachments=tuple(content.files),
         automatic=automatic,
         is_by_program=is_by_program(headers, top.kind, address, subject),
-        is_report=top.kind == "multipart/report",
+        is_report=is_report(top.kind, subject),
         is_of_list=is_of_list(headers),
+        is_of_website=is_of_website(headers),
         list_id=_list_id(headers),
         original_from=_original_from(headers, faults),
         co_authors=_co_authors(headers, address),
@@ -189,11 +180,11 @@ def _list_id(headers: Headers) -> str:
 
 
 def _original_from(headers: Headers, faults: set[Fault]) -> tuple[Address, ...]:
-    return tuple(each for name in _ORIGINAL_FROM for each in _addresses(headers, name, faults))
+    return tuple(each for name in ORIGINAL_FROM for each in _addresses(headers, name, faults))
 
 
 def _delivered_to(headers: Headers) -> tuple[Address, ...]:
-    found = (each for name in _DELIVERED for each in _addresses(headers, name, set()))
+    found = (each for name in DELIVERED for each in _addresses(headers, name, set()))
     return tuple(islice(found, MAX_ADDRESSES))
 
 
@@ -219,8 +210,8 @@ def _delivery_status(
 ) -> DeliveryStatus | None:
     if top.content_type.parameters.get("report-type", "").lower() == _RECEIPT:
         return None  # whatever the words say of a delivery, which are those of the subject
-    if content.reports and content.reports[0].kind == COMPLAINT_TYPE:
-        return read_complaint(raw, content.reports[0], top)
+    if is_complaint(subject) or [each.kind for each in content.reports[:1]] == [COMPLAINT_TYPE]:
+        return read_complaint(raw, content.reports[:1], top)
     if content.reports:
         return read_report(raw, content.reports, top, f"{subject}\n{text}", faults)
     return read_bounce_text(raw, top, subject, text)

@@ -61,9 +61,9 @@ class Part(msgspec.Struct, frozen=True):
 class DeliveryStatus(msgspec.Struct, frozen=True):
     """What became of a message that was sent (RFC 3464); of several recipients the worst.
 
-    message_id: of that message. action: failed, delayed, delivered, relayed or expanded, or
-    complained if the recipient calls it spam (RFC 5965). status:
-    as in `5.1.1`, "" if the report names none. text: what the other server said.
+    message_id: of that message. action: failed, delayed, delivered, relayed or expanded; perhaps
+    delayed if only a code says so; or complained if the recipient calls it spam (RFC 5965).
+    status: as in `5.1.1`, "" if the report names none. text: what the other server said.
     """
 
     message_id: str | None
@@ -88,9 +88,9 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     ticket, "" if there is none. is_truncated: whether something was left out of the text or of the
     attachments. automatic: the reason why no automatic answer may be sent. is_by_program: whether
     a program has written it, as an absence or a report, and not a person. is_report: as RFC 6522
-    has them. is_of_list: whether a
-    list has passed it on. list_id: of that list. original_from: the From that the list says it has
-    replaced. co_authors: whom From names beside the sender. delivered_to: the
+    and RFC 7489 have them. is_of_list: whether a list has passed it on. is_of_website: whether a
+    program of a website has sent it. list_id: of that list. original_from: the From that the list
+    says it has replaced. co_authors: whom From names beside the sender. delivered_to: the
     mailboxes that servers say it has passed through. date: the field as it stands.
     content_hash: of its words and files, in hex. attached: the one message that is attached.
     """
@@ -110,6 +110,7 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     is_by_program: bool = False
     is_report: bool = False
     is_of_list: bool = False
+    is_of_website: bool = False
     list_id: str = ""
     original_from: tuple[Address, ...] = ()
     co_authors: tuple[Address, ...] = ()

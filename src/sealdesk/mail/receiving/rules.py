@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from sealdesk.mail.parsing.bounces import PERHAPS_DELAYED
 from sealdesk.mail.parsing.types import Address, ParsedMessage
 from sealdesk.mail.receiving import authors, contents
 from sealdesk.mail.receiving.authentication import has_failed
@@ -130,7 +131,10 @@ def _reason_to_wait(case: Case) -> Effect | None:
         return Effect("spam", "marked by the mail server")
     report = case.incoming.message.delivery_status
     if report is not None and report.action not in ("failed", "complained"):
-        outcome: Outcome = "ignored" if contents.is_certainly_by_program(case.incoming) else "held"
+        is_clear = (
+            contents.is_certainly_by_program(case.incoming) and report.action != PERHAPS_DELAYED
+        )
+        outcome: Outcome = "ignored" if is_clear else "held"
         return Effect(outcome, f"a report that a message was {report.action}")
     if report is not None:
         is_known = case.bounced is not None

@@ -75,7 +75,9 @@ def _is_of_groupwise(line: str) -> bool:
 
 
 def _is_original(line: str) -> bool:
-    return line.startswith(("--", "__")) and any(each in line[:200].lower() for each in _ORIGINAL)
+    return line.startswith(("--", "__", "\u2010\u2010")) and any(
+        each in line[:200].lower() for each in _ORIGINAL
+    )
 
 
 def _is_header_below(lines: list[str], at: int) -> bool:
