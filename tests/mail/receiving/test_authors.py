@@ -19,10 +19,14 @@ def _author(
     is_of_list: bool = False,
     original_from: Address | None = None,
     reply_to: Address | None = None,
+    is_of_website: bool = False,
+    subject: str = "A bowl",
 ) -> str:
     parsed = ParsedMessage(
         sender=Address(sender, name),
         is_of_list=is_of_list,
+        is_of_website=is_of_website,
+        subject=subject,
         original_from=(original_from,) if original_from else (),
         reply_to=(reply_to,) if reply_to else (),
     )
@@ -72,6 +76,10 @@ def test_a_list_is_never_the_author_nor_gets_the_answer() -> None:
     for address in ("main@lists.example", "0017-dmarc-request@lists.example"):
         rewritten = msgspec.structs.replace(parsed, sender=Address(address, "Dora"))
         assert author(rewritten, OWN).address == DORA.address
+    encoded = msgspec.structs.replace(
+        parsed, sender=Address("dora=strict.example@mail.lists.example", "Dora"), reply_to=(DORA,)
+    )
+    assert author(encoded, OWN).address == DORA.address
     plain = msgspec.structs.replace(parsed, sender=DORA, reply_to=group[:1])
     assert answers_to(plain, OWN).address == DORA.address
 
@@ -82,7 +90,10 @@ def test_programs_and_the_desks_own_domain_write_for_whom_reply_to_names() -> No
                    "root@web.example", "kontakt-formular@web.example",
                    "formresponses@web.example", "nie-odpowiadaj@web.example",
                    "no-response@web.example", "robot@web.example", "typo3@web.example",
-                   "automated@web.example"):  # fmt: skip
+                   "automated@web.example", "woocommerce@web.example", "contacto-web@web.example",
+                   "modulo-contatti@web.example", "webkontakt@web.example",
+                   "store+77@t.shopifyemail.com", "site-mail@wix-forms.com", "info@getform.io",
+                   ):  # fmt: skip
         assert _author(sender, "Website", reply_to=DORA) == DORA.address
     for name in ("Contact form", "Shop (Kontaktformular)", "Shop Website"):
         assert _author("info@web.example", name, reply_to=DORA) == DORA.address
@@ -90,8 +101,21 @@ def test_programs_and_the_desks_own_domain_write_for_whom_reply_to_names() -> No
     assert _author("eve@shop.example", "Dora", reply_to=DORA) == "eve@shop.example"
     colleague = Address("office@shop.example", "Office")
     assert _author("eve@shop.example", "Eve", reply_to=colleague) == "eve@shop.example"
-    for person in ("forma@firm.example", "platform@firm.example", "mail@firm.example"):
+    for person in ("forma@firm.example", "platform@firm.example", "mail@firm.example",
+                   "eve@platform.example", "eve@format.example"):  # fmt: skip
         assert _author(person, "Eve", reply_to=DORA) == person
+
+
+def test_a_website_with_an_ordinary_address_writes_for_whom_reply_to_names() -> None:
+    office = "office@web.example"
+    assert _author(office, reply_to=DORA, is_of_website=True) == DORA.address
+    for subject in ("Contact form: bowl", "[Shop] Contact form", "New submission from Contact form",
+                    "Neue Nachricht über das Kontaktformular"):  # fmt: skip
+        assert _author(office, reply_to=DORA, subject=subject) == DORA.address
+    for subject in ("Re: Contact form: bowl", "Your contact form is broken"):
+        assert _author(office, reply_to=DORA, subject=subject) == office
+    boss = Address("boss@web.example")
+    assert _author(office, reply_to=boss, is_of_website=True) == office
 
 
 def test_x_original_from_counts_only_in_a_message_of_a_list() -> None:
@@ -170,6 +194,12 @@ def test_what_forwards_a_message_to_the_desk_is_no_participant(desk: Desk) -> No
     names = "sales@acme.test, info+orders@acme.test, bob@example.test"
     passed = {"Delivered_To": "sales@acme.test", "X_Original_To": "Info@acme.test"}
     desk.get_mail(message(to=names, **passed))
+    assert list(desk.tokens(desk.ticket())) == ["ann@example.test", "bob@example.test"]
+
+
+def test_a_list_is_no_participant_of_what_it_passes_on(desk: Desk) -> None:
+    names = "team@lists.test, bob@example.test"
+    desk.get_mail(message(to=names, List_Id="<team.lists.test>"))
     assert list(desk.tokens(desk.ticket())) == ["ann@example.test", "bob@example.test"]
 
 

@@ -179,6 +179,14 @@ def test_the_words_of_a_message_that_is_only_a_file_are_shown(desk: Desk) -> Non
     assert desk.ticket()["customer"]["email"] == "bo@customer.test"
 
 
+def test_the_words_that_a_list_wraps_stand_above_its_footer(desk: Desk) -> None:
+    inner = b"From: Ann Lee <ann@customer.test>\r\nSubject: Bowl\r\n\r\nIt broke.\r\n"
+    head = "From: Ann via Team <team@lists.test>\r\nList-Id: <team.lists.test>\r\n"
+    parts = [part("message/rfc822", inner), part("text/plain", "Team list")]
+    desk.get_mail(with_header(multipart("mixed", parts), head.encode()))
+    assert desk.ticket()["description"].endswith("Subject: Bowl\n\nIt broke.\n\nTeam list")
+
+
 def test_a_customer_forwards_for_nobody_else(desk: Desk) -> None:
     forward(desk, "bo@customer.test", "dmarc=pass")
     assert desk.ticket()["customer"]["email"] == "bo@customer.test"

@@ -23,18 +23,32 @@ _VIA = re.compile(r"\S ?.*\bvia\b.*\S", re.IGNORECASE)
 _PROGRAM = re.compile(
     r"wordpress|wp|www|web(?:site|server)?|www[-_.]?(?:data|run)|apache2?|httpd|nginx|iusr|php"
     r"|nobody|root|daemon|system|webmaster|alerts?|notif(?:y|ications?)|submissions?"
-    r"|joomla|drupal|typo3|magento|shopware|prestashop|elementor|cf7|cron|bounces?|submit"
+    r"|joomla|drupal|typo3|magento|shopware|prestashop|woocommerce|elementor|cf7|cron|bounces?|submit"
     r"|(?:auto|cgi|php|web)?[-_.]?mailer|(?:mail)?(?:ro)?bot|automat(?:ed|ic|ion)"
 )
 # A word of the name of a form's account: `contact-form`, `formresponses`, `kontaktformular`.
 _FORM = re.compile(
-    r"(?:^|[-_.])(?:web|wp|contact|kontakt|mail|gravity|ninja)?(?:forms?|formul(?:ar|aire|ario|ier)|formularz)"
-    r"(?:mail(?:er)?|2e?mail|submi(?:t|ssions?)|responses?)?(?:$|[-_.])"
+    r"(?:^|[-_.])(?:(?:web|wp|contact|kontakt|mail|gravity|ninja)?(?:forms?|formul(?:ar|aire|ario|ier)|formularz)"
+    r"(?:mail(?:er)?|2e?mail|submi(?:t|ssions?)|responses?)?|modulo"
+    r"|(?:contact[eo]?|kontakt|contat(?:ti|o))[-_.](?:web|site)"
+    r"|(?:web|site)[-_.]?(?:contact[eo]?|kontakt|contat(?:ti|o)))(?:$|[-_.])"
 )
-# What such accounts are called: `Contact form`, `Shop (Kontaktformular)`.
-_FORM_NAME = re.compile(
-    r"\b(?:(?:web|contact|order|enquiry)[ -]?form|website|wordpress|kontaktformular|formulaire"
-    r"|formulario|formulário|contactformulier|formularz)\b",
+# A label of the domain of a service that has forms: `t.shopifyemail.com`, `wix-forms.com`.
+_FORM_SERVICE = re.compile(
+    r"(?:^|\.)(?:(?:type|jot|zoho|get|wix|cognito|paper)?-?forms?"
+    r"(?:spree|submit|keep|crafts|stack|site|assembly|carry|bucket)?"
+    r"|wufoo|usebasin|shopifyemail|squarespace|hubspot(?:email)?)\."
+)
+# What such accounts are called, `Shop (Kontaktformular)`, and the subjects of what they send.
+_FORM_WORDS = (
+    r"\b(?:(?:web|contact|order|enquiry)[ -]?form|kontaktformular|formulaire|formulario|formulário"
+    r"|contactformulier|formularz)\b"
+)
+_FORM_NAME = re.compile(rf"{_FORM_WORDS}|\b(?:website|wordpress)\b", re.IGNORECASE)
+_FORM_SUBJECT = re.compile(
+    rf"(?:\[[^\]]{{0,60}}\] ?)?{_FORM_WORDS}\W*(?:$|[:(-])"
+    r"|(?:new |neue |nuevo |nouve\w+ )?(?:submission|entry|message|anfrage|nachricht|mensaje)\b"
+    rf".{{0,30}}{_FORM_WORDS}",
     re.IGNORECASE,
 )
 # LISTSERV puts such an address in the place of the author's.
@@ -63,8 +77,7 @@ def answers_to(message: ParsedMessage, own_addresses: Collection[str]) -> FromAd
     Not to the list that has passed the message on, where others would read it.
     """
     for each in message.reply_to:
-        is_here = _is_here(message, each.address, own_addresses)
-        if is_read(each.address) and not (is_here or _is_list(message, each.address)):
+        if is_read(each.address) and not _is_here(message, each.address, own_addresses):
             return _known(each)
     return author(message, own_addresses)
 
@@ -77,22 +90,21 @@ def _named_instead(
         # Lists that take Reply-To for themselves name the author in Cc.
         authors = (each for each in message.cc if each.name and each.name in sender.name)
         named = (*message.original_from, *message.reply_to, *authors)
-        known = (sender.address.lower(), *map(str.lower, own_addresses))
-        yield from (
-            each
-            for each in named
-            if each.address.lower() not in known and not _is_list(message, each.address)
-        )
+        yield from (each for each in named if each.address.lower() != sender.address.lower())
     elif _is_here(message, sender.address, own_addresses) or not is_read(sender.address):
         yield from (*(message.original_from if message.is_of_list else ()), *message.reply_to)
     else:
-        yield from (each for each in message.reply_to if _is_of_form(sender, each, own_addresses))
+        yield from (
+            each for each in message.reply_to if _is_of_form(message, sender, each, own_addresses)
+        )
 
 
 def _is_rewritten(message: ParsedMessage, sender: Address) -> bool:
     """Whether a list has put an address of its own in the place of the author's."""
+    local = sender.address.lower().rpartition("@")[0]
     is_of_server = _REWRITTEN in sender.address.lower() or _is_list(message, sender.address)
-    return is_of_server or _VIA.fullmatch(sender.name) is not None
+    is_encoded = any(each.address.lower().replace("@", "=") == local for each in message.reply_to)
+    return is_of_server or is_encoded or _VIA.fullmatch(sender.name) is not None
 
 
 def _is_list(message: ParsedMessage, address: str) -> bool:
@@ -100,18 +112,25 @@ def _is_list(message: ParsedMessage, address: str) -> bool:
     return bool(message.list_id) and address.lower().replace("@", ".") == message.list_id
 
 
-def _is_of_form(sender: Address, author: Address, own_addresses: Collection[str]) -> bool:
+def _is_of_form(
+    message: ParsedMessage, sender: Address, author: Address, own_addresses: Collection[str]
+) -> bool:
     """Whether From names a program of a website, and Reply-To who has used it.
 
     The desk's own domain is that of its website, unless a person gives another address of theirs.
     """
     local, _, domain = email_identity(sender.address).rpartition("@")
-    account = local.partition("+")[0]
+    account, author_domain = (
+        local.partition("+")[0],
+        email_identity(author.address).rpartition("@")[2],
+    )
     if _PROGRAM.fullmatch(account) or _FORM.search(account) or _FORM_NAME.search(sender.name):
         return True
+    is_marked = message.is_of_website or _FORM_SUBJECT.match(message.subject) is not None
+    if author_domain != domain and (is_marked or _FORM_SERVICE.search(domain)):
+        return True
     own_domains = {each.rpartition("@")[2] for each in own_addresses}
-    is_elsewhere = email_identity(author.address).rpartition("@")[2] not in own_domains
-    return domain in own_domains and is_elsewhere and author.name != sender.name
+    return domain in own_domains and author_domain not in own_domains and author.name != sender.name
 
 
 def _is_here(message: ParsedMessage, address: str, own_addresses: Collection[str]) -> bool:
@@ -121,6 +140,8 @@ def _is_here(message: ParsedMessage, address: str, own_addresses: Collection[str
 
 def has_passed(message: ParsedMessage, address: str) -> bool:
     """Whether a message came through an address, which would forward answers to the desk too."""
+    if _is_list(message, address):
+        return True
     passed = {
         form for each in message.delivered_to[:_MAX_PASSED] for form in forms_of(each.address)
     }

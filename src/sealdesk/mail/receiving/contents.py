@@ -48,15 +48,17 @@ def subject_of(message: ParsedMessage) -> str:
 def text_of(message: ParsedMessage, before: str = "", after: str = "") -> str:
     """As the text of a ticket or reply, with sentences before and after it."""
     notices = [text for fault, text in _NOTICES.items() if fault in message.faults]
-    words = clean(message.text).strip() or _attached_text(message)
-    text = "\n\n".join(filter(None, (words, *notices))) or "(no text)"
+    words = clean(message.text).strip()
+    # Lists wrap a message in one of their own, whose words are a footer.
+    attached = _attached_text(message) if message.is_of_list or not words else ""
+    text = "\n\n".join(filter(None, (attached, words, *notices))) or "(no text)"
     room = MAX_TEXT - len(before) - len(after)
     cut = text if len(text) <= room else text[: room - 1] + "…"
     return f"{before}{cut}{after}"
 
 
 def _attached_text(message: ParsedMessage) -> str:
-    """What the message says that is attached to one without words, as if it was forwarded."""
+    """What the message says that is attached, as if it was forwarded."""
     inner = message.attached
     if inner is None or not inner.text.strip():
         return ""
