@@ -97,6 +97,13 @@ def test_an_entry_is_shown_with_its_actor_and_address(visitor: Visitor, tenant: 
     assert_page_is_secure(page)
 
 
+def test_a_custom_field_is_named_by_its_label(visitor: Visitor, tenant: Tenant) -> None:
+    field = {"key": "carrier", "label": "Who carries it", "type": "text"}
+    made = tenant.admin().post("/api/v1/custom-fields", field).json()["data"]
+    page = visitor.get("/settings/audit")
+    assert "Who carries it" in page.text and made["id"] not in page.text
+
+
 def test_every_audit_action_of_the_source_has_a_label() -> None:
     source = Path(sealdesk.__file__).parent
     found = {

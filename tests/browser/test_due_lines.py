@@ -1,6 +1,6 @@
 """What is due by an SLA policy, in a browser."""
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Window
 from tests.support.service import Tenant
@@ -16,7 +16,19 @@ def test_due_times_are_counted_down_on_a_ticket_and_in_the_list(
     page.goto("/tickets")
     row = page.locator("[data-ticket]")
     expect(row).to_contain_text("First response due in 2")
+    _expect_fixed_columns(page)
     page.goto(f"/tickets/{ticket['id']}")
     marks = page.locator("[data-marks]").first
     expect(marks).to_contain_text("First response due in 2")
     expect(marks).to_contain_text("Resolution due in 10")
+
+
+def _expect_fixed_columns(page: Page) -> None:
+    """What a row says about its ticket does not move who has it."""
+    page.set_viewport_size({"width": 1440, "height": 900})
+    face, said = page.locator(".face"), page.locator(".wait time")
+    places = []
+    for text in ("now", "10 months ago"):
+        said.evaluate("(time, text) => time.textContent = text", text)
+        places.append(face.bounding_box())
+    assert places[0] == places[1]

@@ -61,6 +61,7 @@ def test_a_search_with_many_results_has_pages(
     monkeypatch.setattr("sealdesk.tickets.views.searching.MAX_RESULTS", 2)
     page = visitor.get(f"{INBOX}?q=same")
     assert "Tickets with “same”, the newest first." in page.text
+    assert "Longest waiting first" not in page.text
     assert ticket_ids(page) == tickets[:0:-1]
     page = visitor.get(older(page))
     assert ticket_ids(page) == tickets[:1] and not older(page)

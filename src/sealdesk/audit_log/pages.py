@@ -154,7 +154,7 @@ def _view(entry: StoredAuditEntry, object_paths: Mapping[str, str]) -> EntryView
 
 
 def _object_name(entry: StoredAuditEntry) -> str:
-    names = (entry.details.get(each) for each in ("name", "url", "email"))
+    names = (entry.details.get(each) for each in ("name", "label", "url", "email"))
     return next((name for name in names if isinstance(name, str)), "")
 
 
