@@ -56,6 +56,23 @@ def test_a_person_is_searched_for(window: Window, tenant: Tenant, at: str) -> No
     window.page.wait_for_url(f"**{INBOX}?status=all&assignee={eve}")
 
 
+def test_a_customer_is_found_by_a_part_of_the_address(
+    window: Window, tenant: Tenant, at: str
+) -> None:
+    key = tenant.key()
+    vera = key.ticket(customer={"email": "vera@post.test", "name": "V. Bakker"})["customer"]["id"]
+    page = window.page
+    page.goto(INBOX)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("vera@p")
+    found = page.locator("#palette").get_by_role("option", name="V. Bakker, vera@post.test")
+    found.wait_for()
+    # Enter still searches, as before the customer came.
+    expect(page.locator("#palette [aria-selected=true]")).to_have_text("vera@p")
+    found.click()
+    page.wait_for_url(f"**/customers/{vera}")
+
+
 def test_the_last_tickets_end_with_the_session(window: Window, tenant: Tenant, at: str) -> None:
     page = window.page
     page.goto(at)

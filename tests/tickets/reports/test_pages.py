@@ -140,6 +140,8 @@ def test_a_period_that_cannot_be_is_refused_beside_its_field(
     shown = visitor.get(f"{AT}?{urlencode({'period': 'own', **fields})}")
     assert shown.answer.status_code == 422
     assert message in shown.answer.text
+    form = shown.form(AT)
+    assert {name: form.value(name) for name in fields} == fields, "what was typed stays"
 
 
 def test_the_page_is_secure(visitor: Visitor) -> None:

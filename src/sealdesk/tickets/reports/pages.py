@@ -57,6 +57,7 @@ async def show_report(request: Request) -> Response:
         "reports/report.html",
         422 if error else 200,
         query=query,
+        typed=forms.read_query(request) if error else None,
         report=report,
         labels=labels,
         parts=[

@@ -1,4 +1,4 @@
-// The palette: what the page can do, views, pages, macros, people, and the last tickets.
+// The palette: what the page can do, views, pages, macros, people, customers, and the last tickets.
 const palette = document.getElementById("palette");
 const VISITED = "visited";
 const MAX_VISITED = 10;
@@ -33,7 +33,7 @@ if (palette) {
   const list = palette.querySelector("[role=listbox]");
   let choices = []; // What is listed: { group, label, run }.
   let chosen = 0;
-  let people = [];
+  let people = [], customers = [];
   let wantPerson = null; // Called with the person who is chosen, while a field asks for one.
   const goTo = (address) => () => location.assign(address);
   const followed = (group, selector) => [...document.querySelectorAll(selector)].map((link) =>
@@ -68,7 +68,7 @@ if (palette) {
       ...actions(), ...(words ? macros() : []), ...followed(palette.dataset.views, ".views a"), ...followed(palette.dataset.pages, ".rooms a"),
       ...visited(), ...people.map(byPerson),
     ]).filter(({ label }) => parts.every((part) => label.toLowerCase().includes(part)));
-    return words && !wantPerson && !only ? [...(/^#?\d+$/.test(words) ? [] : found), ...search(words)] : found;
+    return words && !wantPerson && !only ? [...(/^#?\d+$/.test(words) ? [] : found), ...search(words), ...customers] : found;
   };
   const preview = palette.querySelector("[data-preview]");
   let looking;
@@ -131,18 +131,25 @@ if (palette) {
     choice.run();
   };
   let asking = new AbortController();
-  const findPeople = async () => {
+  const find = async () => {
     const words = field.value.trim();
     asking.abort();
     asking = new AbortController();
     if (!words) return;
+    const { root } = palette.dataset;
+    const { signal } = asking;
+    const ask = async (path) => {
+      const response = await fetch(`${root}${path}?${new URLSearchParams({ q: words })}`, { signal, redirect: "manual" });
+      return parsePage(response.ok ? await response.text() : "");
+    };
     try {
-      const address = `${palette.dataset.root}/tickets/people?${new URLSearchParams({ q: words })}`;
-      const response = await fetch(address, { signal: asking.signal, redirect: "manual" });
-      if (!response.ok) return;
-      const page = parsePage(await response.text());
-      people = [...page.querySelectorAll("[data-person]")].map((link) => ({
+      const [ofDesk, others] = await Promise.all([ask("/tickets/people"), ask("/customers/suggestions")]);
+      people = [...ofDesk.querySelectorAll("[data-person]")].map((link) => ({
         id: link.dataset.person, name: link.textContent, address: link.getAttribute("href"),
+      }));
+      customers = [...others.querySelectorAll("[data-customer]")].map(({ textContent, dataset }) => ({
+        group: palette.dataset.customers, label: [textContent, dataset.more].filter(Boolean).join(", "),
+        run: goTo(`${root}/customers/${dataset.customer}`),
       }));
       show();
     } catch { /* The next letter was typed, or there is no network. */ }
@@ -150,8 +157,8 @@ if (palette) {
   let typing;
   field.addEventListener("input", () => {
     clearTimeout(typing);
-    typing = setTimeout(findPeople, 120);
-    people = [];
+    typing = setTimeout(find, 120);
+    people = customers = [];
     show();
   });
   field.addEventListener("keydown", (event) => {
@@ -164,7 +171,7 @@ if (palette) {
   palette.addEventListener("beforetoggle", ({ newState }) => {
     if (newState !== "open") return;
     field.value = "";
-    people = [];
+    people = customers = [];
     show();
   });
   palette.addEventListener("close", () => {
