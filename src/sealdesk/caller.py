@@ -41,6 +41,11 @@ class Caller(msgspec.Struct, frozen=True):
 SYSTEM = Actor("system", "", "sealdesk")
 
 
+def by_mail(tenant_id: str, actor: Actor) -> Caller:
+    """A caller for what comes by e-mail, which says nothing of custom fields."""
+    return Caller(tenant_id, actor, frozenset(), "", has_custom_fields=False)
+
+
 def without_rights(tenant_id: str, actor: Actor, address: str = "") -> Caller:
     """A caller for the audit log: who acts before or without authentication, as commands do."""
     return Caller(tenant_id, actor, frozenset(), address)

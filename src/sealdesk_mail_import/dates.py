@@ -1,15 +1,12 @@
 """When a message was written; no I/O, no clock."""
 
 import re
-from calendar import timegm
-from email.utils import parsedate_tz
 
-from sealdesk.mail.parsing.headers import read_headers
+from sealdesk.mail.parsing.headers import parse_time, read_headers
 from sealdesk.tickets.rules import MIN_IMPORTED_US
 
 MAX_HEAD_BYTES = 64 * 1024  # of a message that are searched for its Date
 _MIN_S = MIN_IMPORTED_US // 1_000_000
-_MAX_LENGTH = 200
 _END = re.compile(rb"\r?\n\r?\n")
 
 
@@ -32,12 +29,3 @@ def head_of(raw: bytes) -> bytes:
     """The header fields of a message, as far as they are read."""
     end = _END.search(raw, 0, MAX_HEAD_BYTES)
     return raw[: end.end() if end else MAX_HEAD_BYTES]
-
-
-def parse_time(text: str) -> int:
-    """The seconds of a Date field or a From_ line; 0 if it has none."""
-    try:
-        parsed = parsedate_tz(text[:_MAX_LENGTH])
-        return 0 if parsed is None else timegm(parsed[:9]) - (parsed[9] or 0)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return 0

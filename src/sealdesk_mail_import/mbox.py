@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from sealdesk.mail.parsing.headers import parse_time
 from sealdesk.mail.receiving.raw_messages import MAX_BYTES
-from sealdesk_mail_import.dates import MAX_HEAD_BYTES, parse_time, written_s
+from sealdesk_mail_import.dates import MAX_HEAD_BYTES, written_s
 from sealdesk_mail_import.types import CannotRead, Entry, NotAMailbox
 
 _CHUNK_BYTES = 1024 * 1024

@@ -88,7 +88,7 @@ def _no_such_message() -> "ProblemType":
 
 
 async def _release(settings: "Settings", tenant_id: str, message_id: str) -> "ReceivedMessage":
-    from sealdesk.caller import SYSTEM, Caller
+    from sealdesk.caller import SYSTEM, by_mail
     from sealdesk.clock import Clock
     from sealdesk.db.factory import open_database
     from sealdesk.mail.received_messages import release_service
@@ -96,8 +96,7 @@ async def _release(settings: "Settings", tenant_id: str, message_id: str) -> "Re
 
     state = make_state(settings, open_database(settings, name="sealdesk command"), Clock())
     try:
-        caller = Caller(tenant_id, SYSTEM, frozenset(), "", has_custom_fields=False)
-        return await release_service.release_now(state, caller, message_id)
+        return await release_service.release_now(state, by_mail(tenant_id, SYSTEM), message_id)
     finally:
         await state.sandbox.close()
         await state.database.close()

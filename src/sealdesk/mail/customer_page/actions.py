@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sealdesk.caller import Actor, Caller
+from sealdesk.caller import Actor, by_mail
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.customers import actions as customers
 from sealdesk.customers import store as customer_store
@@ -144,8 +144,7 @@ async def add_reply(
     for each in added:
         await attachments.add(tx, each, quota_bytes=quota_bytes)
     new = NewReply(body=body, attachment_ids=[each.id for each in added])
-    caller = Caller(tenant_id, actor, frozenset(), "", has_custom_fields=False)
-    await tickets.reply(tx, caller, ticket_id, new, now_us=now_us)
+    await tickets.reply(tx, by_mail(tenant_id, actor), ticket_id, new, now_us=now_us)
 
 
 async def _actor(tx: Tx, access: Access, now_us: int) -> Actor:

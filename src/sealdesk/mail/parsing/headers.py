@@ -1,7 +1,9 @@
 """The header fields of a message or of a part, unfolded, from the bytes as they are."""
 
 import re
+from calendar import timegm
 from collections.abc import Iterator
+from email.utils import parsedate_tz
 from itertools import islice
 from typing import NamedTuple
 
@@ -12,6 +14,7 @@ MAX_FIELD_BYTES = 64 * 1024
 MAX_FIELDS = 1_000  # of one name that are kept
 _MAX_LINES = 100_000
 _MAX_NAME_BYTES = 200
+_MAX_DATE = 200
 # Of Google, LISTSERV and Sympa, RFC 9057, and Mailman 3.
 ORIGINAL_FROM = tuple(
     """
@@ -128,6 +131,15 @@ def read_headers(
         name, value = found
     _finish(headers, name, value)
     return headers, body
+
+
+def parse_time(text: str) -> int:
+    """The seconds of a Date field or a From_ line; 0 if it has none."""
+    try:
+        parsed = parsedate_tz(text[:_MAX_DATE])
+        return 0 if parsed is None else timegm(parsed[:9]) - (parsed[9] or 0)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return 0
 
 
 def _has_fields(raw: bytes, start: int, end: int) -> bool:

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 
+RAW_MESSAGE = ("message.eml", "message/rfc822")  # the name and type of its file
+
 
 class Fault(StrEnum):
     """What of a message could not be understood."""

@@ -1,12 +1,9 @@
 """Which messages of a folder are taken, and when a server is tried again; no I/O, no clock."""
 
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
-
 from sealdesk.mail.imap.responses import Folder, Listed
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.parsing import parse
-from sealdesk.mail.parsing.headers import read_headers
+from sealdesk.mail.parsing.headers import parse_time, read_headers
 from sealdesk.mail.reading.types import Known, Position
 from sealdesk.mail.receiving import contents
 from sealdesk.mail.servers import ProblemCode
@@ -18,8 +15,6 @@ _AGAIN_US = 24 * 3600 * _SECOND_US
 # and what is older was moved into the folder, where its ticket would be at the end of all lists.
 _MIN_WAITED_US, _MAX_WAITED_US = 60 * _SECOND_US, 30 * 24 * 3600 * _SECOND_US
 _MIB = 1024 * 1024
-_MAX_DATE = 100
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # These end only when somebody does something, so the mailbox shows them at once. The others are
 # shown if the second attempt fails as well.
 _LASTING: frozenset[ProblemCode] = frozenset(
@@ -71,9 +66,9 @@ def is_old(listed: Listed, mailbox: Mailbox) -> bool:
     since = since_us(mailbox) // _SECOND_US * _SECOND_US  # as exact as servers and senders are
     if mailbox.uid_validity is not None:
         since -= _AGAIN_US
-    sent_at = _sent_at(listed.header)
-    is_sent_before = sent_at is None or sent_at < since
-    return listed.arrived_at is not None and listed.arrived_at < since and is_sent_before
+    headers, _ = read_headers(listed.header, 0, len(listed.header))
+    sent_at = parse_time(headers.first("date")) * _SECOND_US
+    return listed.arrived_at is not None and max(listed.arrived_at, sent_at) < since
 
 
 def arrived_at(listed: Listed, now_us: int) -> int | None:
@@ -146,14 +141,3 @@ def with_text(header: bytes, text: str) -> bytes:
         if is_kept:
             kept += line + b"\r\n"
     return bytes(kept) + _HEADER_END + text.encode() + b"\r\n"
-
-
-def _sent_at(header: bytes) -> int | None:
-    """The time in the header field Date, in microseconds."""
-    headers, _ = read_headers(header, 0, len(header))
-    try:
-        moment = parsedate_to_datetime(headers.first("date")[:_MAX_DATE])
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return (aware - _EPOCH) // timedelta(microseconds=1)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None

@@ -12,7 +12,7 @@ from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.parsing import parse
 from sealdesk.mail.parsing.sandboxed import parse_in_child
 from sealdesk.mail.parsing.transfer import decode
-from sealdesk.mail.parsing.types import ParsedMessage
+from sealdesk.mail.parsing.types import RAW_MESSAGE, ParsedMessage
 from sealdesk.mail.receiving import actions, contents, raw_messages, store
 from sealdesk.mail.receiving.cases import read_origin
 from sealdesk.mail.receiving.types import (
@@ -32,7 +32,6 @@ from sealdesk.settings import Settings
 from sealdesk.state import AppState
 from sealdesk.tickets.attachments import rules as attachment_rules
 
-_RAW_NAME, _RAW_TYPE = "message.eml", "message/rfc822"
 _MAX_NAMED = 20  # of the files that are left out
 # A larger one could hold the event loop for longer than others should wait.
 _PARSED_IN_LOOP_BYTES = 4 * 1024
@@ -211,7 +210,7 @@ async def _keep_files(
     files, left_out = list[File](), list[str]()
     if contents.is_cut(message) or len(message.attachments) > attachment_rules.MAX_PER_MESSAGE:
         files.append(
-            await raw_messages.keep_file(settings, tenant_id, _RAW_NAME, _RAW_TYPE, (raw,), now_us)
+            await raw_messages.keep_file(settings, tenant_id, *RAW_MESSAGE, (raw,), now_us)
         )
     for part in message.attachments:
         name = contents.file_name(part.name)

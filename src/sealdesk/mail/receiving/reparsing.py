@@ -13,13 +13,13 @@ from sealdesk.mail.receiving import (
     authentication,
     authors,
     contents,
-    effects,
     raw_messages,
     rules,
     store,
     texts,
 )
 from sealdesk.mail.receiving.types import ReceivedMessage
+from sealdesk.mail.sending import results
 from sealdesk.resources.paging import PageRequest
 from sealdesk.state import AppState
 from sealdesk.tickets import actions as tickets
@@ -107,7 +107,7 @@ async def _repair_ticket(
     changes = await history.list_changes(tx, tenant_id, ticket_id, page)
     if any("description" in entry.changes for entry in changes if entry.actor.kind != "system"):
         return False
-    caller = effects.system_caller(tenant_id)
+    caller = results.system_caller(tenant_id)
     change = TicketChange(description=text)
     await tickets.change_ticket(tx, caller, ticket_id, change, if_match=None, now_us=now_us)
     return True

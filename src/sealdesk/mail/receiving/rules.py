@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from sealdesk.mail.parsing.bounces import PERHAPS_DELAYED
-from sealdesk.mail.parsing.types import Address, ParsedMessage
+from sealdesk.mail.parsing.types import RAW_MESSAGE, Address, ParsedMessage
 from sealdesk.mail.receiving import authors, contents
 from sealdesk.mail.receiving.authentication import has_failed
 from sealdesk.mail.receiving.types import (
@@ -27,7 +27,6 @@ LIMITED_US = 10 * 60 * 1_000_000
 # Of those that wait for a person. A sender may have an eighth of the bytes.
 MAX_WAITING, MAX_WAITING_OF_SENDER = 20_000, 2_000
 _SENDERS_PART = 8
-_RAW_MESSAGE = ("message.eml", "message/rfc822")  # the name and type of a file
 # Within which the same words, of the same date, are one message: relays may keep one for long.
 COPIES_US = 3600 * 1_000_000
 OWN_COPY = "a message of this desk that came back"
@@ -98,7 +97,7 @@ def as_of_customer(case: Case, forward: Forward) -> Case:
     origin = case.origin._replace(author=customer, answers_to=customer)
     message = as_forwarded(case.incoming.message, forward)
     # The whole message has the agent's words too.
-    files = [each for each in case.incoming.files if each[:2] != _RAW_MESSAGE]
+    files = [each for each in case.incoming.files if each[:2] != RAW_MESSAGE]
     incoming = msgspec.structs.replace(case.incoming, message=message, files=tuple(files))
     return case._replace(incoming=incoming, origin=origin)
 

@@ -8,6 +8,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.identity import store as users
 from sealdesk.mail.mailboxes.types import Mailbox
+from sealdesk.mail.parsing.types import RAW_MESSAGE
 from sealdesk.mail.sending import rules, store
 from sealdesk.mail.sending.composing import compose
 from sealdesk.mail.sending.types import Content, File, OutgoingMessage
@@ -31,7 +32,6 @@ from sealdesk.web.pages.i18n import gettext
 
 # Servers commonly take messages of 25 MiB, and base64 makes files a third longer.
 _MAX_FILES_BYTES = 15 * 1024 * 1024
-_RAW_MESSAGE = ("message.eml", "message/rfc822")
 _LEFT_OUT = "(Not attached, as it is too large for e-mail: {names})"
 
 
@@ -135,7 +135,7 @@ async def _find(tx: Tx, mailbox: Mailbox, message: OutgoingMessage) -> _Found | 
     tenant = await users.find_tenant(tx, tenant_id)
     attached = reply.attachments if reply else ()
     # The raw message of an agent who answers by e-mail has the secret reply address of that agent.
-    sent = [each for each in attached if (each.name, each.content_type) != _RAW_MESSAGE]
+    sent = [each for each in attached if (each.name, each.content_type) != RAW_MESSAGE]
     files = [await attachments.find(tx, tenant_id, each.id) for each in sent]
     return _Found(
         stored.ticket,

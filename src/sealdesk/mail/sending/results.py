@@ -3,7 +3,7 @@
 import msgspec
 
 from sealdesk import ids
-from sealdesk.caller import Actor, Caller
+from sealdesk.caller import Actor, Caller, by_mail
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
 from sealdesk.event_log.events import EventType
@@ -82,15 +82,16 @@ async def update_reply(tx: Tx, message: OutgoingMessage, now_us: int) -> None:
         await events.record(tx, message.tenant_id, kind, document, events.NO_CHANGES, now_us)
 
 
+def system_caller(tenant_id: str) -> Caller:
+    return by_mail(tenant_id, Actor("system", ids.NONE, "Sealdesk"))
+
+
 async def _add_note(
     tx: Tx, message: OutgoingMessage, text: str, now_us: int, *, is_worker: bool = False
 ) -> str:
     stored = await get_ongoing_ticket(tx, message.tenant_id, message.ticket_id)
     new = NewReply(body=text, is_internal=True)
-    actor = Actor("system", ids.NONE, "Sealdesk")
-    caller = Caller(message.tenant_id, actor, frozenset(), "", has_custom_fields=False)
-    if is_worker:
-        caller = msgspec.structs.replace(caller, is_worker=True)
+    caller = msgspec.structs.replace(system_caller(message.tenant_id), is_worker=is_worker)
     note = await tickets.reply(
         tx,
         caller,
