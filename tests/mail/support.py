@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from email import policy
 from email.message import EmailMessage
+from email.utils import formatdate
 from typing import Any
 
 import msgspec
@@ -135,6 +136,10 @@ class Desk:
         """The rows of received messages, oldest first."""
         sql = "SELECT * FROM received_messages WHERE tenant_id = :tenant ORDER BY id LIMIT 100"
         return self.receiver.service.rows(sql, tenant=self.tenant.id)
+
+    def now(self) -> str:
+        """The time of the service as the header field Date has it."""
+        return formatdate(self.receiver.service.clock.now_us() / 1_000_000)
 
     def outcomes(self) -> list[str]:
         return [row["outcome"] for row in self.messages()]

@@ -92,6 +92,22 @@ def test_nobody_is_asked_who_cannot_answer(desk: FormDesk) -> None:
     assert questions(desk) == []
 
 
+def test_who_has_called_a_message_spam_is_not_asked(desk: FormDesk) -> None:
+    switch_on(desk)
+    ticket = answered(desk, ANN)
+    desk.service.write(
+        lambda tx: tx.execute(
+            "INSERT INTO received_messages (tenant_id, id, mailbox_id, message_key, from_identity,"
+            " subject, raw_sha256, outcome, size_bytes, received_at, reason_code)"
+            " SELECT tenant_id, :id, id, 'x', :ann, 'x', '', 'note', 1, 1, 'complaint'"
+            " FROM mailboxes WHERE tenant_id = :tenant",
+            {"tenant": desk.tenant.id, "id": ticket["id"], "ann": ANN},
+        )
+    )
+    desk.change(ticket, status="resolved")
+    assert questions(desk) == []
+
+
 def test_what_has_changed_before_the_e_mail_is_not_asked(desk: FormDesk) -> None:
     switch_on(desk, "1")
     reopened, merged, rated, target = (answered(desk, ANN) for _ in range(4))

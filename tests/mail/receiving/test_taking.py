@@ -190,11 +190,9 @@ def test_a_message_without_message_id_that_comes_twice_has_one_effect(desk: Desk
     assert len(desk.tickets()) == 1
 
 
-SENT = "Thu, 1 Jan 2026 08:00:00 +0000"
-
-
 def test_a_message_by_two_relays_with_other_ids_has_one_effect(desk: Desk) -> None:
-    plain = b"From: ann@example.test\r\nSubject: Cup\r\nDate: " + SENT.encode() + b"\r\n"
+    sent = desk.now()
+    plain = b"From: ann@example.test\r\nSubject: Cup\r\nDate: " + sent.encode() + b"\r\n"
     for relay in (
         b"Received: by a\r\n",
         b"Message-ID: <b@b.test>\r\n",
@@ -203,21 +201,37 @@ def test_a_message_by_two_relays_with_other_ids_has_one_effect(desk: Desk) -> No
         desk.get_mail(relay + plain + b"\r\nBroken.\r\n")
     assert desk.outcomes() == ["ticket", "ignored", "ignored"]
     for other in (
-        message("Broken.", subject="Cup", sender="Bob <bob@example.test>", Date=SENT),
+        message("Broken.", subject="Cup", sender="Bob <bob@example.test>", Date=sent),
         message("Broken.", subject="Cup", sender="ann@example.test"),
-        message("Lost.", subject="Cup", sender="ann@example.test", Date=SENT),
-        message("Broken.", subject="Cups", sender="ann@example.test", Date=SENT),
+        message("Lost.", subject="Cup", sender="ann@example.test", Date=sent),
+        message("Broken.", subject="Cups", sender="ann@example.test", Date=sent),
     ):
         desk.get_mail(other)
     assert desk.outcomes()[3:] == ["ticket"] * 4
 
 
+def test_what_a_device_repeats_whose_clock_has_stopped_is_not_lost(desk: Desk) -> None:
+    for _ in range(2):
+        desk.get_mail(message("Door 2 is open.", Date="Thu, 1 Jan 1970 00:00:00 +0000"))
+    assert desk.outcomes() == ["ticket", "ticket"]
+
+
 def test_a_message_that_comes_by_a_list_too_has_one_effect(desk: Desk) -> None:
-    fields = {"Message_ID": "<list@example.test>", "Date": SENT}
+    fields = {"Message_ID": "<list@example.test>", "Date": desk.now()}
     by_list = {"subject": "[all] A broken bowl", "List_Id": "<all.lists.test>", **fields}
     direct, other = message(**fields), message("The cup is lost.", **by_list)
     for raw in (direct, message("The bowl is\nbroken.\n\n___\nAll", **by_list), other):
         desk.get_mail(raw)
+    assert desk.outcomes() == ["ticket", "ignored", "ticket"]
+
+
+def test_a_message_with_a_file_that_a_list_has_passed_on_before_has_one_effect(desk: Desk) -> None:
+    fields = {"Message_ID": "<file@example.test>", "Date": desk.now()}
+    photo, plan = ("a.jpg", b"photo"), ("b.pdf", b"a plan")
+    by_list = {"subject": "[all] A broken bowl", "List_Id": "<all.lists.test>", **fields}
+    desk.get_mail(with_files((photo,), "The bowl is broken.\n\n___\nAll", **by_list))
+    for files in ((photo,), (photo, plan)):
+        desk.get_mail(with_files(files, **fields))
     assert desk.outcomes() == ["ticket", "ignored", "ticket"]
 
 
@@ -418,7 +432,7 @@ def test_a_message_that_fails_dmarc_by_one_of_two_ways_is_an_answer(
     desk: Desk, ticket: Ticket
 ) -> None:
     desk.change(ticket, status="resolved")
-    raw = message("Mine.", Date=SENT)
+    raw = message("Mine.", Date=desk.now())
     for each in (f"Authentication-Results: {MX}; {FAILED}\r\n".encode() + raw, b"", b""):
         desk.get_mail(
             each or raw.replace(b"Message-ID: <", b"Message-ID: <2"), to=desk.reply_address(ticket)

@@ -8,7 +8,7 @@ import pytest
 from sealdesk.mail.receiving import reparsing, store
 from sealdesk.mail.sending import rules
 from sealdesk.state import AppState
-from tests.mail.reports import report
+from tests.mail.reports import complaint, report
 from tests.mail.support import MX, Desk, Receiver, message
 from tests.support.mail_server import MailServer
 from tests.support.pages import logged_in
@@ -48,6 +48,18 @@ def test_a_new_ticket_is_acknowledged_once(own: Desk, server: MailServer) -> Non
     assert text is not None and text.get_content().startswith(TEXT)
     shown = logged_in(own.tenant).get(f"/tickets/{ticket['id']}").text
     assert f"An acknowledgement was sent to {ANN}." in shown
+
+
+def test_who_has_called_a_message_spam_gets_no_more_acknowledgements(
+    own: Desk, server: MailServer
+) -> None:
+    own.get_mail(message(sender=ANN))
+    wait_until(lambda: bool(server.received))
+    own.get_mail(complaint(str(server.received[0].message["message-id"])), sender="a@b.test")
+    own.receiver.service.clock.advance(48 * 3600)
+    for sender in (ANN, "bo@customer.test"):
+        own.get_mail(message("The cup too.", sender=sender))
+    assert [each["address"] for each in queued(own)] == [ANN, "bo@customer.test"]
 
 
 def test_an_answer_to_an_acknowledgement_joins_its_ticket(own: Desk, server: MailServer) -> None:

@@ -68,6 +68,7 @@ def test_a_complaint_is_a_note_and_opens_no_ticket(
     assert note.startswith(f"{BO} has marked a message of this ticket as spam.")
     assert (delivery(own, ticket), len(own.tickets())) == ("sent", 1)
     assert own.outcomes() == ["ticket", "note", "held"]
+    assert [each["from_identity"] for each in own.messages()][1] == BO
 
 
 def test_reports_about_one_message_have_one_effect(

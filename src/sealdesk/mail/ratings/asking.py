@@ -81,6 +81,8 @@ async def _find_question(
     mailbox = sending_mailboxes.get(person.mailbox_id) if person else None
     if person is None or mailbox is None or not is_read(person.address):
         return None
+    if await sending.has_complained(tx, tenant_id, identity):
+        return None
     return OutgoingMessage.queued(
         mailbox,
         ticket_id=ticket.id,

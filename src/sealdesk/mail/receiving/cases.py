@@ -8,6 +8,7 @@ from sealdesk.mail.receiving import authentication, authors, contents, rules, st
 from sealdesk.mail.receiving.types import (
     Agent,
     Case,
+    FromAddress,
     Incoming,
     Origin,
     ReceivedMessage,
@@ -31,11 +32,19 @@ async def read_origin(tx: Tx, incoming: Incoming) -> Origin:
     own = {identity for identity, tenant in tenants.items() if tenant == mailbox.tenant_id}
     own_addresses = frozenset({mailbox.address_identity, *own})
     return Origin(
-        authors.author(message, own_addresses),
+        await _find_complainant(tx, incoming) or authors.author(message, own_addresses),
         authors.answers_to(message, own_addresses),
         tenants,
         own_addresses,
     )
+
+
+async def _find_complainant(tx: Tx, incoming: Incoming) -> FromAddress | None:
+    """Who calls a message of the desk spam, whoever has passed that on."""
+    report = incoming.message.delivery_status
+    is_complaint = report is not None and report.action == "complained"
+    sent = await _find_bounced(tx, incoming) if is_complaint else None
+    return FromAddress(sent.address, None, True) if sent else None
 
 
 async def read_case(tx: Tx, incoming: Incoming, origin: Origin, now_us: int) -> Case:
@@ -101,12 +110,13 @@ async def _is_copy_by_list(
     if not contents.may_be_copy_by_list(known, row, incoming.message):
         return False
     tenant_id, ticket_id = known.tenant_id, known.ticket_id or ""
+    ticket = (await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket
+    text, files = ticket.description, ticket.attachments
     if known.reply_id is not None:
         reply = await replies.find(tx, tenant_id, ticket_id, known.reply_id)
-        text = reply.body if reply else ""
-    else:
-        text = (await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket.description
-    return contents.has_same_words(text, incoming.message.text)
+        text, files = (reply.body, reply.attachments) if reply else ("", ())
+    same_words = contents.has_same_words(text, incoming.message.text)
+    return same_words and contents.has_all_files(files, incoming)
 
 
 async def _find_thread(tx: Tx, incoming: Incoming, origin: Origin) -> Thread | None:

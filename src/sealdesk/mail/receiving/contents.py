@@ -7,6 +7,7 @@ from itertools import islice
 import msgspec
 
 from sealdesk.crypto.reply_codes import find_reply_code
+from sealdesk.mail.parsing.headers import parse_time
 from sealdesk.mail.parsing.types import Address, Fault, ParsedMessage
 from sealdesk.mail.receiving import authors
 from sealdesk.mail.receiving.types import (
@@ -21,12 +22,14 @@ from sealdesk.mail.threads import rules as threads
 from sealdesk.resources.addresses import can_receive
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.attachments import rules as attachments
+from sealdesk.tickets.types import AttachmentRef
 
 RAW_KEPT_US = 30 * 24 * 3600 * 1_000_000
 MAX_TEXT = 65_536  # LongText of tickets
 _MAX_SUBJECT = 255
 _UNSEEN = " \u200b\u2060\ufeff"  # which a subject may consist of
 _MAX_KEY = 255
+_WRONG_CLOCK_US = 24 * 3600 * 1_000_000  # more than zones of time, and less than stopped clocks
 _MAX_TOKENS = 10
 _MAX_REFERENCES = 50
 _MAX_PEOPLE = 50
@@ -218,18 +221,29 @@ def is_same(known: ReceivedMessage, new: ReceivedMessage) -> bool:
 
 
 def is_copy(known: ReceivedMessage, new: ReceivedMessage) -> bool:
-    """Whether two messages of one sender are one that came by two ways, perhaps with two ids."""
-    date = read_envelope(new).date
-    is_at_once = known.message_key == new.message_key or bool(date)
-    return is_at_once and is_same(known, new) and read_envelope(known).date == date
+    """Whether two messages of one sender are one that came by two ways, perhaps with two ids.
+
+    A device whose clock has stopped repeats its words with one Date.
+    """
+    envelope, date = read_envelope(known), read_envelope(new).date
+    arrived_at = envelope.arrived_at or known.received_at
+    is_dated = abs(parse_time(date) * 1_000_000 - arrived_at) < _WRONG_CLOCK_US
+    is_at_once = known.message_key == new.message_key or is_dated
+    return is_at_once and is_same(known, new) and envelope.date == date
 
 
 def may_be_copy_by_list(
     known: ReceivedMessage, new: ReceivedMessage, message: ParsedMessage
 ) -> bool:
-    """Whether a list may have passed one of two messages on, without files that only one has."""
-    is_same_id = known.message_key == new.message_key and bool(message.message_id and message.date)
-    return is_same_id and (message.is_of_list or not message.attachments)
+    """Whether a list may have passed one of two messages on."""
+    return known.message_key == new.message_key and bool(message.message_id and message.date)
+
+
+def has_all_files(known: Iterable[AttachmentRef], incoming: Incoming) -> bool:
+    """Whether a ticket or reply has the files of a message, unless a list has made them others."""
+    attached = {(each.name, each.size_bytes) for each in known}
+    found = {(each.name, each.size_bytes) for each in incoming.files}
+    return incoming.message.is_of_list or found <= attached
 
 
 def has_same_words(one: str, other: str) -> bool:

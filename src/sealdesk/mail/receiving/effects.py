@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from sealdesk import clock, ids
-from sealdesk.caller import Actor, Caller
+from sealdesk.caller import Actor, Caller, by_mail
 from sealdesk.customers import actions as customers
 from sealdesk.customers.types import NewCustomer
 from sealdesk.db.engine import Tx
@@ -88,7 +88,7 @@ async def _record_bounce(tx: Tx, case: Case, message: OutgoingMessage, now_us: i
     reason = sending.reason_of_report(report) if report else ""
     if report is not None and report.action == "complained" and message.ticket_id:
         complaint_id = await results.complain(tx, message, now_us)
-        return Effect("note", COMPLAINT, message.ticket_id, complaint_id)
+        return Effect("note", COMPLAINT, message.ticket_id, complaint_id, "complaint")
     note_id = await results.bounce(tx, message, reason, now_us)
     if not message.ticket_id:
         return Effect("ignored", UNCONFIRMED)
@@ -123,7 +123,7 @@ async def open_ticket(
         attachment_ids=attached.ids,
         created_at=_written_at(incoming, 0),
     )
-    caller = system_caller(incoming.mailbox.tenant_id)
+    caller = results.system_caller(incoming.mailbox.tenant_id)
     opened = await tickets.open_ticket(
         tx, caller, new, source="email", now_us=now_us, arrived_at=incoming.arrived_at
     )
@@ -197,7 +197,7 @@ async def add_reply(
 async def add_strangers_note(tx: Tx, case: Case, thread: Thread, now_us: int) -> Effect:
     """A note with what somebody writes who is no participant."""
     incoming, ticket = case.incoming, thread.ticket
-    caller = system_caller(ticket.tenant_id)
+    caller = results.system_caller(ticket.tenant_id)
     attached = await _attach(tx, incoming, caller.actor, now_us)
     before = texts.stranger(case.sender, has_failed_dmarc=rules.has_failed_dmarc(case))
     new = NewReply(
@@ -216,28 +216,21 @@ async def add_strangers_note(tx: Tx, case: Case, thread: Thread, now_us: int) ->
 async def add_note(tx: Tx, tenant_id: str, ticket_id: str, text: str, now_us: int) -> str:
     """An internal note by the receiver; its id."""
     new = NewReply(body=text, is_internal=True)
-    return (await tickets.reply(tx, system_caller(tenant_id), ticket_id, new, now_us=now_us)).id
-
-
-def system_caller(tenant_id: str) -> Caller:
-    actor = Actor("system", ids.NONE, "Sealdesk")
-    return Caller(tenant_id, actor, frozenset(), "", has_custom_fields=False)
+    return (
+        await tickets.reply(tx, results.system_caller(tenant_id), ticket_id, new, now_us=now_us)
+    ).id
 
 
 def _agent_writer(case: Case, agent: Agent) -> Writer:
     actor = Actor("user", agent.id, agent.name)
-    caller = Caller(
-        case.incoming.mailbox.tenant_id, actor, frozenset(), "", has_custom_fields=False
-    )
-    return Writer(caller, None)
+    return Writer(by_mail(case.incoming.mailbox.tenant_id, actor), None)
 
 
 async def _customer_caller(tx: Tx, tenant_id: str, sender: FromAddress, now_us: int) -> Caller:
     """The customer with the address of the sender, who is added if there is none."""
     new = NewCustomer(sender.address, sender.name)
     customer = await customers.find_or_add(tx, tenant_id, new, now_us=now_us)
-    actor = Actor("customer", customer.id, customer.name or "")
-    return Caller(tenant_id, actor, frozenset(), "", has_custom_fields=False)
+    return by_mail(tenant_id, Actor("customer", customer.id, customer.name or ""))
 
 
 async def _find_team(tx: Tx, mailbox: Mailbox) -> str | None:

@@ -17,9 +17,15 @@ from sealdesk.tickets.types import FirstStatus, Ticket
 Outcome = Literal["ticket", "reply", "note", "held", "spam", "blocked", "bounce", "ignored"]
 # not_processed: a mistake of ours, or too slow to read. stranger: a note of no participant, about
 # which nobody has decided; added, moved: what was decided. by_desk: imported, and of the desk.
-# forwarded: by an agent, for the customer.
+# forwarded: by an agent, for the customer. complaint: by who calls a message of the desk spam.
 ReasonCode = Literal[
-    "not_processed", "stranger", "stranger_added", "stranger_moved", "by_desk", "forwarded"
+    "not_processed",
+    "stranger",
+    "stranger_added",
+    "stranger_moved",
+    "by_desk",
+    "forwarded",
+    "complaint",
 ]
 WAITING: tuple[Outcome, ...] = ("held", "spam", "blocked")
 

@@ -82,8 +82,8 @@ async def acknowledge(
     """Answer the person whose message has opened a ticket; whether that is done.
 
     Not if the mailbox has no text for it, if they are no participant, as a mailbox of the desk is
-    none, and if they had one a short time ago: a robot that does not say that it is one would
-    answer each.
+    none, if they have called a message spam, and if they had one a short time ago: a robot that
+    does not say that it is one would answer each.
     """
     if not mailbox.acknowledgement or not mailbox.sends:
         return False
@@ -92,6 +92,8 @@ async def acknowledge(
     since_us = now_us - rules.ACKNOWLEDGED_DAY_US
     sent = await store.list_acknowledged(tx, tenant_id, address_identity, since_us)
     if person is None or not is_read(person.address) or not rules.may_acknowledge(sent, now_us):
+        return False
+    if await store.has_complained(tx, tenant_id, address_identity):
         return False
     message = OutgoingMessage.queued(
         mailbox,

@@ -82,6 +82,10 @@ WHERE m.tenant_id = :tenant_id AND m.from_identity = :from_identity
     AND m.received_at > :stored_since AND m.outcome = :outcome AND o.kind = :kind
 ORDER BY m.received_at DESC, m.id DESC, o.id LIMIT :limit
 """
+_FIND_COMPLAINT = """
+SELECT id FROM received_messages WHERE tenant_id = :tenant_id AND from_identity = :from_identity
+    AND reason_code = 'complaint' ORDER BY id LIMIT :limit
+"""
 # Without its lease, an attempt that is under way stores no result.
 _BOUNCE = """
 UPDATE outgoing_messages SET state = :state, reason = :reason, due_at = NULL, leased_until = NULL,
@@ -184,6 +188,12 @@ async def list_acknowledged(tx: Tx, tenant_id: str, from_identity: str, since_us
         "limit": MAX_ACKNOWLEDGED,
     }
     return [int(row["created_at"]) for row in await tx.fetch_all(_LIST_ACKNOWLEDGED, params)]
+
+
+async def has_complained(tx: Tx, tenant_id: str, identity: str) -> bool:
+    """Whether somebody calls a message of the desk spam: programs write no more to them."""
+    params = {"tenant_id": tenant_id, "from_identity": identity, "limit": 1}
+    return await tx.fetch_one(_FIND_COMPLAINT, params) is not None
 
 
 async def find_sent(tx: Tx, tenant_id: str, message_id: str) -> OutgoingMessage | None:
