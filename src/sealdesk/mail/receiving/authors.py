@@ -120,10 +120,8 @@ def _is_of_form(
     The desk's own domain is that of its website, unless a person gives another address of theirs.
     """
     local, _, domain = email_identity(sender.address).rpartition("@")
-    account, author_domain = (
-        local.partition("+")[0],
-        email_identity(author.address).rpartition("@")[2],
-    )
+    author_domain = email_identity(author.address).rpartition("@")[2]
+    account = local.partition("+")[0]
     if _PROGRAM.fullmatch(account) or _FORM.search(account) or _FORM_NAME.search(sender.name):
         return True
     is_marked = message.is_of_website or _FORM_SUBJECT.match(message.subject) is not None
@@ -140,12 +138,10 @@ def _is_here(message: ParsedMessage, address: str, own_addresses: Collection[str
 
 def has_passed(message: ParsedMessage, address: str) -> bool:
     """Whether a message came through an address, which would forward answers to the desk too."""
-    if _is_list(message, address):
-        return True
-    passed = {
+    passed = (
         form for each in message.delivered_to[:_MAX_PASSED] for form in forms_of(each.address)
-    }
-    return not passed.isdisjoint(forms_of(address))
+    )
+    return _is_list(message, address) or not set(passed).isdisjoint(forms_of(address))
 
 
 def is_own(address: str, own_addresses: Collection[str]) -> bool:

@@ -13,7 +13,6 @@ from sealdesk.mail.receiving.types import (
     Decision,
     Effect,
     FromAddress,
-    Outcome,
     Waiting,
 )
 from sealdesk.mail.threads.types import Participant
@@ -130,17 +129,20 @@ def _reason_to_wait(case: Case) -> Effect | None:
         return Effect("spam", "marked by the mail server")
     report = case.incoming.message.delivery_status
     if report is not None and report.action not in ("failed", "complained"):
-        is_clear = (
-            contents.is_certainly_by_program(case.incoming) and report.action != PERHAPS_DELAYED
-        )
-        outcome: Outcome = "ignored" if is_clear else "held"
-        return Effect(outcome, f"a report that a message was {report.action}")
+        is_clear = report.action != PERHAPS_DELAYED
+        return _left(case, f"a report that a message was {report.action}", is_clear=is_clear)
     if report is not None:
         is_known = case.bounced is not None
         return None if is_known else Effect("held", "a report about an unknown message")
     if case.agent is not None and case.agent.is_proven and _is_of_closed_ticket(case):
         return Effect("held", "an answer of an agent to a closed ticket")
     return _limit_of_replies(case) if joins_ticket(case) else _reason_against_ticket(case)
+
+
+def _left(case: Case, reason: str, *, is_clear: bool = True) -> Effect:
+    """The effect of a program's message that changes nothing: if it is certain, nobody sees it."""
+    is_certain = is_clear and contents.is_certainly_by_program(case.incoming)
+    return Effect("ignored" if is_certain else "held", reason)
 
 
 def _is_of_closed_ticket(case: Case) -> bool:
@@ -153,8 +155,7 @@ def _reason_against_ticket(case: Case) -> Effect | None:
         each in case.origin.mailbox_tenants for each in authors.forms_of(case.sender.address)
     )
     if is_by_mailbox and contents.is_by_program(case.incoming):
-        outcome: Outcome = "ignored" if contents.is_certainly_by_program(case.incoming) else "held"
-        return Effect(outcome, "an automatic message of a mailbox")
+        return _left(case, "an automatic message of a mailbox")
     if case.incoming.message.is_report:
         return Effect("held", "a report that is about no ticket")
     if is_of_desk(case, case.sender.address):
