@@ -134,7 +134,8 @@ def test_a_rule_names_people_and_teams_wherever_it_is_shown(tenant: Tenant) -> N
     (rule,) = admin.get(RULES).json()["data"]
     assert (rule["name"], rule["conditions"]) == ("Renamed", conditions)
     admin.delete(f"/api/v1/teams/{team}")
-    assert "Team is not (deleted)" in visitor.get(PAGE).text
+    page = visitor.get(PAGE).text
+    assert "Team is not (deleted)" in page and "The team of this rule is deleted." in page
 
 
 def test_a_rule_that_does_nothing_or_lacks_its_hours_is_refused(tenant: Tenant) -> None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sealdesk.db.engine import Tx
 from sealdesk.resources.identity import identity
+from sealdesk.tickets.automation.types import Rule
 from sealdesk.tickets.custom_fields import rules as field_rules
 from sealdesk.tickets.custom_fields import store as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
@@ -46,6 +47,11 @@ class Known(NamedTuple):
             for each, name in named.items()
             if count[identity(name)] == 1 and "," not in name
         }
+
+    def lacks_team(self, rule: Rule) -> bool:
+        """Whether a rule names a team that is not there any more."""
+        wanted = {each for one in rule.conditions if one.field == "team_id" for each in one.values}
+        return not {*wanted, rule.actions.team_id} - {None, ""} <= self.teams.keys()
 
 
 async def list_known(tx: Tx, tenant_id: str) -> Known:
