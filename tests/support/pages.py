@@ -1,7 +1,8 @@
 """A browser without scripts: follows links, fills forms, stores cookies."""
 
+import re
 from functools import cached_property
-from html.parser import HTMLParser
+from html import unescape
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
@@ -71,9 +72,18 @@ class Page:
         return found
 
 
-class _Contents(HTMLParser):
+# Pages of the service are well formed: html.parser, which reads anything, takes four times as long.
+_QUOTED = r"""(?:"[^"]*"|'[^']*')"""
+_TAG = re.compile(
+    r"<(?:!--.*?-->|![^>]*>|/(?P<end>[a-z][a-z0-9]*)>"
+    rf"""|(?P<tag>[a-z][a-z0-9-]*)(?P<attributes>(?:[^>"']|{_QUOTED})*)>)""",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(rf"""([^\s="'/]+)(?:=({_QUOTED}))?""")
+
+
+class _Contents:
     def __init__(self, text: str) -> None:
-        super().__init__()
         self.forms: list[Form] = []
         self._apart: dict[str, list[tuple[str, str]]] = {}
         self.links: list[str] = []
@@ -82,10 +92,22 @@ class _Contents(HTMLParser):
         self.words: list[str] = []
         self._textarea: str | None = None
         self._select: str | None = None
-        self.feed(text)
+        read_to = 0
+        for found in _TAG.finditer(text):
+            self._handle_data(unescape(text[read_to : found.start()]))
+            read_to = found.end()
+            if found["tag"]:
+                pairs = _ATTRIBUTE.findall(found["attributes"])
+                self._handle_start(
+                    found["tag"], {name.lower(): unescape(value[1:-1]) for name, value in pairs}
+                )
+            elif found["end"] == "textarea":
+                self._textarea = None
+            elif found["end"] == "select":
+                self._select = None
+        self._handle_data(unescape(text[read_to:]))
 
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        named = {name: value or "" for name, value in attributes}
+    def _handle_start(self, tag: str, named: dict[str, str]) -> None:
         self.tags.append(tag)
         self.attributes += [(tag, name, value) for name, value in named.items()]
         if tag == "a" and "href" in named:
@@ -111,13 +133,7 @@ class _Contents(HTMLParser):
         elif tag == "select":
             self._select = named["name"]
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "textarea":
-            self._textarea = None
-        elif tag == "select":
-            self._select = None
-
-    def handle_data(self, data: str) -> None:
+    def _handle_data(self, data: str) -> None:
         self.words.append(data)
         if self._textarea is not None:
             fields = self.forms[-1].fields
