@@ -13,6 +13,7 @@ from typing import cast
 import pytest
 
 from sealdesk.db import migrate
+from tests import postgres_sample
 from tests.support.citus import on_nodes
 from tests.support.client import Key, Person
 from tests.support.databases import (
@@ -48,24 +49,17 @@ _OF_SERVICES = {"begin", "kind", "template", "postgres_template"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make prove` alone runs on PostgreSQL what no database has a part in, and most pages.
+    """`make prove` alone runs on PostgreSQL what says little new of it (tests/postgres_sample).
 
-    What a page reads and writes, tests of the API and of the stores try on both.
     Mutation testing runs what starts no service.
     """
+    left_out = postgres_sample.read_left_out()
     for item in items:
         if not _OF_SERVICES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("service")
-        given = item.callspec.params if hasattr(item, "callspec") else {}
-        if given.get("kind") == "postgresql" and _is_also_on_sqlite(item):
+        is_listed = postgres_sample.test_of(item.nodeid) in left_out
+        if is_listed and postgres_sample.may_be_left_out(item):
             item.add_marker("prove")
-
-
-def _is_also_on_sqlite(item: pytest.Item) -> bool:
-    """Whether a test that the database hardly matters to runs on SQLite too."""
-    kinds = [mark.args[1] for mark in item.iter_markers("parametrize") if mark.args[0] == "kind"]
-    is_alike = item.get_closest_marker("any_database") or item.get_closest_marker("pages")
-    return is_alike is not None and ["postgresql"] not in kinds
 
 
 @pytest.hookimpl(wrapper=True)

@@ -332,31 +332,26 @@ def test_an_administrator_sees_the_data_of_their_tenant(matrix: Matrix, route: R
     assert _mark_of(matrix.ours, route) in response.text
 
 
-@pytest.mark.any_database
 @for_each("route", SIGNED, ids=named)
 def test_signed_routes_need_a_signature(matrix: Matrix, route: Route) -> None:
     assert refusal(matrix.call(matrix.anybody(), route)) == (401, "missing_credentials")
 
 
-@pytest.mark.any_database
 @for_each("route", LOGGED_IN, ids=named)
 def test_routes_for_people_need_an_access_token(matrix: Matrix, route: Route) -> None:
     assert refusal(matrix.call(matrix.anybody(), route)) == (401, "jwt_required")
 
 
-@pytest.mark.any_database
 @for_each("route", SIGNED, ids=named)
 def test_a_revoked_key_is_refused_on_every_route(matrix: Matrix, route: Route) -> None:
     assert refusal(matrix.call(matrix.ours.revoked, route)) == (401, "api_key_revoked")
 
 
-@pytest.mark.any_database
 @for_each("route", SIGNED, ids=named)
 def test_an_expired_key_is_refused_on_every_route(matrix: Matrix, route: Route) -> None:
     assert refusal(matrix.call(matrix.ours.expired, route)) == (401, "api_key_expired")
 
 
-@pytest.mark.any_database
 @for_each("route", [r for r in SIGNED if r.guard.needs], ids=named)
 def test_a_key_without_the_permission_is_forbidden(matrix: Matrix, route: Route) -> None:
     response = matrix.call(matrix.ours.powerless, route)
@@ -438,14 +433,12 @@ def _prepare_one(key: Key, path: str, route: Route) -> dict[str, Any] | None:
     return None
 
 
-@pytest.mark.any_database
 @for_each("route", SIGNED, ids=named)
 def test_an_access_token_does_not_authenticate_signed_routes(matrix: Matrix, route: Route) -> None:
     for person in (matrix.ours.admin, matrix.stranger):
         assert refusal(matrix.call(person, route)) == (401, "missing_credentials")
 
 
-@pytest.mark.any_database
 @for_each("route", LOGGED_IN, ids=named)
 def test_a_signature_does_not_authenticate_routes_for_people(matrix: Matrix, route: Route) -> None:
     ours = matrix.ours
@@ -453,7 +446,6 @@ def test_a_signature_does_not_authenticate_routes_for_people(matrix: Matrix, rou
         assert refusal(matrix.call(key, route)) == (401, "jwt_required")
 
 
-@pytest.mark.any_database
 @for_each("route", FOR_ADMINISTRATORS, ids=named)
 def test_an_agent_is_refused_on_routes_for_administrators(matrix: Matrix, route: Route) -> None:
     assert refusal(matrix.call(matrix.ours.agent, route)) == (403, "insufficient_role")

@@ -237,7 +237,6 @@ def test_quadratic_work_is_found() -> None:
 
 
 @pytest.mark.prove
-@pytest.mark.any_database
 @pytest.mark.timeout(1800)
 def test_processor_time_of_requests_grows_with_them(
     start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch

@@ -13,8 +13,6 @@ from tests.advice.desk import Desk, Steps
 from tests.support.receiver import LOOPBACK
 from tests.support.service import Service
 
-pytestmark = pytest.mark.any_database
-
 _TESTS = Path(__file__).parents[1]
 _FAULT, _MAIL, _PAGES = "needs a fault or load", "needs e-mail", "is an answer to forms of pages"
 # Why a problem is not provoked here, and the tests that do.

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 from sealdesk.server.app import compose
 from sealdesk.web.application import Application
 from sealdesk.web.request import Message
@@ -106,7 +104,6 @@ def on_the_wire(parts: Parts) -> bytes:
     return b"\r\n".join(lines) + b"\r\n\r\n" + parts.body
 
 
-@pytest.mark.any_database
 def test_no_change_of_one_bit_is_accepted_over_a_socket(own_service: Service) -> None:
     key = own_service.tenant().key()
     original = parts_of(key, "POST", TICKETS, BODY)

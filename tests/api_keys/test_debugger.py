@@ -20,8 +20,6 @@ from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.pages
-
 DEBUG = "/settings/api-keys/debug"
 TARGET = "/api/v1/external/tickets?tag=a%20b"
 AT = "1772442941"

@@ -10,8 +10,6 @@ from tests.support.client import Key, send
 from tests.support.service import Service
 from tests.support.wire import exchange
 
-pytestmark = pytest.mark.any_database
-
 TICKETS = "/api/v1/external/tickets"
 NAMES = ["x-api-key", "x-api-signature", "x-api-timestamp"]
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
-import pytest
 
 from sealdesk import clock
 from sealdesk.crypto.mistakes import MISTAKES
@@ -207,7 +206,6 @@ def test_two_equal_requests_in_one_second_are_both_accepted(key: Key) -> None:
     assert statuses == [201, 201]
 
 
-@pytest.mark.any_database
 def test_after_300_failures_a_minute_the_response_has_only_the_code(own_service: Service) -> None:
     own_service.clock.stop()
     key = own_service.tenant().key()

@@ -16,8 +16,6 @@ from tests.support.databases import Begin
 from tests.support.service import Service
 from tests.vectors import API_KEY, API_SECRET, BY_SHAPE, TIMESTAMP, VALID, WRONG, Vector
 
-pytestmark = pytest.mark.any_database
-
 
 def named(vector: Vector) -> str:
     return vector.name

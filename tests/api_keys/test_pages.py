@@ -21,8 +21,6 @@ from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.pages
-
 HOME = "/settings/api-keys"
 API = "/api/v1/api-keys"
 DAY_S = 24 * 3600

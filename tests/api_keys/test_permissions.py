@@ -11,8 +11,6 @@ from tests.support.client import Key
 from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.any_database
-
 # The table of spec decision 4, written out: the code must not be its own judge.
 NEEDS: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/v1/external/tickets/{ticket_id}/participants"): {"tickets:read", "replies:read"},

@@ -43,7 +43,6 @@ def test_a_test_key_is_made_beside_the_live_ones_and_listed(terminal: Terminal, 
     assert with_key(terminal, key).run("call", "GET", TICKETS).returncode != 0
 
 
-@pytest.mark.any_database
 def test_a_key_has_the_given_permissions_limit_and_expiry(terminal: Terminal, acme: str) -> None:
     permissions = ("--permission", "customers:read", "--permission", "tickets:read")
     limits = ("--rate-limit", "7", "--expires-at", "2099-01-31T00:00:00Z")
@@ -52,7 +51,6 @@ def test_a_key_has_the_given_permissions_limit_and_expiry(terminal: Terminal, ac
     assert (key["rate_limit"], key["expires_at"]) == (7, "2099-01-31T00:00:00.000000Z")
 
 
-@pytest.mark.any_database
 def test_every_invalid_field_of_a_new_key_is_named(terminal: Terminal, acme: str) -> None:
     options = ("--name", " ", "--permission", "tickets:burn", "--rate-limit", "0")
     refusal = terminal.refused("keys", "create", "--tenant", acme, *options)
@@ -92,7 +90,6 @@ def test_a_key_that_the_server_knows_has_ended_when_a_command_has(
     assert "invalid_signature" in with_key(terminal, other).run("call", "GET", TICKETS).stdout
 
 
-@pytest.mark.any_database
 def test_a_revoked_key_cannot_be_rotated(terminal: Terminal, acme: str) -> None:
     key = create(terminal, acme)
     terminal.out("keys", "revoke", key["id"])

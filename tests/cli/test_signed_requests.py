@@ -8,7 +8,6 @@ from tests.cli.fixtures import Home
 from tests.cli.terminal import Terminal
 
 # The commands ask the API, and no database.
-pytestmark = pytest.mark.any_database
 TICKETS = "/api/v1/external/tickets"
 TICKET = {"subject": "Hi", "description": "There", "customer": {"email": "me@example.test"}}
 VECTORS = json.loads(Path("tests/vectors/signatures.json").read_text())

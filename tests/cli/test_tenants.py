@@ -25,7 +25,6 @@ def test_a_tenant_is_not_created_without_its_administrator(terminal: Terminal, a
     assert terminal.json("tenants", "list") == before
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("password", ["eleven char", "x" * 1025])
 def test_a_password_of_a_bad_length_is_refused(terminal: Terminal, password: str) -> None:
     options = ("--name", "Short", "--admin-email", "s@short.test", "--admin-password-stdin")
@@ -33,7 +32,6 @@ def test_a_password_of_a_bad_length_is_refused(terminal: Terminal, password: str
     assert "12 to 1024 characters" in refusal
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize(
     ("password", "why"),
     [("Password1234", "common passwords"), ("Hillside 2026!", "little else than a name")],
@@ -45,13 +43,11 @@ def test_a_common_password_is_refused(terminal: Terminal, password: str, why: st
     assert "Nothing was changed" in refusal
 
 
-@pytest.mark.any_database
 def test_without_a_terminal_the_password_option_is_named(terminal: Terminal) -> None:
     options = ("--name", "Mute", "--admin-email", "m@mute.test")
     assert "--admin-password-stdin" in terminal.refused("tenants", "create", *options)
 
 
-@pytest.mark.any_database
 def test_the_next_step_is_that_of_the_readme(terminal: Terminal) -> None:
     options = ("--name", "Next", "--admin-email", "ada@next.test", "--admin-password-stdin")
     said = terminal.out("tenants", "create", *options, stdin=PASSWORD)
@@ -60,7 +56,6 @@ def test_the_next_step_is_that_of_the_readme(terminal: Terminal) -> None:
     assert "log in as `ada@acme.test` and create a key" in readme
 
 
-@pytest.mark.any_database
 def test_a_password_file_of_windows_has_the_password_that_was_typed(terminal: Terminal) -> None:
     options = ("--name", "Win", "--admin-email", "w@win.test", "--admin-password-stdin")
     marked = terminal.out("tenants", "create", *options, stdin=f"\ufeff{PASSWORD}\r\n")
@@ -70,7 +65,6 @@ def test_a_password_file_of_windows_has_the_password_that_was_typed(terminal: Te
     assert "12 to 1024" in terminal.refused(*again, stdin="\ufeffeleven char")
 
 
-@pytest.mark.any_database
 def test_an_argument_in_another_encoding_is_named(terminal: Terminal) -> None:
     name = b"T\xf6chter".decode("utf-8", "surrogateescape")
     refusal = terminal.refused("tenants", "create", "--name", name, "--admin-email", "a@b.test")

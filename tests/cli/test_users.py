@@ -31,13 +31,11 @@ def test_listing_users_of_an_unknown_tenant_fails(terminal: Terminal, tenant_id:
     assert "no such tenant" in terminal.refused("users", "list", "--tenant", tenant_id)
 
 
-@pytest.mark.any_database
 def test_an_unknown_role_is_refused_and_the_roles_are_listed(terminal: Terminal, acme: str) -> None:
     options = ("--tenant", acme, "--email", "boss@acme.test", "--role", "boss")
     assert "'tenant_admin'" in terminal.refused("users", "create", *options, code=2)
 
 
-@pytest.mark.any_database
 def test_an_invalid_address_is_refused(terminal: Terminal, acme: str) -> None:
     options = ("--tenant", acme, "--email", "nobody", "--role", "agent", "--password-stdin")
     assert "e-mail" in terminal.refused("users", "create", *options, stdin=PASSWORD)

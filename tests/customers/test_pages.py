@@ -18,8 +18,6 @@ from tests.support.pages import Visitor, logged_in
 from tests.support.searching import wait_until_customers
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.pages
-
 HOME = "/customers"
 API = "/api/v1/external/customers"
 _KNOWN = {

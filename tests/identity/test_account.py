@@ -12,8 +12,6 @@ from sealdesk.identity.auth import passwords
 from tests.support.client import Person
 from tests.support.service import PASSWORD, Service, Tenant, wait_until
 
-pytestmark = pytest.mark.pages
-
 ME, LOG_OUT, CHANGE = "/api/v1/auth/me", "/api/v1/auth/logout", "/api/v1/auth/password"
 RESET = "/api/v1/auth/reset"
 NEW = "another long passphrase"

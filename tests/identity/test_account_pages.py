@@ -1,13 +1,9 @@
 """The pages of the own account, and the renewal of sessions."""
 
-import pytest
-
 from tests.support.client import Person
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
-
-pytestmark = pytest.mark.pages
 
 HOME = "/account"
 NEW = "another long passphrase"

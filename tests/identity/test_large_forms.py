@@ -10,8 +10,6 @@ from sealdesk.identity.auth import session_guard
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service
 
-pytestmark = pytest.mark.pages
-
 _SMALL, _LARGE = "a" * 1_000, "a" * 20_000
 _AT_ONCE = 3
 

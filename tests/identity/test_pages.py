@@ -13,8 +13,6 @@ from tests.support.page_security import FOREIGN_PLACES
 from tests.support.pages import INBOX, PASSWORD, Visitor, logged_in
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.pages
-
 HOME = "/settings/webhooks"
 
 

@@ -14,8 +14,6 @@ from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.pages
-
 HOME = "/settings/people"
 INVITE = f"{HOME}/invite"
 NEW = "another long passphrase"

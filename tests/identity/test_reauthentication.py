@@ -19,8 +19,6 @@ from tests.support.pages import PASSWORD, Form, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.support.two_factor import turn_on
 
-pytestmark = pytest.mark.pages
-
 KEYS, PEOPLE, HOOKS = "/settings/api-keys", "/settings/people", "/settings/webhooks"
 EMAIL = "/settings/email"
 NEW_KEY = f"{KEYS}/new"

@@ -16,8 +16,6 @@ from tests.support.client import Key, Person
 from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.any_database
-
 ME = "/api/v1/auth/me"
 JWT_ROUTES = [route for route in ROUTES if route.guard.scheme == "jwt"]
 Json = dict[str, Any]

@@ -9,7 +9,6 @@ from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Visitor
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.pages
 HOME = "/settings/installation"
 
 

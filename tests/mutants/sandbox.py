@@ -13,7 +13,7 @@ from tests.mutants.mutant import Mutant
 ROOT = Path(__file__).parents[2]
 # Few plug-ins and none of the project's options, because most of a run's time is the start.
 # timeout is of a plug-in that is left away.
-_MARKERS = "markers =\n    timeout(seconds)\n    prove\n    layout\n    any_database\n    service\n"
+_MARKERS = "markers =\n    timeout(seconds)\n    prove\n    layout\n    service\n"
 _SETTINGS = f"[pytest]\nfilterwarnings = error\nxfail_strict = true\n{_MARKERS}"
 _OPTIONS = ("-q", "--tb=line", "-p", "no:cacheprovider")
 _PASSED, _FAILED = 0, 1  # exit statuses of pytest

@@ -14,8 +14,6 @@ import pytest
 from sealdesk.sandbox.pool import Exceeded, Failed, Pool
 from sealdesk.sandbox.slots import Crowded
 
-pytestmark = pytest.mark.any_database
-
 _ENDLESS = b"any(iter(int, 1))"
 
 

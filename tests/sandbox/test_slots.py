@@ -7,8 +7,6 @@ import pytest
 
 from sealdesk.sandbox.slots import Crowded, Slots
 
-pytestmark = pytest.mark.any_database
-
 
 class _Calls:
     """Calls of payers, named by payer and number, as in "a1"; entered: in the order of slots."""

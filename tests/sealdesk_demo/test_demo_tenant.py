@@ -13,8 +13,6 @@ from tests.support.databases import SQLITE_FIRST, Begin
 from tests.support.pages import Visitor
 from tests.support.service import PASSWORD, Service
 
-pytestmark = pytest.mark.pages
-
 TICKETS = "/api/v1/external/tickets"
 
 

@@ -9,7 +9,6 @@ from sealdesk_mail_import.maildir import Maildir
 from sealdesk_mail_import.types import CannotRead, NotAMailbox
 from tests.mail.support import message
 
-pytestmark = pytest.mark.any_database
 NOW_S = 1_790_000_000
 
 

@@ -12,7 +12,6 @@ from sealdesk_mail_import.types import CannotRead, NotAMailbox
 from tests.mail.support import message
 from tests.sealdesk_mail_import.imports import SEPARATOR, write_mbox
 
-pytestmark = pytest.mark.any_database
 NOW_S = 1_790_000_000
 FIELD = b"Subject: A bowl\n\n"
 

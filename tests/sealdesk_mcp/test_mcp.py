@@ -5,8 +5,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-import pytest
-
 from sealdesk.client import AsyncDesk, RetryPolicy
 from tests.cli.commands import PROGRAM
 from tests.cli.terminal import Terminal
@@ -15,7 +13,6 @@ from tests.support.for_each import for_each
 from tests.support.service import Tenant
 
 # The server asks the API, and no database.
-pytestmark = pytest.mark.any_database
 # Imported by the tests that use it: it takes half a second, in each process that collects tests.
 if TYPE_CHECKING:
     from mcp import Client, StdioServerParameters

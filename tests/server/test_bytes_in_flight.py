@@ -12,8 +12,6 @@ from tests.support.client import Key, Person
 from tests.support.connection import Connection, Reply
 from tests.support.service import Service, Tenant, wait_until
 
-pytestmark = pytest.mark.any_database
-
 TICKETS = "/api/v1/external/tickets"
 MIB = 1024 * 1024
 SHARE = MIB  # an eighth of the budgets below

@@ -16,8 +16,6 @@ from sealdesk.web.request import Header, Message, Receive, Scope, Send
 from tests.support.connection import Connection
 from tests.support.for_each import for_each
 
-pytestmark = pytest.mark.any_database
-
 TWO: Header = (b"content-length", b"2")
 CHUNKED: Header = (b"transfer-encoding", b"chunked")
 

@@ -13,8 +13,6 @@ from tests.support.client import Person
 from tests.support.connection import Connection
 from tests.support.service import Service
 
-pytestmark = pytest.mark.any_database
-
 LOG_IN = "/api/v1/auth/login"
 GET = b"GET /healthz HTTP/1.1\r\nhost: t\r\n\r\n"
 MIB = 1024 * 1024

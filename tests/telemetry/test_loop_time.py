@@ -1,11 +1,7 @@
 """The routes that have held the event loop longest in the last hour."""
 
-import pytest
-
 from sealdesk.telemetry.counters import ResponseCounter
 from sealdesk.telemetry.loop_time import LoopTime, RouteTime
-
-pytestmark = pytest.mark.any_database
 
 
 def test_the_dearest_routes_of_the_last_hour_are_named_and_earlier_work_is_not() -> None:

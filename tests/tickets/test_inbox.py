@@ -18,8 +18,6 @@ from tests.support.searching import wait_until_customers
 from tests.support.service import Service, Tenant
 from tests.tickets.factories import PlannedTicket, create_tickets
 
-pytestmark = pytest.mark.pages
-
 TICKETS = "/api/v1/external/tickets"
 _NOW = 1_790_000_000_000_000
 

@@ -16,8 +16,6 @@ from tests.support.pages import INBOX, Page, Visitor, logged_in, ticket_ids
 from tests.support.service import PASSWORD, Service, Tenant
 from tests.tickets.factories import PlannedTicket, create_tickets
 
-pytestmark = pytest.mark.pages
-
 BULK = f"{INBOX}/bulk"
 TICKETS = "/api/v1/external/tickets"
 

@@ -13,8 +13,6 @@ from tests.support.pages import INBOX, Page, Visitor, logged_in, ticket_ids
 from tests.support.searching import wait_until_customers, wait_until_tickets
 from tests.support.service import Tenant
 
-pytestmark = pytest.mark.pages
-
 
 @pytest.fixture
 def visitor(tenant: Tenant) -> Visitor:

@@ -58,7 +58,6 @@ def test_a_document_of_an_earlier_version_is_shown_with_all_members(
     assert key.walk(TICKETS) == [ticket]
 
 
-@pytest.mark.any_database
 def test_the_newest_member_is_named() -> None:
     """Somebody who changes the members names the newest, with a default, in `tickets/types.py`."""
     assert (SHAPE, NEWEST_MEMBER) == ("dbebf856519c5147", "satisfaction")

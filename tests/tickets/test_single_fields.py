@@ -12,8 +12,6 @@ from tests.support.pages import Page, Visitor
 from tests.support.service import Service, Tenant
 from tests.webhooks.stored import stored_endpoint
 
-pytestmark = pytest.mark.pages
-
 Fields = list[tuple[str, str]]
 _SCRIPT = {"accept": "*/*"}
 

@@ -11,8 +11,6 @@ from tests.support.service import Service, wait_until
 from tests.tickets.reports.histories import is_counted
 from tests.tickets.teams.desks import TEAMS, TICKETS, TeamDesk
 
-pytestmark = pytest.mark.pages
-
 AT = "/team-now"
 _LINK = re.compile(r'<a href="(/tickets[^"]*)" aria-label="([^"]+): (\d+)"')
 

@@ -23,8 +23,6 @@ from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.pages
-
 API = "/api/v1/external/tickets"
 NOWHERE = "/tickets/0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
 

@@ -19,8 +19,6 @@ from tests.support.for_each import for_each
 from tests.support.service import Service
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.any_database
-
 TICKETS = "/api/v1/external/tickets"
 LOG_IN = "/api/v1/auth/login"
 SECRET = "the text of an error that nobody outside may read"

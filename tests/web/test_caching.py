@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import httpx
-import pytest
 
 from sealdesk.routes import PAGES, ROUTES
 from sealdesk.web.operation import Route
@@ -13,7 +12,6 @@ from tests.support.pages import logged_in
 from tests.support.service import Service, Tenant
 
 # The headers come from the route, and from no row.
-pytestmark = pytest.mark.any_database
 TICKETS = "/api/v1/external/tickets"
 VARY = {
     "hmac": "x-api-key",

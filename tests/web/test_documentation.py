@@ -17,8 +17,6 @@ from tests.support.client import Person, send
 from tests.support.page_security import PageAddresses
 from tests.support.service import Service
 
-pytestmark = pytest.mark.any_database
-
 FILES = read_archive()
 _OPENAPI = [row.path for row in ROUTES if row.path.startswith("/openapi")]
 _PAGES = [path for path, file in FILES.items() if file.content_type.startswith("text/html")]

@@ -13,8 +13,6 @@ from tests.support.client import Key
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant, wait_until
 
-pytestmark = pytest.mark.pages
-
 TICKETS = "/api/v1/external/tickets"
 CUSTOMERS = "/api/v1/external/customers"
 MEBIBYTE = 1024 * 1024

@@ -13,8 +13,6 @@ from tests.support.closed_document import close, example_of, responses, taken_by
 from tests.support.openapi import check_document, validator
 from tests.support.service import Service
 
-pytestmark = pytest.mark.any_database
-
 Json = dict[str, Any]
 _DOCUMENTATION = ("/openapi", "/docs", "/llms")
 _METHODS = ("get", "post", "put", "patch", "delete")

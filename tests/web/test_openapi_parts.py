@@ -13,8 +13,6 @@ from tests.support.closed_document import close, operations, responses
 from tests.support.openapi import check_document, validator
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.any_database
-
 Json = dict[str, Any]
 
 

@@ -22,8 +22,6 @@ from tests.support.page_security import (
 from tests.support.pages import FORM, PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.any_database
-
 HOME = "/settings/webhooks"
 
 

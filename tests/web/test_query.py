@@ -1,14 +1,11 @@
 """Query strings: declared names, strict values (spec decisions 9 and 10)."""
 
 import httpx
-import pytest
 
 from sealdesk.routes import ROUTES
 from tests.support.client import Key
 from tests.support.for_each import for_each
 from tests.support.service import Tenant
-
-pytestmark = pytest.mark.any_database
 
 TICKETS = "/api/v1/external/tickets"
 CUSTOMERS = "/api/v1/external/customers"

@@ -16,8 +16,6 @@ from tests.support.receiver import Receiver
 from tests.support.service import Service, Tenant, wait_until
 from tests.webhooks.factories import log_delivery, refused
 
-pytestmark = pytest.mark.pages
-
 HOME = "/settings/webhooks"
 API = "/api/v1/webhooks"
 _SECRET = re.compile(r"whsec_[A-Za-z0-9+/]{40,}=*")

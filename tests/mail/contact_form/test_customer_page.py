@@ -6,13 +6,10 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-import pytest
 
 from tests.mail.contact_form.support import ANN, FormDesk, Stranger, refused_at
 from tests.support.page_security import assert_page_is_secure
 from tests.support.service import wait_until
-
-pytestmark = pytest.mark.pages
 
 BO = "bo@customer.example"
 HOSTILE = "\"'></title></textarea><svg/onload=alert(1)>{{7**9}}"

@@ -13,8 +13,6 @@ from tests.support.mail_server import MailServer
 from tests.support.page_security import assert_page_is_secure
 from tests.support.service import Tenant
 
-pytestmark = pytest.mark.pages
-
 SENT = "confirm it within 24 hours"
 HOSTILE = "\"'></title></textarea><svg/onload=alert(1)>{{7**9}}"
 

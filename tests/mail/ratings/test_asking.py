@@ -3,8 +3,6 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-import pytest
-
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.mail.ratings import asking, rules
 from sealdesk.mail.sending import store as sending
@@ -52,7 +50,6 @@ def questions(desk: FormDesk) -> list[tuple[str, str]]:
     return [tuple(row) for row in desk.service.rows(sql, id=desk.tenant.id)]
 
 
-@pytest.mark.pages
 def test_a_solved_ticket_is_asked_about_once_after_the_delay(desk: FormDesk) -> None:
     switch_on(desk, "24")
     ticket = answered(desk, ANN, subject="Bowl")
@@ -152,7 +149,6 @@ def test_two_workers_ask_once(desk: FormDesk) -> None:
     assert rules.question_id(ticket["id"]) == rules.question_id(ticket["id"].upper())
 
 
-@pytest.mark.pages
 def test_wrong_settings_are_named(desk: FormDesk) -> None:
     visitor = logged_in(desk.tenant)
     page = visitor.get(HOME)

@@ -4,8 +4,6 @@ import asyncio
 from typing import Any
 from urllib.parse import urlsplit
 
-import pytest
-
 from sealdesk.mail.ratings import actions, links
 from sealdesk.mail.ratings.types import Rating
 from sealdesk.state import AppState
@@ -13,8 +11,6 @@ from tests.mail.contact_form.support import ANN, FormDesk, Stranger
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import logged_in
 from tests.support.service import wait_until
-
-pytestmark = pytest.mark.pages
 
 TICKETS = "/api/v1/external/tickets"
 HOSTILE = "\"'></title></textarea><svg/onload=alert(1)>{{7**9}}"

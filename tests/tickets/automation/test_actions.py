@@ -84,7 +84,6 @@ def test_a_rule_does_not_run_on_the_reply_of_a_rule(
     assert sorted(replies_of(key, ticket)) == [("It is broken", False), ("Thank you", False)]
 
 
-@pytest.mark.any_database
 def test_what_is_gone_pauses_a_rule_which_says_so_on_the_ticket(
     admin: Person, tenant: Tenant
 ) -> None:
@@ -133,7 +132,6 @@ def test_a_rule_holds_outside_the_hours_of_the_team_or_else_of_the_desk(
     assert [each["number"] for each in tried] == [ticket["number"]]
 
 
-@pytest.mark.any_database
 def test_a_dry_run_tells_of_replies_and_fields_and_sends_nothing(
     admin: Person, tenant: Tenant, service: Service
 ) -> None:
@@ -151,7 +149,6 @@ def test_a_dry_run_tells_of_replies_and_fields_and_sends_nothing(
     assert replies_of(key, ticket) == []
 
 
-@pytest.mark.any_database
 def test_the_page_of_a_rule_keeps_all_that_it_does(admin: Person, tenant: Tenant) -> None:
     admin.post("/api/v1/custom-fields", {"key": "plan", "label": "Plan", "type": "text"})
     bo = tenant.user(name="Bo")

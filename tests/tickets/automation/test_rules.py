@@ -16,7 +16,6 @@ from tests.support.pages import logged_in
 from tests.support.service import Tenant
 from tests.tickets.automation.test_running import RULES, made, when
 
-pytestmark = pytest.mark.any_database
 PAGE = "/settings/rules"
 HIGH = {"priority": "high"}
 

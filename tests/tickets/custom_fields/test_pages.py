@@ -10,8 +10,6 @@ from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Tenant
 from tests.tickets.custom_fields.factories import FIELDS, define
 
-pytestmark = pytest.mark.pages
-
 HOME = "/settings/custom-fields"
 
 

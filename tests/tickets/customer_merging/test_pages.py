@@ -10,7 +10,6 @@ from tests.support.pages import Visitor, logged_in
 from tests.support.searching import wait_until_customers
 from tests.support.service import Tenant
 
-pytestmark = pytest.mark.pages
 CUSTOMERS = "/api/v1/external/customers"
 
 

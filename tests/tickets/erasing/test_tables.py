@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-
 from sealdesk.db.schema import metadata
 from sealdesk.tickets import erasing
 from sealdesk.tickets.erasing.steps.actions import STAGES
 
-pytestmark = pytest.mark.any_database
 AT_ONCE = {
     "customers",
     "customer_addresses",

@@ -7,8 +7,6 @@ import pytest
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Tenant
 
-pytestmark = pytest.mark.pages
-
 PATH = "/settings/business-hours"
 
 

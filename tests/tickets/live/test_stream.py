@@ -223,7 +223,6 @@ def test_a_head_request_ends(visitor: Visitor) -> None:
     assert visitor.once("HEAD", "/live").status_code == 200
 
 
-@pytest.mark.any_database
 def test_a_client_that_does_not_read_is_dropped_at_a_bound(
     visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:

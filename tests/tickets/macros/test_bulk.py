@@ -8,8 +8,6 @@ from tests.support.client import Key
 from tests.support.pages import INBOX, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.pages
-
 USE = f"{INBOX}/bulk/macro?status=all"
 TICKETS = "/api/v1/external/tickets"
 ADA = {"email": "ada@bulk.example", "name": "Ada Ash"}

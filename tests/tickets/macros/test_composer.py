@@ -12,8 +12,6 @@ from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.tickets.macros import made
 
-pytestmark = pytest.mark.pages
-
 TICKETS = "/api/v1/external/tickets"
 MARIA = {"email": "maria@example.test", "name": "Maria Lindgren"}
 BODY = "Hello {{customer.first_name}},\nyour #{{ticket.number}} is with {{agent.first_name}}."

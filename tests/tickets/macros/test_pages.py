@@ -9,8 +9,6 @@ from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.tickets.macros import MACROS, made, new_macro
 
-pytestmark = pytest.mark.pages
-
 HOME = "/settings/macros"
 
 

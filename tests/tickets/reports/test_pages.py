@@ -16,8 +16,6 @@ from tests.support.service import Service, wait_until
 from tests.tickets.reports.histories import is_counted
 from tests.tickets.teams.desks import TICKETS, TeamDesk
 
-pytestmark = pytest.mark.pages
-
 AT = "/reports"
 _LINK = re.compile(r'<a href="(/reports/tickets[^"]*)">(\d+)</a>')
 

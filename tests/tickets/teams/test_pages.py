@@ -9,8 +9,6 @@ from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service
 from tests.tickets.teams.desks import TEAMS, TeamDesk
 
-pytestmark = pytest.mark.pages
-
 AT = "/settings/teams"
 
 
