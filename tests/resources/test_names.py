@@ -1,6 +1,7 @@
 """Whatever has a name of its own: which ways to write it are one name, and which are two."""
 
 from collections.abc import Callable, Sequence
+from itertools import count
 
 from sealdesk.errors import ValidationFailed
 from sealdesk.tickets.automation.rules_file import FiledRule, Named, RulesFile, from_file
@@ -9,6 +10,7 @@ from tests.support.for_each import for_each
 from tests.support.pages import logged_in
 from tests.support.service import Tenant
 
+Taken = Callable[[Tenant, Sequence[str]], list[str]]
 _ONE = ("Café Straße", "cafe\u0301 strasse", "CAFÉ\u00a0STRASSE", "ca\u200bfé  stra\u00adße")
 # Accents count, and so do characters that people tell apart.
 _OTHERS = ("cafe strasse", "\uff43afé strasse", "café-strasse", "café stra①e")
@@ -22,19 +24,37 @@ def _greedy(names: Sequence[str], takes: Callable[[list[str]], bool]) -> list[st
     return kept
 
 
-def _teams(tenant: Tenant, names: Sequence[str]) -> list[str]:
-    admin = tenant.admin()
-    return _greedy(
-        names, lambda to: admin.post("/api/v1/teams", {"name": to[-1]}).status_code == 201
-    )
+def _posted(path: str, *, new: Callable[[str, int], dict[str, object]]) -> Taken:
+    def post(tenant: Tenant, names: Sequence[str]) -> list[str]:
+        admin, place = tenant.admin(), count()
+        return _greedy(
+            names,
+            lambda kept: admin.post(path, new(kept[-1], next(place))).status_code == 201,
+        )
+
+    return post
 
 
-def _shortcuts(tenant: Tenant, names: Sequence[str]) -> list[str]:
-    def takes(kept: list[str]) -> bool:
-        new = {"name": "Any", "body": "Text", "shortcut": "_".join(kept[-1].split())}
-        return tenant.admin().post("/api/v1/macros", new).status_code == 201
-
-    return _greedy(names, takes)
+_teams = _posted("/api/v1/teams", new=lambda name, _: {"name": name})
+_macros = _posted(
+    "/api/v1/macros", new=lambda name, at: {"name": name, "shortcut": f"m{at}", "body": "Text"}
+)
+_shortcuts = _posted(
+    "/api/v1/macros",
+    new=lambda name, at: {"name": f"{at}", "shortcut": "_".join(name.split()), "body": "Text"},
+)
+_fields = _posted(
+    "/api/v1/custom-fields", new=lambda name, at: {"key": f"k{at}", "label": name, "type": "text"}
+)
+_policies = _posted(
+    "/api/v1/sla-policies",
+    new=lambda name, at: {
+        "name": name,
+        "tags": [f"t{at}"],
+        "counts": "calendar",
+        "first_response_minutes": 60,
+    },
+)
 
 
 def _views(tenant: Tenant, names: Sequence[str]) -> list[str]:
@@ -47,7 +67,8 @@ def _views(tenant: Tenant, names: Sequence[str]) -> list[str]:
 
 def _choices(tenant: Tenant, names: Sequence[str]) -> list[str]:
     def takes(choices: list[str]) -> bool:
-        new = {"key": f"key{len(choices)}", "label": "Any", "type": "choice", "choices": choices}
+        at = len(choices)
+        new = {"key": f"key{at}", "label": f"{at}", "type": "choice", "choices": choices}
         return tenant.admin().post("/api/v1/custom-fields", new).status_code == 201
 
     return _greedy(names, takes)
@@ -68,8 +89,19 @@ def _rules_of_a_file(tenant: Tenant, names: Sequence[str]) -> list[str]:
     return _greedy(names, takes)
 
 
-@for_each("taken", [_teams, _shortcuts, _views, _choices, _tags, _rules_of_a_file])
-def test_a_name_belongs_to_one_however_it_is_spelled(
-    taken: Callable[[Tenant, Sequence[str]], list[str]], tenant: Tenant
-) -> None:
+@for_each(
+    "taken",
+    [
+        _teams,
+        _macros,
+        _shortcuts,
+        _fields,
+        _policies,
+        _views,
+        _choices,
+        _tags,
+        _rules_of_a_file,
+    ],
+)
+def test_a_name_belongs_to_one_however_it_is_spelled(taken: Taken, tenant: Tenant) -> None:
     assert taken(tenant, [*_ONE, *_OTHERS]) == [_ONE[0], *_OTHERS]

@@ -156,7 +156,8 @@ def _own_erasure(fuzzed: Fuzzed) -> dict[str, str]:
 
 
 def _own_macro(fuzzed: Fuzzed) -> dict[str, str]:
-    new = {"name": "Thanks", "shortcut": uuid4().hex[:20], "body": "Thank you."}
+    name = uuid4().hex[:20]
+    new = {"name": name, "shortcut": name, "body": "Thank you."}
     return {"id": fuzzed.admin.post("/api/v1/macros", new).json()["data"]["id"]}
 
 
@@ -166,7 +167,8 @@ def _own_rule(fuzzed: Fuzzed) -> dict[str, str]:
 
 
 def _own_policy(fuzzed: Fuzzed) -> dict[str, str]:
-    new = {"name": "Urgent", "tags": [uuid4().hex], "first_response_minutes": 9}
+    name = uuid4().hex
+    new = {"name": name, "tags": [name], "first_response_minutes": 9}
     answer = fuzzed.admin.post("/api/v1/sla-policies", {**new, "counts": "calendar"})
     return {"id": answer.json()["data"]["id"]}
 
@@ -204,7 +206,8 @@ def _own_external_id(_: Fuzzed) -> dict[str, str]:
 
 
 def _own_field(fuzzed: Fuzzed) -> dict[str, str]:
-    new = {"key": f"k{uuid4().hex[:20]}", "label": "Carrier", "type": "text"}
+    key = f"k{uuid4().hex[:20]}"
+    new = {"key": key, "label": key, "type": "text"}
     return {"id": fuzzed.admin.post("/api/v1/custom-fields", new).json()["data"]["id"]}
 
 

@@ -179,13 +179,14 @@ def _marked_ticket(key: Key, agent_id: str, team_id: str) -> dict[str, Any]:
 def _marked_field(admin: Person) -> str:
     """The id of the last of some custom fields."""
     for key in ("first", "last"):
-        new = {"key": key, "label": CANARY, "type": "choice", "choices": [CANARY]}
+        new = {"key": key, "label": f"{CANARY} {key}", "type": "choice", "choices": [CANARY]}
         created = admin.post("/api/v1/custom-fields", new)
     return str(created.json()["data"]["id"])
 
 
 def _marked_macro(admin: Person, number: int) -> str:
-    new = {"name": CANARY, "shortcut": f"{CANARY}-{number}", "body": CANARY, "tags": [CANARY]}
+    name = f"{CANARY}-{number}"
+    new = {"name": name, "shortcut": name, "body": CANARY, "tags": [CANARY]}
     return str(admin.post("/api/v1/macros", new).json()["data"]["id"])
 
 
@@ -195,7 +196,8 @@ def _marked_rule(admin: Person) -> str:
 
 
 def _marked_policy(admin: Person, number: int) -> str:
-    new = {"name": CANARY, "tags": [f"{CANARY}{number}"], "resolution_minutes": 9}
+    name = f"{CANARY}{number}"
+    new = {"name": name, "tags": [name], "resolution_minutes": 9}
     answer = admin.post("/api/v1/sla-policies", {**new, "counts": "calendar"})
     return str(answer.json()["data"]["id"])
 

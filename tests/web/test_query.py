@@ -187,7 +187,10 @@ def test_without_per_page_a_page_has_25_items(key: Key) -> None:
     assert key.get(TICKETS).json()["meta"]["per_page"] == 25
 
 
-@for_each("sent", ["tag=%FF", "tag=%C3", "tag=a%00b", "%FF=x"])
+@for_each(
+    "sent",
+    ["tag=%FF", "tag=%C3", "tag=a%00b", "%FF=x", "tag=%zz", "tag=100%", "tag=%4", "tag=%u00e9"],
+)
 def test_a_query_that_is_not_utf_8_text_is_refused(key: Key, sent: str) -> None:
     response = key.get(f"{TICKETS}?{sent}")
     assert (response.status_code, response.json()["code"]) == (400, "invalid_parameter")

@@ -50,6 +50,9 @@ INVALID_PARAMETER = ProblemType(
     members=("parameter",),
 )
 UNREADABLE_QUERY = INVALID_PARAMETER.variant("The query is not percent-encoded UTF-8.")
+LONE_PERCENT = INVALID_PARAMETER.variant(
+    "The query has a %% without two hexadecimal digits behind it; send %% itself as %%25."
+)
 QUERY_HOLDS_NUL = INVALID_PARAMETER.variant("The query holds U+0000.")
 
 UNKNOWN_PARAMETER = ProblemType(

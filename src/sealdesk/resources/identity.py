@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 # Format characters (Cf of Unicode 16), such as soft hyphens and joiners.
 _FORMAT = (
@@ -29,6 +30,12 @@ def identity(text: str) -> str:
         return " ".join(text.lower().split())
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
     return " ".join(strip_invisible(folded).split())
+
+
+def is_among(text: str, others: Iterable[str]) -> bool:
+    """Whether people would take a text for one of the others."""
+    wanted = identity(text)
+    return any(identity(each) == wanted for each in others)
 
 
 def strip_invisible(text: str) -> str:

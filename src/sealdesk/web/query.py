@@ -1,6 +1,7 @@
 """Parses query strings: declared parameters with strict values, normalised for cursors."""
 
 import difflib
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -11,6 +12,7 @@ from sealdesk import clock, ids
 from sealdesk.errors import BadRequest, NotFound
 from sealdesk.errors.requests import (
     INVALID_PARAMETER,
+    LONE_PERCENT,
     NO_PARAMETERS,
     QUERY_HOLDS_NUL,
     UNKNOWN_PARAMETER,
@@ -19,6 +21,7 @@ from sealdesk.errors.requests import (
 
 MAX_VALUE_LENGTH = 1024
 _MAX_SEGMENT_LENGTH = 255
+_LONE_PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
 class BadValue(Exception):
@@ -82,6 +85,8 @@ def _read(param: Param, text: str) -> Any:
 
 
 def _decode(raw: bytes) -> str:
+    if _LONE_PERCENT.search(raw):
+        raise BadRequest(LONE_PERCENT)
     try:
         text = unquote_to_bytes(raw.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:

@@ -62,8 +62,18 @@ def test_a_wrong_definition_is_refused_with_its_fault(
 
 def test_a_key_is_taken_regardless_of_its_case(admin: Person) -> None:
     define(admin, "Carrier")
-    new = {"key": "carrier", "label": "Carrier", "type": "text"}
+    new = {"key": "carrier", "label": "Other", "type": "text"}
     assert _fault(admin.post(FIELDS, new)) == ("/key", "taken")
+
+
+def test_the_label_of_another_field_is_refused_and_the_own_one_spelled_otherwise(
+    admin: Person,
+) -> None:
+    cafe, other = define(admin, "cafe", label="Caf\u00e9"), define(admin, "other")
+    answer = admin.patch(f"{FIELDS}/{other['id']}", {"label": " CAF\u00c9 "})
+    assert _fault(answer) == ("/label", "taken")
+    own = admin.patch(f"{FIELDS}/{cafe['id']}", {"label": "CAF\u00c9"})
+    assert own.json()["data"]["label"] == "CAF\u00c9"
 
 
 def test_hostile_labels_and_choices_stay_as_they_are(admin: Person) -> None:

@@ -8,8 +8,9 @@ MACROS = "/api/v1/macros"
 
 
 def new_macro(**fields: Any) -> dict[str, Any]:
-    """The body of a request that creates a macro."""
-    return {"name": "Refund", "shortcut": "refund", "body": "Hello", **fields}
+    """The body of a request that creates a macro, whose name is like its shortcut."""
+    name = str(fields.get("shortcut", "refund")).capitalize()
+    return {"name": name, "shortcut": "refund", "body": "Hello", **fields}
 
 
 def made(admin: Person, **fields: Any) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from sealdesk.db.engine import Tx
 from sealdesk.db.postgres.transaction import PostgresTx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.macros import rules, store
-from sealdesk.tickets.macros.types import MacroChoice
 from tests.support.client import Person
 from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
@@ -141,7 +140,7 @@ def test_a_macro_without_a_text_sets_a_field(admin: Person) -> None:
 def test_a_shortcut_belongs_to_one_macro_whatever_its_case(admin: Person, service: Service) -> None:
     taken, other = made(admin, shortcut="Straße"), made(admin, shortcut="b")
     for shortcut in ("straße", "STRASSE"):
-        new = new_macro(shortcut=shortcut)
+        new = new_macro(shortcut=shortcut, name="Another")
         assert faults(admin.post(MACROS, new)) == [("/shortcut", "taken")]
         answer = admin.patch(f"{MACROS}/{other['id']}", {"shortcut": shortcut, "name": "Half"})
         assert faults(answer) == [("/shortcut", "taken")]
@@ -149,6 +148,15 @@ def test_a_shortcut_belongs_to_one_macro_whatever_its_case(admin: Person, servic
     own = admin.patch(f"{MACROS}/{taken['id']}", {"shortcut": "strasse"})
     assert own.json()["data"]["shortcut"] == "strasse"
     made(service.tenant().admin(), shortcut="straße")
+
+
+def test_a_name_is_taken_within_its_folder_and_may_be_spelled_otherwise(admin: Person) -> None:
+    refund = made(admin, name="Caf\u00e9 :: Refund")
+    other = made(admin, name="Refund", shortcut="other")  # in no folder
+    answer = admin.patch(f"{MACROS}/{other['id']}", {"name": "CAFE\u0301::refund"})
+    assert faults(answer) == [("/name", "taken")]
+    own = admin.patch(f"{MACROS}/{refund['id']}", {"name": "CAF\u00c9::Refund"})
+    assert own.json()["data"]["name"] == "CAF\u00c9::Refund"
 
 
 def test_only_active_users_of_the_desk_are_assignees(
@@ -191,22 +199,22 @@ def test_a_macro_is_counted_before_one_created_at_once(
     monkeypatch.setattr(rules, "MAX_MACROS", 1)
     nodes = start_nodes()
     token = nodes[0].tenant().admin().token
-    locking, counting, lock, count = [], [], PostgresTx.lock, store.list_choices
+    locking, counting, lock, count = [], [], PostgresTx.lock, store.count
 
     async def noted_lock(tx: PostgresTx, name: str, tenant_id: str = "") -> None:
         if name == "macros":
             locking.append(name)
         await lock(tx, name, tenant_id)
 
-    async def noted_count(tx: Tx, tenant_id: str) -> list[MacroChoice]:
-        found = await count(tx, tenant_id)
+    async def noted_count(tx: Tx, tenant_id: str, owner_id: str) -> int:
+        found = await count(tx, tenant_id, owner_id)
         counting.append(tenant_id)
         while max(len(locking), len(counting)) < len(nodes):  # noqa: ASYNC110 - two loops
             await asyncio.sleep(0.01)
         return found
 
     monkeypatch.setattr(PostgresTx, "lock", noted_lock)
-    monkeypatch.setattr(store, "list_choices", noted_count)
+    monkeypatch.setattr(store, "count", noted_count)
 
     def make(node: Service) -> int:
         new = new_macro(shortcut=f"m{node.port}")

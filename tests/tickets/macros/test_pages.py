@@ -25,8 +25,8 @@ def admin(tenant: Tenant) -> Person:
 
 def add(visitor: Visitor, **typed: str | list[str]) -> Page:
     """Send the form of a new macro; the page that follows."""
-    fields = {"name": "Refund", "shortcut": "refund", "body": "Hello", **typed}
-    return visitor.submit(visitor.get(f"{HOME}/new").form(f"{HOME}/new"), **fields)
+    form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
+    return visitor.submit(form, **new_macro(**typed))
 
 
 def test_a_macro_is_added_changed_and_deleted(
@@ -35,9 +35,8 @@ def test_a_macro_is_added_changed_and_deleted(
     agent = tenant.user("agent", name="Bo Berg")
     page = visitor.get(HOME)
     assert "No macros yet" in page.text and f"{HOME}/new" in page.links
-    page = add(
-        visitor, shortcut=";refund", status="pending", assignee_id=agent, new_tags="refund, vip"
-    )
+    typed = {"name": "Refund", "shortcut": ";refund", "status": "pending"}
+    page = add(visitor, **typed, assignee_id=agent, new_tags="refund, vip")
     (macro,) = admin.get(MACROS).json()["data"]
     assert visitor.at.partition("?")[0] == HOME
     for words in ("The macro “Refund” is added.", "Refund", ";refund", "Pending", "Bo Berg", "vip"):

@@ -304,6 +304,7 @@ def test_clocks_stand_still_while_a_ticket_is_pending(own_service: Service, desk
         ({"first_response_minutes": 60, "customers": ["acme"]}, "/customers/0", "invalid_value"),
         ({"first_response_minutes": 60, "team_ids": ["0199b0c8"]}, "/team_ids/0", "unknown_team"),
         ({"first_response_minutes": 5, "tags": ["a"], "position": 9}, "/position", "overlapping"),
+        ({"first_response_minutes": 60, "name": " STAN\u00addard "}, "/name", "taken"),
     ],
 )
 def test_what_cannot_be_is_refused_beside_its_field(

@@ -6,6 +6,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, gettext_noop, must_exist, raise_any
 from sealdesk.records import audit
 from sealdesk.resources import merge_patch
+from sealdesk.resources.identity import is_among
 from sealdesk.tickets.custom_fields import rules, store
 from sealdesk.tickets.custom_fields.errors import NO_KEYS_LEFT, TOO_MANY_FIELDS
 from sealdesk.tickets.custom_fields.rules import Values
@@ -18,6 +19,7 @@ from sealdesk.tickets.custom_fields.types import (
 )
 
 _TAKEN = gettext_noop("There is already a custom field with this key.")
+_LABEL_TAKEN = gettext_noop("There is already a custom field with this label.")
 _AUDITED = ("label", "choices", "required_on_resolve", "is_active", "place")
 
 
@@ -38,7 +40,7 @@ async def define_field(tx: Tx, caller: Caller, new: NewField, *, now_us: int) ->
         created_at=now_us,
         updated_at=now_us,
     )
-    faults = rules.choice_faults(field)
+    faults = rules.choice_faults(field) + _label_faults(field, fields)
     if field.key.lower() in {each.key.lower() for each in fields}:
         faults.append(Fault("/key", "taken", _TAKEN))
     raise_any(faults)
@@ -57,7 +59,10 @@ async def change_field(
     fields = await _lock(tx, caller.tenant_id)
     field = await get_field(tx, caller.tenant_id, field_id)
     after = rules.changed(field, change, now_us)
-    raise_any(rules.choice_faults(after))
+    faults = rules.choice_faults(after)
+    if after.label != field.label:
+        faults += _label_faults(after, fields)
+    raise_any(faults)
     if after.is_active and not field.is_active:
         _check_active(fields)
     if after != field:
@@ -109,6 +114,12 @@ def _check_limits(fields: list[Field]) -> None:
     _check_active(fields)
     if len(fields) >= MAX_FIELDS:
         raise Conflict(NO_KEYS_LEFT, limit=MAX_FIELDS)
+
+
+def _label_faults(field: Field, fields: list[Field]) -> list[Fault]:
+    others = (each.label for each in fields if each.id != field.id)
+    is_taken = is_among(field.label, others)
+    return [Fault("/label", "taken", _LABEL_TAKEN)] if is_taken else []
 
 
 def _check_active(fields: list[Field]) -> None:

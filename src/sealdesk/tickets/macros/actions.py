@@ -27,6 +27,7 @@ from sealdesk.tickets.types import (
 )
 
 _TAKEN = gettext_noop("Another macro has this shortcut.")
+_NAME_TAKEN = gettext_noop("Another macro has this name.")
 _NO_AGENT = gettext_noop('This must be an active user of the desk, or "me".')
 _NO_TEAM = gettext_noop("There is no such team.")
 _TOO_LONG = gettext_noop(
@@ -163,6 +164,8 @@ async def _check(tx: Tx, macro: Macro, before: Macro | None) -> None:
         found_id = await store.find_shortcut(tx, macro.tenant_id, macro.shortcut, owner_id)
         if found_id not in (None, macro.id):
             faults.append(Fault("/shortcut", "taken", _TAKEN))
+    if (before is None or before.name != macro.name) and await _is_name_taken(tx, macro):
+        faults.append(Fault("/name", "taken", _NAME_TAKEN))
     is_same = before is not None and before.assignee_id == macro.assignee_id
     if not is_same and not await _may_be_assigned(tx, macro):
         faults.append(Fault("/assignee_id", "unknown_assignee", _NO_AGENT))
@@ -170,6 +173,12 @@ async def _check(tx: Tx, macro: Macro, before: Macro | None) -> None:
     if not is_same and not await _may_have_team(tx, macro):
         faults.append(Fault("/team_id", "unknown_team", _NO_TEAM))
     raise_any(faults)
+
+
+async def _is_name_taken(tx: Tx, macro: Macro) -> bool:
+    listed = await store.list_choices(tx, macro.tenant_id, macro.owner_id)
+    others = (each for each in listed if each.id != macro.id)
+    return rules.order(macro)[:2] in [rules.order(each)[:2] for each in others]
 
 
 async def _may_be_assigned(tx: Tx, macro: Macro) -> bool:

@@ -7,9 +7,10 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, gettext_noop, must_exist, raise_any
+from sealdesk.errors import Conflict, Fault, gettext_noop, invalid, must_exist, raise_any
 from sealdesk.records import audit
 from sealdesk.resources import merge_patch
+from sealdesk.resources.identity import is_among
 from sealdesk.tickets.hours import store as hours
 from sealdesk.tickets.promises import rules, store
 from sealdesk.tickets.promises.errors import TOO_MANY_POLICIES
@@ -17,6 +18,7 @@ from sealdesk.tickets.promises.types import MAX_POLICIES, NewPolicy, Policy, Pol
 from sealdesk.tickets.store import teams
 
 _NO_TEAM = gettext_noop("There is no such team.")
+_TAKEN = gettext_noop("There is already a policy with this name.")
 
 
 async def get_policy(tx: Tx, tenant_id: str, policy_id: str) -> Policy:
@@ -33,6 +35,7 @@ async def create_policy(tx: Tx, caller: Caller, new: NewPolicy, *, now_us: int) 
     policy = Policy(**fields, id=ids.mint(now_us), version=1, created_at=now_us, updated_at=now_us)
     position = rules.place(policy, others, new.position)
     policy = msgspec.structs.replace(policy, position=position)
+    _check_name(policy, others)
     await _check(tx, caller, policy, others, now_us)
     await store.add(tx, caller.tenant_id, policy)
     await _tidy(tx, caller, policy, others)
@@ -53,6 +56,8 @@ async def change_policy(
     if after == before:
         return before
     after = msgspec.structs.replace(after, version=before.version + 1, updated_at=now_us)
+    if after.name != before.name:
+        _check_name(after, others)
     await _check(tx, caller, after, others, now_us)
     await store.replace(tx, caller.tenant_id, after)
     await _tidy(tx, caller, after, others)
@@ -77,6 +82,11 @@ async def _list_others(tx: Tx, caller: Caller, policy_id: str) -> list[Policy]:
     listed = await store.list_policies(tx, caller.tenant_id)
     others = [each for each in listed if each.id != policy_id]
     return [msgspec.structs.replace(each, position=at) for at, each in enumerate(others, 1)]
+
+
+def _check_name(policy: Policy, others: list[Policy]) -> None:
+    if is_among(policy.name, (each.name for each in others)):
+        raise invalid([Fault("/name", "taken", _TAKEN)])
 
 
 async def _check(tx: Tx, caller: Caller, policy: Policy, others: list[Policy], now_us: int) -> None:
