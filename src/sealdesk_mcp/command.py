@@ -1,7 +1,6 @@
 """The command `sealdesk mcp`."""
 
 import asyncio
-import logging
 from importlib.util import find_spec
 from typing import Annotated
 
@@ -47,7 +46,5 @@ async def _serve(*, may_write: bool) -> None:
     # Imports pydantic and starlette: 0.6 s that no other command needs.
     from sealdesk_mcp.server import make_server
 
-    # At INFO, the level of the server, it logs the URL of each request, with addresses of people.
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     async with AsyncDesk.from_environment() as desk:
         await make_server(desk, may_write=may_write).run_stdio_async()

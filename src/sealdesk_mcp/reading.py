@@ -17,7 +17,8 @@ def _check_number(value: Any) -> Any:
 
 
 _IsNumber = BeforeValidator(_check_number)
-Limit = Annotated[int, _IsNumber, Field(ge=1, le=MAX_ROWS, description="How many, at most.")]
+# Behind _IsNumber, the bounds would not be in the schema.
+Limit = Annotated[int, Field(ge=1, le=MAX_ROWS, description="How many, at most."), _IsNumber]
 Status = Literal["open", "pending", "on_hold", "resolved", "closed"]
 Priority = Literal["low", "medium", "high", "urgent"]
 TicketName = Annotated[

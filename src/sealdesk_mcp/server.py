@@ -43,7 +43,14 @@ def make_server(desk: AsyncDesk, *, may_write: bool) -> MCPServer:
     if may_write:
         writing = _public(WritingTools(desk))
         tools += [_tool(work, _WRITES[work.__name__]) for work in writing]
-    return MCPServer("sealdesk", instructions=_INSTRUCTIONS, version=__version__, tools=tools)
+    return MCPServer(
+        "sealdesk",
+        instructions=_INSTRUCTIONS,
+        version=__version__,
+        tools=tools,
+        # At INFO there are the URLs of requests and why tools failed, with addresses of people.
+        log_level="WARNING",
+    )
 
 
 def _public(tools: object) -> list[Work]:

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sealdesk.client import AsyncDesk, RetryPolicy
+from tests import vectors
 from tests.cli.commands import PROGRAM
 from tests.cli.terminal import Terminal
+from tests.client.test_faults import Fault, problem, serving
 from tests.support.client import Key
 from tests.support.for_each import for_each
 from tests.support.service import Tenant
@@ -54,16 +56,17 @@ def refusal(key: Key, name: str, may_write: bool = False, **arguments: Any) -> s
     return str(result.content[0].text)
 
 
-def _parameters(key: Key, *args: str) -> "StdioServerParameters":
+def _parameters(url: str, api_key: str, api_secret: str) -> "StdioServerParameters":
     from mcp import StdioServerParameters
 
     env = {
-        "SEALDESK_API_URL": key.service.url,
-        "SEALDESK_API_KEY": key.api_key,
-        "SEALDESK_API_SECRET": key.api_secret,
+        "SEALDESK_API_URL": url,
+        "SEALDESK_API_KEY": api_key,
+        "SEALDESK_API_SECRET": api_secret,
     }
     terminal = Terminal(Path("unused"), **env)
-    return StdioServerParameters(command=str(PROGRAM), args=["mcp", *args], env=terminal.env)
+    arguments = ["mcp", "--allow-writes"]
+    return StdioServerParameters(command=str(PROGRAM), args=arguments, env=terminal.env)
 
 
 def test_the_command_lists_reads_and_answers_tickets_and_logs_no_url(
@@ -76,7 +79,8 @@ def test_the_command_lists_reads_and_answers_tickets_and_logs_no_url(
     number = key.ticket(subject="Broken bowl", customer={"email": maria})["number"]
 
     async def answer(errors: TextIO) -> tuple[Any, Any, Any]:
-        server = stdio_client(_parameters(key, "--allow-writes"), errlog=errors)
+        parameters = _parameters(key.service.url, key.api_key, key.api_secret)
+        server = stdio_client(parameters, errlog=errors)
         async with Client(server) as client:
             listed = await client.call_tool("list_tickets", {"customer_email": maria})
             sent = {"ticket": f"#{number}", "body": "We send a new one.", "is_internal": False}
@@ -96,6 +100,22 @@ def test_the_command_lists_reads_and_answers_tickets_and_logs_no_url(
     assert [(each["body"], each["author"]["type"]) for each in replies] == [
         ("We send a new one.", "api_key")
     ]
+
+
+def test_no_url_is_logged_where_requests_fail_and_are_sent_again(tmp_path: Path) -> None:
+    from mcp import Client
+    from mcp.client.stdio import stdio_client
+
+    async def ask(url: str, errors: TextIO) -> Any:
+        parameters = _parameters(url, vectors.API_KEY, vectors.API_SECRET)
+        async with Client(stdio_client(parameters, errlog=errors)) as client:
+            return await client.call_tool("get_ticket", {"ticket": "maria@example.test"})
+
+    with serving() as server, (tmp_path / "log").open("w") as errors:
+        server.faults += [problem(429, "rate_limit_exceeded", retry_after="0"), Fault(200, b"{}")]
+        assert asyncio.run(ask(server.url, errors)).is_error
+        assert len(server.got) == 2
+    assert "/api/v1" not in (text := (tmp_path / "log").read_text()) and "maria" not in text
 
 
 def test_tools_that_write_are_offered_only_where_they_are_allowed(key: Key) -> None:
@@ -124,6 +144,8 @@ def test_tools_say_what_they_take_and_what_they_do(key: Key) -> None:
     assert offered["update_ticket"].annotations.destructive_hint
     priority = offered["create_ticket"].input_schema["properties"]["priority"]
     assert priority["enum"] == ["low", "medium", "high", "urgent"]
+    limit = offered["list_tickets"].input_schema["properties"]["limit"]
+    assert (limit["minimum"], limit["maximum"]) == (1, 50)
     text = refusal(key, "list_tickets", stauts=["open"])
     assert "stauts" in text
     assert "closed" in refusal(key, "list_tickets", status=["opened"])
