@@ -29,6 +29,7 @@ _TAG = "qtagq"  # no word of any language begins with it
 _FIELD = "qfieldq"
 _MAX_FIELD_VALUES = 200  # of a ticket, that filters find
 _MAX_VALUE_LENGTH = 255
+_FLOAT = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)", re.ASCII)
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 _TEXT_GAP = 8  # between two texts, so that no phrase spans both
 # Thai and Lao, Burmese, Khmer, kana, Han, and the syllables of Hangul.
@@ -173,7 +174,9 @@ def tag_term(tag: str) -> Term:
 
 def field_term(key: str, value: str) -> Term:
     """The term that finds the tickets with a value of a custom field, as somebody types it."""
-    return Term((_field_word(key, value),))
+    word = _field_word(key, value)
+    others = {_field_word(key, each) for each in _as_stored(value.strip())} - {word}
+    return Term((word,), others=tuple(others))
 
 
 def field_words(custom_fields: dict[str, Any]) -> str:
@@ -185,6 +188,11 @@ def field_words(custom_fields: dict[str, Any]) -> str:
             if 0 < len(text) <= _MAX_VALUE_LENGTH:
                 words.append(_field_word(key, text))
     return " ".join(words[:_MAX_FIELD_VALUES])
+
+
+def _as_stored(typed: str) -> list[str]:
+    """The text that stands for a number of JSON, such as 1e-7, if this is one with a fraction."""
+    return [_value_text(float(typed))] if _FLOAT.fullmatch(typed) else []
 
 
 def _value_text(value: Any) -> str:

@@ -47,6 +47,7 @@ def test_filters_by_custom_fields_find_exactly_their_values(
         'field.carrier:"grosse l"': found, 'FIELD.CARRIER:"Größe L"': found,
         "field.carrier:größe": [], "field.weight:12.50": found, "field.count:7": found,
         "field.count:7.0": found, "field.count:70": [], "field.due:2026-11-30": found,
+        "field.count:0.7e1": found,
         "field.fragile:yes": found, "field.fragile:true": found, "field.no:false": found,
         "field.list:blue": found, "field.deep:hidden": [], "field.minus:-5": found,
         "field.minus:5": [], "field.star:★": found, "kettle field.weight:dhl": [other["id"]],
@@ -144,6 +145,15 @@ def test_values_of_another_tenant_are_not_found(visitor: Visitor, tenant: Tenant
 )
 def test_different_values_have_different_words(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert not {*rules.field_words(one).split()} & {*rules.field_words(other).split()}
+
+
+@pytest.mark.parametrize(
+    "sent", ["1e21", "1E2", "1e-7", "0.0000001", "-0.0", "12345678901234567890.5", "-1.5e+3"]
+)
+def test_a_number_is_found_as_it_was_sent(sent: str) -> None:
+    term = rules.field_term("n", sent)
+    stored = rules.field_words({"n": float(sent)})
+    assert stored in (*term.words, *term.others)
 
 
 def test_the_words_of_values_are_bounded() -> None:
