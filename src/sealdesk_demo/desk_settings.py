@@ -1,4 +1,6 @@
-"""What the administrator of the demo has set up: a team, custom fields, macros, an SLA policy."""
+"""What the administrator of the demo has set up: teams, fields, macros, an SLA policy, a view."""
+
+from collections.abc import Iterable, Mapping
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
@@ -10,9 +12,16 @@ from sealdesk.tickets.promises import actions as promises
 from sealdesk.tickets.promises.types import NewPolicy
 from sealdesk.tickets.teams import actions as teams
 from sealdesk.tickets.teams.types import NewTeam
+from sealdesk.tickets.views import actions as views
+from sealdesk.tickets.views.actions import Editor
 from sealdesk_demo.plan import CARRIERS
 
-TEAM_TAGS = frozenset({"return", "refund", "exchange"})
+# The tags of each team's tickets; of several teams the first has a ticket.
+_TEAMS = {
+    "Wholesale": {"wholesale"},
+    "Returns": {"return", "refund", "exchange", "damage", "guarantee"},
+    "Orders": {"order", "shipping", "payment"},
+}
 _FIELDS = (
     NewField("order_number", "Order number", "text"),
     NewField("carrier", "Carrier", "choice", [*CARRIERS]),
@@ -46,14 +55,26 @@ _MACROS = (
 )
 
 
-async def create(tx: Tx, admin: Caller, user_ids: list[str], now_us: int) -> str:
-    """Create them; the id of the team."""
-    team = await teams.create_team(tx, admin, NewTeam("Returns"), now_us=now_us)
-    for user_id in user_ids:
-        await teams.add_member(tx, admin, team.id, user_id, now_us=now_us)
+async def create(tx: Tx, admin: Caller, user_ids: list[str], now_us: int) -> Mapping[str, str]:
+    """Create them; the ids of the teams by their names."""
+    team_ids = {}
+    for name in sorted(_TEAMS):
+        team = await teams.create_team(tx, admin, NewTeam(name), now_us=now_us)
+        team_ids[name] = team.id
+        for user_id in user_ids:
+            await teams.add_member(tx, admin, team.id, user_id, now_us=now_us)
     for field in _FIELDS:
         await custom_fields.define_field(tx, admin, field, now_us=now_us)
     for macro in _MACROS:
         await macros.create_macro(tx, admin, macro, now_us=now_us)
     await promises.create_policy(tx, admin, _POLICY, now_us=now_us)
-    return team.id
+    editor = Editor(admin.tenant_id, admin.actor.id, is_administrator=True)
+    await views.save_view(
+        tx, editor, "Broken in transit", "tag=damage&status=all", is_for_desk=True, now_us=now_us
+    )
+    return team_ids
+
+
+def team_of(tags: Iterable[str], team_ids: Mapping[str, str]) -> str | None:
+    """The id of the team that a ticket with these tags is for."""
+    return next((team_ids[name] for name, own in _TEAMS.items() if own.intersection(tags)), None)

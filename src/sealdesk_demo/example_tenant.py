@@ -1,5 +1,6 @@
 """Creates the demo tenant: a ceramics shop with four weeks of tickets, by the real actions."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -52,12 +53,12 @@ class ExistingDemo(NamedTuple):
 
 
 class _Actors(NamedTuple):
-    """The callers of the steps. team_id: of the tickets about returns."""
+    """The callers of the steps. team_ids: by the names of the teams."""
 
     tenant_id: str
     shop: Caller
     people: tuple[User, User]
-    team_id: str
+    team_ids: Mapping[str, str]
     key_ring: KeyRing
 
 
@@ -85,9 +86,9 @@ async def create(
         tx, by_admin, NewApiKey(KEY_NAME), key_ring=key_ring, now_us=begin_us
     )
     await _add_companies(tx, tenant.id, people, begin_us)
-    team_id = await desk_settings.create(tx, by_admin, [admin.id, agent.id], begin_us)
+    team_ids = await desk_settings.create(tx, by_admin, [admin.id, agent.id], begin_us)
     shop = Caller(tenant.id, Actor("api_key", key.id, key.name), frozenset(), "")
-    actors = _Actors(tenant.id, shop, (agent, admin), team_id, key_ring)
+    actors = _Actors(tenant.id, shop, (agent, admin), team_ids, key_ring)
     await _run_steps(tx, actors, steps)
     for user in (admin, agent):
         yesterday_us = now_us - _DAY_US
@@ -146,8 +147,8 @@ async def _run_steps(tx: Tx, actors: _Actors, steps: list[Step]) -> None:
 
 
 async def _open_ticket(tx: Tx, actors: _Actors, step: OpenTicket) -> str:
-    is_return = not desk_settings.TEAM_TAGS.isdisjoint(step.new.tags or ())
-    new = msgspec.structs.replace(step.new, team_id=actors.team_id if is_return else None)
+    team_id = desk_settings.team_of(step.new.tags or (), actors.team_ids)
+    new = msgspec.structs.replace(step.new, team_id=team_id)
     opened = await tickets.open_ticket(tx, actors.shop, new, source=step.source, now_us=step.at_us)
     return opened.id
 

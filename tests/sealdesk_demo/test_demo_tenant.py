@@ -94,13 +94,16 @@ def test_subjects_vary(shop: Shop) -> None:
     assert len(subjects) > len(shop.tickets) / 2
 
 
-def test_the_desk_has_a_team_custom_fields_and_macros_with_tickets(shop: Shop) -> None:
+def test_the_desk_has_teams_a_view_custom_fields_and_macros_with_tickets(shop: Shop) -> None:
     admin = shop.service.log_in(example_tenant.ADMIN[1])
-    (team,) = admin.get("/api/v1/teams").json()["data"]
+    teams = [each["id"] for each in admin.get("/api/v1/teams").json()["data"]]
     fields = admin.get("/api/v1/custom-fields").json()["data"]
     assert len(admin.get("/api/v1/macros").json()["data"]) == 2
-    of_team = {ticket["id"] for ticket in shop.tickets if ticket["team_id"] == team["id"]}
-    assert 10 < len(of_team) < len(shop.tickets) / 2
+    of_teams = Counter(ticket["team_id"] for ticket in shop.tickets)
+    assert set(of_teams) == {*teams, None} and len(teams) == 3 and min(of_teams.values()) > 10
+    visitor = Visitor(shop.service)
+    visitor.log_in(example_tenant.AGENT[1])
+    assert "Of the desk Broken in transit" in visitor.get("/tickets").text
     values = Counter(key for ticket in shop.tickets for key in ticket["custom_fields"])
     assert set(values) == {field["key"] for field in fields} and min(values.values()) > 10
 

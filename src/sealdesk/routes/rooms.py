@@ -87,4 +87,5 @@ SITE = make_site(
     count_unread=notifications.count_unread,
     count_failing_mailboxes=mailboxes.count_failing,
     list_leaving=held_replies.list_leaving,
+    list_beside=views.list_beside,
 )

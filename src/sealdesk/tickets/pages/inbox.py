@@ -120,7 +120,6 @@ async def inbox(request: Request) -> Response:
         position=position,
         view=view,
         sidebar=beside,
-        current=query.view,
         **_choices(request, result),
         field_choices=field_choices(fields, query.field),
         **_findings(result.found),
@@ -179,7 +178,8 @@ async def _load_views(request: Request) -> _Views:
     async def work(tx: Tx) -> _Views:
         query, view = await load_query(tx, request.caller, form)
         fields = await custom_fields.list_active(tx, request.caller.tenant_id)
-        return query, view, await load_sidebar(tx, request.caller, request.now_us), fields
+        beside = await load_sidebar(tx, request.caller, request.now_us, query.view)
+        return query, view, beside, fields
 
     return await request.read(work)
 
@@ -288,7 +288,6 @@ async def _first_steps(request: Request, position: int, beside: Sidebar) -> Resp
         poll=InboxQuery(status=None).poll(_FIRST),
         position=position,
         sidebar=beside,
-        current="",
         **await request.read(work),
     )
 

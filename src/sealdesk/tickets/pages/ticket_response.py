@@ -25,7 +25,6 @@ from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.text import kept_html
 from sealdesk.tickets.types import CUSTOM, PRIORITIES, STATUSES, Ticket, TicketResponse
-from sealdesk.tickets.views.sidebar import Sidebar, list_sidebar
 from sealdesk.web.form import Form
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response
@@ -66,16 +65,15 @@ async def respond(
     position = await request.fetch(live.last_position)
     unsent_ids = rejected.typed.get("attachment_ids", ()) if rejected else ()
 
-    async def work(tx: Tx) -> tuple[TicketPage, Sidebar]:
+    async def work(tx: Tx) -> TicketPage:
         view = await view_model.load_ticket_page(
             tx, request.caller, ticket_id, before=before, now_us=request.now_us
         )
         tenant_id = request.caller.tenant_id
         unsent = await attachments.list_unsent(tx, tenant_id, unsent_ids) if unsent_ids else ()
-        beside = await list_sidebar(tx, request.caller)
-        return view._replace(unsent_files=unsent), beside
+        return view._replace(unsent_files=unsent)
 
-    view, beside = await request.read(work)
+    view = await request.read(work)
     ticket = view.ticket
     if ticket.merged_into_id is not None and rejected is None:
         return render.redirect(request, f"{PATH}/{ticket.merged_into_id}?merged={ticket.id}")
@@ -87,8 +85,6 @@ async def respond(
         request,
         "tickets/ticket.html",
         rejected.status if rejected else 200,
-        sidebar=beside,
-        current="",
         view=view,
         ticket=ticket,
         names=view.names,

@@ -14,6 +14,14 @@ _LIST = """
 SELECT id, name FROM teams WHERE tenant_id = :tenant_id AND deleted_at IS NULL
 ORDER BY name_identity, id LIMIT :limit
 """
+# At most 200 teams are put in order, of which one has few members.
+_LIST_NEAR = """
+SELECT g.id, g.name FROM teams g
+LEFT JOIN team_members m
+    ON m.tenant_id = :tenant_id AND m.team_id = g.id AND m.user_id = :user_id
+WHERE g.tenant_id = :tenant_id AND g.deleted_at IS NULL
+ORDER BY CASE WHEN m.user_id IS NULL THEN 1 ELSE 0 END, g.name_identity, g.id LIMIT :limit
+"""
 _LIST_MEMBERS = """
 SELECT m.user_id FROM team_members m
 JOIN users u ON u.tenant_id = :tenant_id AND u.id = m.user_id
@@ -39,6 +47,12 @@ async def list_teams(tx: Tx, tenant_id: str) -> list[TeamOption]:
     """All teams by their names."""
     rows = await tx.fetch_all(_LIST, {"tenant_id": tenant_id, "limit": MAX_TEAMS})
     return [TeamOption(row["id"], row["name"]) for row in rows]
+
+
+async def list_near(tx: Tx, tenant_id: str, user_id: str, limit: int) -> list[TeamOption]:
+    """The first teams: those of a user, then the others, each by their names."""
+    params = {"tenant_id": tenant_id, "user_id": user_id, "limit": limit}
+    return [TeamOption(row["id"], row["name"]) for row in await tx.fetch_all(_LIST_NEAR, params)]
 
 
 async def list_member_ids(tx: Tx, tenant_id: str, team_id: str) -> list[str]:

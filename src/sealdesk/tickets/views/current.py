@@ -23,9 +23,9 @@ _INACTIVE = gettext_noop("%(name)s of this view is deactivated, and gets no furt
 
 
 class CurrentView(NamedTuple):
-    """The view of a list. saved: None for a built-in one. is_changed: the list has other filters.
+    """The view of a list. saved: None for a built-in one or a team's.
 
-    problems: messages about filters that no longer exist.
+    is_changed: the list has other filters. problems: messages about filters that no longer exist.
     """
 
     key: str
@@ -44,8 +44,11 @@ async def load_query(tx: Tx, caller: Caller, form: Form) -> tuple[InboxQuery, Cu
     if not typed.view:
         return typed, None
     built_in = rules.find_built_in(typed.view)
+    of_team = {} if built_in else await teams.list_names(tx, caller.tenant_id, [typed.view])
     if built_in is not None:
         name, saved, stored = gettext(built_in.label), None, built_in.query
+    elif of_team:
+        name, saved, stored = of_team[typed.view], None, rules.team_query(typed.view)
     else:
         saved = await actions.get_view(tx, caller.tenant_id, caller.actor.id, typed.view)
         name, stored = saved.name, saved.query

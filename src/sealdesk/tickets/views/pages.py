@@ -7,6 +7,7 @@ from sealdesk.tickets.views import actions, inbox_query, sidebar, store
 from sealdesk.tickets.views.actions import Editor
 from sealdesk.tickets.views.inbox_query import PATH, InboxQuery
 from sealdesk.tickets.views.rules import Direction
+from sealdesk.tickets.views.sidebar import Sidebar
 from sealdesk.tickets.views.types import DESK, NewView, View
 from sealdesk.web import body
 from sealdesk.web.form import Form
@@ -26,12 +27,17 @@ async def list_views(request: Request) -> Response:
     return await _list(request)
 
 
+async def list_beside(request: Request) -> Sidebar:
+    """What stands beside each page."""
+    caller, now_us = request.caller, request.now_us
+    return await request.read(lambda tx: sidebar.list_sidebar(tx, caller, now_us))
+
+
 @page
 async def show_counts(request: Request) -> Response:
     """The sidebar as a fragment, with the counts as they are now."""
     shown = await request.read(lambda tx: sidebar.load_sidebar(tx, request.caller, request.now_us))
-    key = forms.read_query(request).text("view")
-    return await render.page(request, "views/sidebar.html", sidebar=shown, current=key)
+    return await render.page(request, "shared/sidebar.html", sidebar=shown)
 
 
 @page

@@ -33,6 +33,11 @@ def find_built_in(key: str) -> BuiltIn | None:
     return next((each for each in BUILT_IN if each.key == key), None)
 
 
+def team_query(team_id: str) -> str:
+    """The view that each team has: its open tickets."""
+    return f"team={team_id}"
+
+
 def changeable_owners(user_id: str, *, is_administrator: bool) -> tuple[str, ...]:
     """Whose views a user may change: their own ones, and as an administrator those of the desk."""
     return (user_id, DESK) if is_administrator else (user_id,)

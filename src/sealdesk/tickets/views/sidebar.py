@@ -1,20 +1,21 @@
-"""The views beside a list: their names, links and counts."""
+"""The views and teams beside each page: their names, links and counts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.store import counts, mail
+from sealdesk.tickets.store import counts, mail, teams
 from sealdesk.tickets.store.counts import Count
 from sealdesk.tickets.views import current, rules, store
 from sealdesk.tickets.views.inbox_query import PATH
-from sealdesk.tickets.views.types import DESK, View
+from sealdesk.tickets.views.types import DESK
 from sealdesk.web.pages.i18n import gettext, number
 
 _KEPT_US = 30 * 24 * 3600 * 1_000_000  # how long e-mails wait
 _MOST_SHOWN = 99
+_MAX_TEAMS = 8
 
 
 class SidebarLink(NamedTuple):
@@ -26,57 +27,89 @@ class SidebarLink(NamedTuple):
     total: str
 
 
-class Sidebar(NamedTuple):
-    """The views that a user sees: the built-in ones, those of the desk, and their own ones.
+class Section(NamedTuple):
+    """Links below a title. icon: "" where the key of each names its own."""
 
-    held: the page of the e-mails that wait, None if none does. are_counted: otherwise the script of
-    the page asks for the counts.
+    title: str
+    icon: str
+    links: list[SidebarLink]
+
+
+class Sidebar(NamedTuple):
+    """What stands beside every page: the views and teams that a user sees.
+
+    current: the key of the shown view. has_saved: whether there are views to edit. are_counted:
+    otherwise the script of the page asks for the counts.
     """
 
-    built_in: list[SidebarLink]
-    desk: list[SidebarLink]
-    own: list[SidebarLink]
-    held: SidebarLink | None
-    are_counted: bool = True
+    sections: list[Section]
+    current: str
+    has_saved: bool
+    are_counted: bool
 
 
 class _Entry(NamedTuple):
     key: str
     name: str
     query: str
-    owner_id: str | None
 
 
-async def load_sidebar(tx: Tx, caller: Caller, now_us: int) -> Sidebar:
+class _Entries(NamedTuple):
+    """The views of a user, by what they belong to. teams: the user's own ones are the first."""
+
+    built_in: list[_Entry]
+    teams: list[_Entry]
+    desk: list[_Entry]
+    own: list[_Entry]
+
+
+async def load_sidebar(tx: Tx, caller: Caller, now_us: int, current: str = "") -> Sidebar:
     """All views of a user with their counts, which are read at once."""
-    user_id = caller.actor.id
-    built_in = [_Entry(each.key, gettext(each.label), each.query, None) for each in rules.BUILT_IN]
-    saved = [_entry(view) for view in await store.list_views(tx, caller.tenant_id, user_id)]
-    entries = [*built_in, *saved]
-    numbers = await _count(tx, caller, entries, now_us)
-    links = [(each, _link(each, numbers.get(each.key))) for each in entries]
-    return Sidebar(
-        [link for each, link in links if each.owner_id is None],
-        [link for each, link in links if each.owner_id == DESK],
-        [link for each, link in links if each.owner_id == user_id],
-        await _find_held(tx, caller.tenant_id, now_us),
-    )
+    entries = await _list_entries(tx, caller)
+    numbers = await _count(tx, caller, [each for group in entries for each in group], now_us)
+    held = await _find_held(tx, caller.tenant_id, now_us)
+    return _sidebar(entries, numbers, held, current, are_counted=True)
 
 
-async def list_sidebar(tx: Tx, caller: Caller) -> Sidebar:
+async def list_sidebar(tx: Tx, caller: Caller, now_us: int) -> Sidebar:
     """All views of a user without their counts."""
-    saved = await store.list_views(tx, caller.tenant_id, caller.actor.id)
-    links = [(view.owner_id, _link(_entry(view), None)) for view in saved]
-    return Sidebar(
-        [
-            SidebarLink(each.key, gettext(each.label), f"{PATH}?view={each.key}", "")
-            for each in rules.BUILT_IN
-        ],
-        [link for owner_id, link in links if owner_id == DESK],
-        [link for owner_id, link in links if owner_id == caller.actor.id],
-        None,
-        are_counted=False,
+    entries = await _list_entries(tx, caller)
+    held = await _find_held(tx, caller.tenant_id, now_us)
+    return _sidebar(entries, {}, held, "", are_counted=False)
+
+
+async def _list_entries(tx: Tx, caller: Caller) -> _Entries:
+    user_id = caller.actor.id
+    near = await teams.list_near(tx, caller.tenant_id, user_id, _MAX_TEAMS)
+    saved = await store.list_views(tx, caller.tenant_id, user_id)
+    return _Entries(
+        [_Entry(each.key, gettext(each.label), each.query) for each in rules.BUILT_IN],
+        [_Entry(each.id, each.name, rules.team_query(each.id)) for each in near],
+        [_Entry(each.id, each.name, each.query) for each in saved if each.owner_id == DESK],
+        [_Entry(each.id, each.name, each.query) for each in saved if each.owner_id == user_id],
     )
+
+
+def _sidebar(
+    entries: _Entries,
+    numbers: Mapping[str, Count],
+    held: SidebarLink | None,
+    current: str,
+    *,
+    are_counted: bool,
+) -> Sidebar:
+    built_in, near, desk, own = (
+        [_link(each, numbers.get(each.key)) for each in group] for group in entries
+    )
+    sections = [
+        Section("", "", built_in),
+        Section(gettext("E-mail"), "i-mail", [held] if held else []),
+        Section(gettext("Teams"), "i-teams", near),
+        Section(gettext("Of the desk"), "i-filter", desk),
+        Section(gettext("My views"), "i-filter", own),
+    ]
+    shown = [each for each in sections if each.links]
+    return Sidebar(shown, current, bool(desk or own), are_counted)
 
 
 async def _find_held(tx: Tx, tenant_id: str, now_us: int) -> SidebarLink | None:
@@ -85,10 +118,6 @@ async def _find_held(tx: Tx, tenant_id: str, now_us: int) -> SidebarLink | None:
     text = "99+" if held > _MOST_SHOWN else number(held) if held else ""
     found = SidebarLink("held", gettext("Held and spam"), "/held-messages", text)
     return found if any(waiting.values()) else None
-
-
-def _entry(view: View) -> _Entry:
-    return _Entry(view.id, view.name, view.query, view.owner_id)
 
 
 async def _count(

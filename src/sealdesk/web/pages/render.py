@@ -10,6 +10,7 @@ from sealdesk.web.pages import environment, i18n, preferences
 from sealdesk.web.request import Header, Request, Response
 
 EMAIL_PATH = "/settings/email"
+_SETTINGS = "/settings"
 _HTML = b"text/html; charset=utf-8"
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
 _HEADERS: tuple[Header, ...] = (
@@ -33,7 +34,7 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
     The script may request other pages of this service where a user is logged in.
     """
     nonce = secrets.token_urlsafe(16)
-    frame = {
+    frame: dict[str, Any] = {
         "root": request.state.settings.path_prefix,
         "visitor": request.visitor,
         "unread_count": await _count_unread(request),
@@ -47,6 +48,8 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
         "languages": i18n.LANGUAGES,
         "theme": preferences.theme(request),
     }
+    if "sidebar" not in values:
+        frame["sidebar"] = await _list_beside(request)
     packages = request.site.template_packages
     text = await environment.render(packages, template, {**frame, **values})
     policy = _POLICY.format(nonce=nonce) + (_MAY_FETCH if request.visitor else "")
@@ -85,6 +88,17 @@ async def _list_leaving(request: Request) -> Sequence[Any]:
         return await request.site.list_leaving(request)
     except ServiceUnavailable:
         return ()
+
+
+async def _list_beside(request: Request) -> object | None:
+    """The views beside a page; in the settings their own navigation stands there."""
+    is_setting = request.path.startswith(_SETTINGS)
+    if request.proof.caller is None or request.visitor is None or is_setting:
+        return None
+    try:
+        return await request.site.list_beside(request)
+    except ServiceUnavailable:
+        return None
 
 
 def download(content: bytes, content_type: bytes, name: str) -> Response:

@@ -49,6 +49,7 @@ class Site(msgspec.Struct, frozen=True):
     count_unread: how many notifications the user of a request has not read.
     count_failing_mailboxes: how many mailboxes of the caller's tenant do not work.
     list_leaving: the replies of the user of a request that can still be undone.
+    list_beside: the views beside a page.
     template_packages: packages with a folder `templates`. field_labels: messages by the name of a
     form's field, for forms that a log-in or an error page shows again. form_labels: messages by the
     path of a form, with {id} for an id. action_labels: messages by audit action.
@@ -58,6 +59,7 @@ class Site(msgspec.Struct, frozen=True):
     count_unread: Callable[[Any], Awaitable[int]]
     count_failing_mailboxes: Callable[[Any], Awaitable[int]]
     list_leaving: Callable[[Any], Awaitable[Sequence[Any]]]
+    list_beside: Callable[[Any], Awaitable[object]]
     navigation: tuple[NavItem, ...]
     other_pages: tuple[str, ...]
     template_packages: tuple[str, ...]
@@ -78,12 +80,14 @@ def make_site(
     count_unread: Callable[[Any], Awaitable[int]],
     count_failing_mailboxes: Callable[[Any], Awaitable[int]],
     list_leaving: Callable[[Any], Awaitable[Sequence[Any]]],
+    list_beside: Callable[[Any], Awaitable[object]],
 ) -> Site:
     """The site of these rooms, in their order."""
     return Site(
         count_unread=count_unread,
         count_failing_mailboxes=count_failing_mailboxes,
         list_leaving=list_leaving,
+        list_beside=list_beside,
         navigation=tuple(room.nav_item for room in rooms if room.nav_item),
         other_pages=tuple(room.path for room in rooms if room.path),
         template_packages=tuple(f"sealdesk.{room.name}" for room in rooms if _has_templates(room)),
