@@ -273,7 +273,7 @@ def _rule(admin: Person, team: str, texts: Texts) -> str:
 
 def _policy(admin: Person, team: str, texts: Texts) -> str:
     new = {"name": texts.fit(100), "team_ids": [team], "tags": [texts.fit(64)]}
-    promised = {"resolution_minutes": 60, "counts": "calendar", "customers": [texts.fit(100)]}
+    promised = {"resolution_minutes": 60, "counts": "calendar", "customers": [f"@{texts.fit(99)}"]}
     answer = admin.post("/api/v1/sla-policies", {**new, **promised})
     assert answer.status_code == 201, answer.text
     # The worker changes the tickets of the team.

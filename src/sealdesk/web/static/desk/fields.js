@@ -103,7 +103,7 @@ onPart((part, signal) => {
       if (each.value === before) each.value = etag;
     }
     const news = part.querySelector("[data-news]");
-    const query = (value) => new URLSearchParams({ etag: value });
+    const query = (value) => new URLSearchParams({ state: value });
     if (news) news.dataset.news = news.dataset.news.replace(query(before), query(etag));
   };
   const send = async (field, parameters, values) => {
