@@ -51,6 +51,14 @@ def test_the_list_begins_high_in_the_window(
     assert len([box for box in boxes if box and box["y"] + box["height"] <= height]) >= rows
 
 
+def test_in_a_low_window_only_the_views_scroll(inbox: Page) -> None:
+    inbox.set_viewport_size({"width": 1280, "height": 420})
+    for stays in (inbox.get_by_role("link", name="Settings"), inbox.get_by_text("Shortcuts")):
+        expect(stays.first).to_be_in_viewport(ratio=1)
+    inbox.get_by_role("link", name="Customers", exact=True).click()
+    expect(inbox.get_by_role("heading", name="Customers")).to_be_visible()
+
+
 def test_a_narrow_window_has_the_ways_in_a_menu(inbox: Page) -> None:
     inbox.set_viewport_size({"width": 390, "height": 844})
     customers = inbox.get_by_role("link", name="Customers", exact=True)
