@@ -1,5 +1,7 @@
 """The teams beside a list, each with its open tickets."""
 
+from typing import Any
+
 import pytest
 
 from sealdesk.tickets.views import sidebar
@@ -77,3 +79,19 @@ def test_other_pages_have_the_same_views_and_settings_their_own(
         page = visitor.get(path)
         assert _teams(page, team_id) == [team_id] and f"{INBOX}?view=mine" in page.links, path
     assert _teams(visitor.get("/settings/teams"), team_id) == []
+
+
+def test_only_whole_pages_read_what_stands_beside_them(
+    desk: TeamDesk, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, at = [], f"{INBOX}/{desk.key.ticket()['id']}"
+
+    async def noting(*given: Any) -> sidebar.Sidebar:
+        read.append(given)
+        return await list_sidebar(*given)
+
+    list_sidebar = sidebar.list_sidebar
+    monkeypatch.setattr(sidebar, "list_sidebar", noting)
+    for fragment in (f"{at}/answering", "/notifications/bell", "/tickets/views/counts"):
+        assert visitor.get(fragment).status == 200 and read == [], fragment
+    assert visitor.get(at).status == 200 and len(read) == 1

@@ -21,12 +21,21 @@ _compiled: set[tuple[tuple[str, ...], str]] = set()
 
 async def render(packages: tuple[str, ...], template: str, values: dict[str, Any]) -> str:
     """The HTML of a template. packages: see `create`."""
+    return await _render_in_slices(await _load(packages, template), values)
+
+
+async def is_in_frame(packages: tuple[str, ...], template: str) -> bool:
+    """Whether a template is a page with the frame around its content, and no fragment."""
+    return "content" in (await _load(packages, template)).blocks
+
+
+async def _load(packages: tuple[str, ...], template: str) -> "Template":
     room = template.partition("/")[0]
     if (packages, room) not in _compiled:
         # Compiling a room's templates takes 0.1 s: not in the event loop.
         await asyncio.to_thread(_compile, packages, room)
         _compiled.add((packages, room))
-    return await _render_in_slices(_environments[packages].get_template(template), values)
+    return _environments[packages].get_template(template)
 
 
 async def _render_in_slices(template: "Template", values: dict[str, Any]) -> str:

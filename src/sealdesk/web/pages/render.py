@@ -48,9 +48,9 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
         "languages": i18n.LANGUAGES,
         "theme": preferences.theme(request),
     }
-    if "sidebar" not in values:
-        frame["sidebar"] = await _list_beside(request)
     packages = request.site.template_packages
+    if "sidebar" not in values and await environment.is_in_frame(packages, template):
+        frame["sidebar"] = await _list_beside(request)
     text = await environment.render(packages, template, {**frame, **values})
     policy = _POLICY.format(nonce=nonce) + (_MAY_FETCH if request.visitor else "")
     headers = [*_headers(request), (b"content-security-policy", policy.encode())]
