@@ -69,27 +69,28 @@ async def measure(
 ) -> Results:
     """servers: the superuser's URL of the coordinator; those of plain PostgreSQL, and to serve."""
     owner_url, (superuser_url, (plain, plain_url)) = env["SEALDESK_OWNER_DATABASE_URL"], servers
-    connection = await nodes.connect(owner_url)
-    coordinator = await places.find_server(superuser_url)
-    addresses = (await places.list_addresses(connection))[: COUNTS[-1]]
-    if len(addresses) < COUNTS[-1]:
-        raise TooFewNodes(f"{COUNTS[-1]} nodes are needed beside the coordinator: {addresses}")
-    urls = [superuser_url.replace(f"@{coordinator.address}/", f"@{each}/") for each in addresses]
-    found = _Servers(
-        await places.find_server(plain),
-        coordinator,
-        [await places.find_server(url) for url in urls],
-    )
-    work = _Measurement(plan, connection, found, (env["SEALDESK_DATABASE_URL"], plain_url))
-    log(f"filling {plan.tenants} tenants in each shard")
-    await work.fill()
-    await work.measure_latencies()
-    for count in plan.counts:
-        moved = await places.use_nodes(connection, owner_url, addresses[:count])
-        log(f"{moved} shards were moved; measuring nodes: {count}")
-        await work.measure_rates(count)
-    await connection.close()
-    return work.results
+    async with nodes.opened(owner_url) as connection:
+        coordinator = await places.find_server(superuser_url)
+        addresses = (await places.list_addresses(connection))[: COUNTS[-1]]
+        if len(addresses) < COUNTS[-1]:
+            raise TooFewNodes(f"{COUNTS[-1]} nodes are needed beside the coordinator: {addresses}")
+        urls = [
+            superuser_url.replace(f"@{coordinator.address}/", f"@{each}/") for each in addresses
+        ]
+        found = _Servers(
+            await places.find_server(plain),
+            coordinator,
+            [await places.find_server(url) for url in urls],
+        )
+        work = _Measurement(plan, connection, found, (env["SEALDESK_DATABASE_URL"], plain_url))
+        log(f"filling {plan.tenants} tenants in each shard")
+        await work.fill()
+        await work.measure_latencies()
+        for count in plan.counts:
+            moved = await places.use_nodes(connection, owner_url, addresses[:count])
+            log(f"{moved} shards were moved; measuring nodes: {count}")
+            await work.measure_rates(count)
+        return work.results
 
 
 class _Measurement:

@@ -7,7 +7,6 @@ from sealdesk.cli.doctor.finding import Finding
 from sealdesk.settings import Settings
 from sealdesk_citus import nodes
 
-MARKS = {"good": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
 # Each transaction that changes two nodes is prepared on both.
 _MIN_PREPARED = 100
 
@@ -16,11 +15,8 @@ async def check(owner_url: str, settings: Settings) -> list[Finding]:
     """Check each node, and its connections to the others. Raises Unusable."""
     urls = [url for url in (settings.database_url, settings.worker_database_url) if url]
     roles = tuple(unquote(urlsplit(url).username or "") for url in urls)
-    connection = await nodes.connect(owner_url)
-    try:
+    async with nodes.opened(owner_url) as connection:
         states = await nodes.read_states(connection, roles)
-    finally:
-        await connection.close(timeout=5)
     findings = [check_node(node, state, roles) for node, state in states]
     findings.append(check_versions([state for _, state in states if isinstance(state, dict)]))
     for url in (owner_url, *urls):

@@ -2,15 +2,14 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
-from typing import Annotated, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from sealdesk.cli.command_group import command_group
-from sealdesk.cli.doctor.finding import Finding
+from sealdesk.cli.doctor.finding import report
 from sealdesk.cli.output import JsonOption, make_console, print_json, print_table
-from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env
 
 T = TypeVar("T")
@@ -35,13 +34,10 @@ def list_all(json: JsonOption = False) -> None:
     async def read(url: str) -> tuple[list[dict[str, object]], ...]:
         from sealdesk_citus import nodes
 
-        connection = await nodes.connect(url)
-        try:
+        async with nodes.opened(url) as connection:
             found = await nodes.list_nodes(connection, _LOAD_INTERVAL_S)
             shards = await nodes.list_shards(connection)
             largest = await nodes.list_largest_tenants(connection, _LARGEST)
-        finally:
-            await connection.close(timeout=5)
         return [node._asdict() for node in found], [*map(dict, shards)], [*map(dict, largest)]
 
     found, shards, largest = _run(read)
@@ -76,11 +72,8 @@ def isolate(tenant: Tenant) -> None:
     async def work(url: str) -> int:
         from sealdesk_citus import nodes
 
-        connection = await nodes.connect(url)
-        try:
+        async with nodes.opened(url) as connection:
             return await nodes.isolate(connection, tenant)
-        finally:
-            await connection.close(timeout=5)
 
     with make_console(to_stderr=True).status("Splitting the shard"):
         shard = _run(work)
@@ -97,17 +90,15 @@ def move(what: TenantOrShard, node: NodeName) -> None:
     from sealdesk.cli.progress import show_progress
 
     with show_progress("bytes") as progress:
-        report = _report(progress.begin, progress.advance)
 
         async def work(url: str) -> tuple[int, bool]:
             from sealdesk_citus import nodes
 
-            connection = await nodes.connect(url)
-            try:
+            async with nodes.opened(url) as connection:
                 shard = await nodes.find_shard(connection, what)
-                return shard, await nodes.move(connection, url, shard, node, report)
-            finally:
-                await connection.close(timeout=5)
+                return shard, await nodes.move(
+                    connection, url, shard, node, progress.follow("copying")
+                )
 
         shard, has_moved = _run(work)
     print(f"Shard {shard} {'is now' if has_moved else 'was already'} on {node}.")
@@ -122,16 +113,12 @@ def rebalance() -> None:
     from sealdesk.cli.progress import show_progress
 
     with show_progress("bytes") as progress:
-        report = _report(progress.begin, progress.advance)
 
         async def work(url: str) -> None:
             from sealdesk_citus import nodes
 
-            connection = await nodes.connect(url)
-            try:
-                await nodes.rebalance(connection, url, report)
-            finally:
-                await connection.close(timeout=5)
+            async with nodes.opened(url) as connection:
+                await nodes.rebalance(connection, url, progress.follow("copying"))
 
         _run(work)
     print("The nodes are balanced.")
@@ -143,50 +130,18 @@ def doctor(json: JsonOption = False) -> None:
 
     Prints one line for each check and exits with 1 if one failed. Changes nothing.
     """
-    from sealdesk_citus.checks import MARKS, check
+    from sealdesk_citus.checks import check
 
     settings = _settings()
-    findings: list[Finding] = _run(lambda url: check(url, settings))
-    if json:
-        print_json([finding._asdict() for finding in findings])
-    screen = make_console()
-    for finding in [] if json else findings:
-        screen.print(f"{MARKS[finding.state]} [bold]{finding.about:<16}[/] ", end="")
-        screen.print(finding.text, markup=False)
-    if any(finding.state == "bad" for finding in findings):
-        raise typer.Exit(1)
+    report(_run(lambda url: check(url, settings)), json=json, width=16)
 
 
-def _report(
-    begin: Callable[[str, str, int, int], None], advance: Callable[[int], None]
-) -> Callable[[int, int], None]:
-    shown = -1
-
-    def report(done: int, total: int) -> None:
-        nonlocal shown
-        if shown < 0 and total:
-            begin("copying", "", 0, total)
-            shown = 0
-        if shown >= 0 and done > shown:
-            advance(done - shown)
-            shown = done
-
-    return report
-
-
-def _run(work: Callable[[str], Awaitable[T]]) -> T:
-    url = _settings().owner_database_url
-    if not url:
-        raise ConfigurationError(
-            "SEALDESK_OWNER_DATABASE_URL is missing: set it to the URL of the coordinator of Citus"
-            " with the role that owns the tables. SQLite has no nodes"
-        )
-    with asyncio.Runner() as runner:
-
-        async def run() -> T:
-            return await work(url)
-
-        return runner.run(run())
+def _run(work: Callable[[str], Coroutine[Any, Any, T]]) -> T:
+    url = _settings().get_owner_url(
+        "set it to the URL of the coordinator of Citus with the role that owns the tables. SQLite"
+        " has no nodes"
+    )
+    return asyncio.run(work(url))
 
 
 def _settings() -> Settings:

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from sealdesk.db.schema_version import Unusable
 from sealdesk_citus.all_nodes import ask_all
 from sealdesk_citus.groups import COLOCATED_WITH
 
+_NAME = "sealdesk nodes"
 _PROGRESS_EVERY_S = 0.5
 # Citus finds no generic plan for some joins with parameters, and copying a shard takes its time.
 _SETTINGS = """
@@ -99,16 +101,13 @@ class Node(NamedTuple):
     transactions_per_s: float
 
 
-async def connect(owner_url: str) -> Connection:
-    """Connect to the coordinator of a distributed database. Raises Unusable."""
-    connection = await preflight.open_connection(owner_url, name="sealdesk nodes")
-    try:
+@asynccontextmanager
+async def opened(owner_url: str) -> AsyncIterator[Connection]:
+    """A connection to the coordinator of a distributed database. Raises Unusable."""
+    async with preflight.opened(owner_url, name=_NAME, close_s=5) as connection:
         await connection.execute(_SETTINGS)
         await _check(connection, preflight.redacted(owner_url))
-    except BaseException:
-        await connection.close(timeout=1)
-        raise
-    return connection
+        yield connection
 
 
 async def _check(connection: Connection, where: str) -> None:
@@ -182,13 +181,11 @@ async def read_states(
 
 async def find_broken_connections(url: str) -> list[tuple[str, str]]:
     """The pairs of nodes (from, to) that cannot connect as the role of this URL."""
-    connection = await preflight.open_connection(url, name="sealdesk nodes")
-    try:
-        rows = await connection.fetch(_CONNECTIONS)
-    except asyncpg.PostgresError as error:
-        raise Unusable(f"{preflight.redacted(url)} cannot be checked: {error}") from error
-    finally:
-        await connection.close(timeout=1)
+    async with preflight.opened(url, name=_NAME) as connection:
+        try:
+            rows = await connection.fetch(_CONNECTIONS)
+        except asyncpg.PostgresError as error:
+            raise Unusable(f"{preflight.redacted(url)} cannot be checked: {error}") from error
     return [(row["source"], row["target"]) for row in rows]
 
 
@@ -241,17 +238,17 @@ async def rebalance(connection: Connection, owner_url: str, report: Report) -> N
 async def _run(
     connection: Connection, owner_url: str, report: Report, sql: str, *values: object
 ) -> None:
-    watching = await preflight.open_connection(owner_url, name="sealdesk nodes")
-    work = asyncio.ensure_future(connection.execute(sql, *values, timeout=None))
-    try:
-        while not (await asyncio.wait({work}, timeout=_PROGRESS_EVERY_S))[0]:
-            (row,) = await watching.fetch(_PROGRESS)
-            report(row["done"], row["total"])
-        await work
-    except asyncpg.PostgresError as error:
-        raise Unusable(
-            f"the move failed, and its shard is where it was: {error}; run the same command again"
-        ) from error
-    finally:
-        work.cancel()
-        await watching.close(timeout=1)
+    async with preflight.opened(owner_url, name=_NAME) as watching:
+        work = asyncio.ensure_future(connection.execute(sql, *values, timeout=None))
+        try:
+            while not (await asyncio.wait({work}, timeout=_PROGRESS_EVERY_S))[0]:
+                (row,) = await watching.fetch(_PROGRESS)
+                report(row["done"], row["total"])
+            await work
+        except asyncpg.PostgresError as error:
+            raise Unusable(
+                f"the move failed, and its shard is where it was: {error}; run the same command"
+                " again"
+            ) from error
+        finally:
+            work.cancel()

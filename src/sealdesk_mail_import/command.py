@@ -10,7 +10,6 @@ import typer
 
 from sealdesk.cli.command_group import command_group
 from sealdesk.cli.output import print_table
-from sealdesk.clock import Clock
 from sealdesk.errors import ConfigurationError, ServiceUnavailable
 from sealdesk.settings import Settings
 
@@ -122,12 +121,10 @@ async def _run(
     settings: Settings, open_sources: "OpenSources", address: str, status: Status
 ) -> "tuple[list[Failure], Totals, int]":
     """Also how many messages were left out."""
+    from sealdesk.cli.installation import opened_state
     from sealdesk.cli.progress import show_progress
-    from sealdesk.db.factory import open_database
-    from sealdesk.state import make_state
     from sealdesk_mail_import import running
 
-    state = make_state(settings, open_database(settings, name="sealdesk command"), Clock())
     failures: list[Failure] = []
     sources: Sequence[Source] = ()
 
@@ -135,22 +132,21 @@ async def _run(
         if len(failures) < _MAX_SHOWN:
             failures.append(failure)
 
-    try:
-        mailbox = await _get_mailbox(state, address)
-        sources = open_sources(state, mailbox)
-        order = await _read(sources, state.clock.now_us() // 1_000_000)
-        with show_progress("messages") as progress:
-            progress.begin("import", "messages", 0, len(order))
-            run = running.Import(
-                state, running.Wanted(mailbox, status), running.Progress(progress.advance, note)
-            )
-            totals = await run.run(order)
-        return failures, totals, sum(source.left_out for source in sources)
-    finally:
-        for source in sources:
-            source.close()
-        state.mail_resolver.close()
-        await state.database.close()
+    async with opened_state(settings) as state:
+        try:
+            mailbox = await _get_mailbox(state, address)
+            sources = open_sources(state, mailbox)
+            order = await _read(sources, state.clock.now_us() // 1_000_000)
+            with show_progress("messages") as progress:
+                progress.begin("import", "messages", 0, len(order))
+                run = running.Import(
+                    state, running.Wanted(mailbox, status), running.Progress(progress.advance, note)
+                )
+                totals = await run.run(order)
+            return failures, totals, sum(source.left_out for source in sources)
+        finally:
+            for source in sources:
+                source.close()
 
 
 async def _read(sources: "Sequence[Source]", now_s: int) -> "Order":

@@ -77,9 +77,8 @@ async def check_source(url: str) -> None:
 
 async def check_target(url: str) -> None:
     """Raises Unusable unless the database is empty or holds only Sealdesk's tables."""
-    connection = await preflight.open_connection(url, name=_NAME)
     where = preflight.redacted(url)
-    try:
+    async with preflight.opened(url, name=_NAME) as connection:
         faults = await preflight.find_server_faults(connection)
         if faults:
             raise Unusable(f"{where} {faults[0]}")
@@ -93,8 +92,6 @@ async def check_target(url: str) -> None:
                 f"{where} has Citus and no tables yet: first run `sealdesk migrate --distribute`"
                 " to have them on many nodes, or `sealdesk migrate` to have them on one"
             )
-    finally:
-        await connection.close(timeout=1)
 
 
 @asynccontextmanager

@@ -89,14 +89,8 @@ def _no_such_message() -> "ProblemType":
 
 async def _release(settings: "Settings", tenant_id: str, message_id: str) -> "ReceivedMessage":
     from sealdesk.caller import SYSTEM, by_mail
-    from sealdesk.clock import Clock
-    from sealdesk.db.factory import open_database
+    from sealdesk.cli.installation import opened_state
     from sealdesk.mail.received_messages import release_service
-    from sealdesk.state import make_state
 
-    state = make_state(settings, open_database(settings, name="sealdesk command"), Clock())
-    try:
+    async with opened_state(settings) as state:
         return await release_service.release_now(state, by_mail(tenant_id, SYSTEM), message_id)
-    finally:
-        await state.sandbox.close()
-        await state.database.close()

@@ -2,10 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
 from sqlite3 import Connection
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from sealdesk.caller import SYSTEM, Caller, without_rights
 from sealdesk.clock import Clock
@@ -16,11 +16,14 @@ from sealdesk.db.factory import open_database
 from sealdesk.db.sqlite import first_start
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
-from sealdesk.errors import NotFound
+from sealdesk.errors import ConfigurationError, NotFound
 from sealdesk.errors.general import NOT_FOUND
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.settings import Settings, from_env, make_private_dir
+
+if TYPE_CHECKING:
+    from sealdesk.state import AppState
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -151,6 +154,35 @@ def open_database_access(settings: Settings) -> Iterator[DatabaseAccess]:
             yield PostgresAccess(database, runner)
         finally:
             runner.run(database.close())
+
+
+@asynccontextmanager
+async def opened_state(settings: Settings) -> AsyncIterator["AppState"]:
+    """The state of a command that does the work of a process of the service."""
+    # 60 ms to import, which no other command needs.
+    from sealdesk.state import make_state
+
+    state = make_state(settings, open_database(settings, name="sealdesk command"), Clock())
+    try:
+        yield state
+    finally:
+        state.mail_resolver.close()
+        await state.sandbox.close()
+        await state.database.close()
+
+
+def postgres_settings(command: str, work: str) -> Settings:
+    """The settings of a process beside `serve`. work: what `serve` does itself on SQLite.
+
+    Raises ConfigurationError on SQLite.
+    """
+    # First without keys: on SQLite, reading them would create the key files before the refusal.
+    if not from_env(os.environ, needs_keys=False).database_url:
+        raise ConfigurationError(
+            f"on SQLite `sealdesk serve` {work} itself. To run `sealdesk {command}`, set"
+            " SEALDESK_DATABASE_URL to a PostgreSQL database"
+        )
+    return from_env(os.environ)
 
 
 def prepare_settings() -> Settings:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import sys
 from collections.abc import AsyncIterator, Coroutine
 from datetime import datetime
@@ -11,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sealdesk.cli import held_messages
-from sealdesk.clock import Clock
 from sealdesk.errors import ConfigurationError, ServiceUnavailable
-from sealdesk.settings import Settings, from_env
+from sealdesk.settings import Settings
 from sealdesk_mail_import import command as mail_import
 
 if TYPE_CHECKING:
@@ -51,7 +49,7 @@ def receive(context: typer.Context) -> None:
     def watch(state: "AppState") -> Coroutine[Any, Any, None]:
         return Watch(state, "mail").run()
 
-    settings = _receiver_settings()
+    settings = installation.postgres_settings("mail", "receives e-mail")
     installation.check_postgres(settings, settings.database_url)
     logs.configure(settings.log_level)
     descriptors.raise_limit()
@@ -89,22 +87,17 @@ def reparse(
 
 async def _reparse(settings: Settings, since_us: int) -> tuple[int, int, int]:
     """How many messages were read, how many repaired, how many are missing."""
-    from sealdesk.db.factory import open_database
+    from sealdesk.cli import installation
     from sealdesk.mail.receiving import reparsing
-    from sealdesk.state import make_state
 
-    state = make_state(settings, open_database(settings, name="sealdesk command"), Clock())
     read = repaired = missing = 0
-    try:
+    async with installation.opened_state(settings) as state:
         async for message in _messages(state, since_us):
             try:
                 repaired += await reparsing.repair(state, message)
             except ServiceUnavailable:
                 missing += 1
             read += 1
-    finally:
-        await state.sandbox.close()
-        await state.database.close()
     return read, repaired, missing
 
 
@@ -132,17 +125,6 @@ async def _tenants(state: "AppState") -> AsyncIterator["Tenant"]:
         for tenant in page:
             yield tenant
         after = page[-1].id
-
-
-def _receiver_settings() -> Settings:
-    # First without keys: on SQLite, reading them would create the key files before the refusal.
-    settings = from_env(os.environ, needs_keys=False)
-    if not settings.database_url:
-        raise ConfigurationError(
-            "on SQLite `sealdesk serve` receives e-mail itself. To run `sealdesk mail`, set"
-            " SEALDESK_DATABASE_URL to a PostgreSQL database"
-        )
-    return from_env(os.environ)
 
 
 def _announce() -> None:

@@ -40,7 +40,7 @@ def migrate(distribute: Distribute = False, shards: Shards = DEFAULT_SHARDS) -> 
     after an upgrade: it distributes what is new, and leaves the rest as it is.
     """
     settings = from_env(os.environ, needs_keys=False)
-    if settings.database_url or settings.owner_database_url:
+    if settings.is_on_postgres:
         _migrate_postgres(settings, shards if distribute else 0)
         return
     if distribute:
@@ -60,19 +60,18 @@ def _migrate_postgres(settings: Settings, shard_count: int) -> None:
     # asyncpg takes 22 ms to import, which a migration of SQLite does not need.
     from sealdesk.db.postgres import preflight
 
-    if not settings.owner_database_url:
-        raise ConfigurationError(
-            "SEALDESK_OWNER_DATABASE_URL is missing: the role that serves may not migrate. Set it"
-            " to the URL of the same database with the role that owns the tables"
-        )
+    owner_url = settings.get_owner_url(
+        "the role that serves may not migrate. Set it to the URL of the same database with the role"
+        " that owns the tables"
+    )
     with make_console().status("Migrating"):
         distributed = schema_version.migrate_postgres(
-            settings.owner_database_url,
+            owner_url,
             runtime_url=settings.database_url,
             worker_url=settings.worker_database_url,
             shard_count=shard_count,
         )
-    where = preflight.redacted(settings.owner_database_url)
+    where = preflight.redacted(owner_url)
     print(f"{where} has schema {schema_version.KNOWN_VERSIONS[-1]}.")
     if shard_count:
         print(f"Distributed {len(distributed)} tables that were not distributed before.")

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -55,6 +55,21 @@ class ProgressLines:
                 f"{self._stage} {self._table}: {self._done:,} of {self._total:,}"
                 f" {self._unit}, {speed:,.0f} {self._unit}/s"
             )
+
+    def follow(self, stage: str, table: str = "") -> Callable[[int, int], None]:
+        """Takes how many are done of how many, where others are told steps."""
+        shown = -1
+
+        def show(done: int, total: int) -> None:
+            nonlocal shown
+            if shown < 0 and total:
+                self.begin(stage, table, 0, total)
+                shown = 0
+            if shown >= 0 and done > shown:
+                self.advance(done - shown)
+                shown = done
+
+        return show
 
     def end(self) -> None:
         if self._stage:

@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import os
 import socket
 import sys
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sealdesk.errors import ConfigurationError
-from sealdesk.settings import Settings, from_env
+from sealdesk.settings import Settings
 
 if TYPE_CHECKING:
     from sealdesk.state import AppState
@@ -121,27 +120,16 @@ def worker() -> None:
     from sealdesk.telemetry import descriptors, logs
     from sealdesk.worker import loop
 
-    settings = _worker_settings()
-    installation.check_postgres(settings, settings.worker_database_url)
-    logs.configure(settings.log_level)
-    descriptors.raise_limit()
-    loop.serve(settings, _announce_worker)
-
-
-def _worker_settings() -> Settings:
-    # First without keys: on SQLite, reading them would create the key files before the refusal.
-    settings = from_env(os.environ, needs_keys=False)
-    if not settings.database_url:
-        raise ConfigurationError(
-            "on SQLite `sealdesk serve` does the background work itself. To run `sealdesk worker`,"
-            " set SEALDESK_DATABASE_URL to a PostgreSQL database"
-        )
+    settings = installation.postgres_settings("worker", "does the background work")
     if not settings.worker_database_url:
         raise ConfigurationError(
             "SEALDESK_WORKER_DATABASE_URL is missing: the role that serves may not delete expired"
             " rows. Set it to the URL with the worker's role, which `sealdesk migrate` creates"
         )
-    return from_env(os.environ)
+    installation.check_postgres(settings, settings.worker_database_url)
+    logs.configure(settings.log_level)
+    descriptors.raise_limit()
+    loop.serve(settings, _announce_worker)
 
 
 def _announce_worker() -> None:

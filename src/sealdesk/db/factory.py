@@ -1,5 +1,8 @@
 """Opens the database that the settings name."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from sealdesk.db.engine import Database
 from sealdesk.db.sqlite.database import SqliteDatabase
 from sealdesk.settings import Settings
@@ -26,3 +29,15 @@ def open_database(
         is_pooled=settings.database_pooler == "transaction",
         has_time=has_time,
     )
+
+
+@asynccontextmanager
+async def opened_database(
+    settings: Settings, *, name: str, url: str = ""
+) -> AsyncIterator[Database]:
+    """The database for a command, which has time; closed at the end."""
+    database = open_database(settings, name=name, url=url, has_time=True)
+    try:
+        yield database
+    finally:
+        await database.close()

@@ -115,6 +115,14 @@ def schema_version(path: Path) -> str | None:
     return version
 
 
+def get_schema_version(path: Path) -> str:
+    """The schema version of a database file. Raises Unusable, also for a new one."""
+    version = schema_version(path)
+    if version is None:
+        raise Unusable(f"{path} holds no Sealdesk; name its directory with SEALDESK_DATA_DIR")
+    return version
+
+
 def is_known(version: str, read_oldest: Callable[[], str | None]) -> bool:
     """Whether this version can use a database of this schema.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from sealdesk.errors import ConfigurationError
 from sealdesk.settings.bucket import BucketSettings, read_bucket
 from sealdesk.settings.env_reader import (
     BadSettings,
@@ -129,6 +130,17 @@ class Settings(msgspec.Struct, frozen=True):
     def has_worker_process(self) -> bool:
         """Whether `sealdesk worker` runs the background loop; on SQLite the server runs it."""
         return bool(self.database_url)
+
+    @property
+    def is_on_postgres(self) -> bool:
+        """Whether the data is on PostgreSQL, also where only the owner of the tables connects."""
+        return bool(self.database_url or self.owner_database_url)
+
+    def get_owner_url(self, why: str) -> str:
+        """The URL with the role that owns the tables. Raises ConfigurationError, which says why."""
+        if not self.owner_database_url:
+            raise ConfigurationError(f"SEALDESK_OWNER_DATABASE_URL is missing: {why}")
+        return self.owner_database_url
 
     def __repr__(self) -> str:
         return f"Settings(data_dir={str(self.data_dir)!r}, …)"

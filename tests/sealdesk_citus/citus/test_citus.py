@@ -151,16 +151,15 @@ def test_a_tenant_is_isolated_and_moved_while_it_is_written(filled: FilledDataba
                 stored[0] += 1
 
     async def move() -> None:
-        owner = await nodes.connect(filled.owner)
-        places = [node.node for node in await nodes.list_nodes(owner, 0.1) if node.bytes]
-        shard = await nodes.isolate(owner, tenant)
-        found = await nodes.list_shards(owner)
-        (place,) = [row["node"] for row in found if row["shard"] == shard]
-        target = next(node for node in places if node not in (place, places[0]))
-        report = lambda done, total: copied.append((done, total))  # noqa: E731
-        assert await nodes.move(owner, filled.owner, shard, target, report)
-        assert not await nodes.move(owner, filled.owner, shard, target, report)
-        await owner.close()
+        async with nodes.opened(filled.owner) as owner:
+            places = [node.node for node in await nodes.list_nodes(owner, 0.1) if node.bytes]
+            shard = await nodes.isolate(owner, tenant)
+            found = await nodes.list_shards(owner)
+            (place,) = [row["node"] for row in found if row["shard"] == shard]
+            target = next(node for node in places if node not in (place, places[0]))
+            report = lambda done, total: copied.append((done, total))  # noqa: E731
+            assert await nodes.move(owner, filled.owner, shard, target, report)
+            assert not await nodes.move(owner, filled.owner, shard, target, report)
 
     async def both() -> int:
         has_ended = asyncio.Event()

@@ -133,14 +133,12 @@ def test_a_shard_that_moves_away_breaks_no_look(env: Env, urls: list[str]) -> No
     owner_url = env["SEALDESK_OWNER_DATABASE_URL"]
 
     async def look() -> tuple[list[str], list[str]]:
-        connection = await nodes.connect(owner_url)
-        async with _workers(urls) as (worker, _):
+        async with nodes.opened(owner_url) as connection, _workers(urls) as (worker, _):
             await _look(worker)
             own = await _look(worker)
             shard, target = await _find_move(connection, own[0])
             await nodes.move(connection, owner_url, shard, target, lambda done, total: None)
             await connection.execute("CALL citus_cleanup_orphaned_resources()")
-            await connection.close()
             return own, await _look(worker)
 
     own, after = run(look())

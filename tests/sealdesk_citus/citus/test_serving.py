@@ -105,18 +105,16 @@ def move_twice(owner_url: str, tenant_id: str) -> list[str]:
     """Move the shard of a tenant to another node and back; where it was after each move."""
 
     async def work() -> list[str]:
-        connection = await nodes.connect(owner_url)
-        shard = await nodes.find_shard(connection, tenant_id)
-        others = [
-            each.node for each in await nodes.list_nodes(connection, 0.1) if not each.is_coordinator
-        ]
-        reached = [await _place(connection, shard)]
-        for _ in range(2):
-            target = next(node for node in others if node != reached[-1])
-            assert await nodes.move(connection, owner_url, shard, target, lambda done, total: None)
-            reached.append(await _place(connection, shard))
-        await connection.close()
-        return reached[1:]
+        async with nodes.opened(owner_url) as connection:
+            shard = await nodes.find_shard(connection, tenant_id)
+            listed = await nodes.list_nodes(connection, 0.1)
+            others = [each.node for each in listed if not each.is_coordinator]
+            reached = [await _place(connection, shard)]
+            for _ in range(2):
+                target = next(node for node in others if node != reached[-1])
+                assert await nodes.move(connection, owner_url, shard, target, lambda *_: None)
+                reached.append(await _place(connection, shard))
+            return reached[1:]
 
     return run(work())
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -31,7 +30,6 @@ from sealdesk.db.backup.archive import (
     SealedSample,
 )
 from sealdesk.db.backup.contents import Contents, Reader, SealedSecret, describe, describe_dump
-from sealdesk.db.schema_version import Unusable
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env
 
@@ -157,44 +155,22 @@ def _write_archive(
 
 def _copy(settings: Settings, dump: Path, needed: Path) -> tuple[str, Contents, tuple[int, int]]:
     """Copy the database, and list the attachments that it needs at the same moment."""
-    if settings.database_url or settings.owner_database_url:
-        if not settings.owner_database_url:
-            raise ConfigurationError(
-                "SEALDESK_OWNER_DATABASE_URL is missing: only the owner of the tables sees all rows"
-            )
-        copying = _copy_postgres(settings.owner_database_url, dump, needed)
-        return "postgresql", *asyncio.run(copying)
+    if settings.is_on_postgres:
+        owner_url = settings.get_owner_url("only the owner of the tables sees all rows")
+        return "postgresql", *asyncio.run(_copy_postgres(owner_url, dump, needed))
     return "sqlite", *_copy_sqlite(settings.database_path, dump, needed)
 
 
 def _copy_sqlite(path: Path, dump: Path, needed: Path) -> _Described:
-    if schema_version.schema_version(path) is None:
-        raise Unusable(f"{path} holds no Sealdesk; name its directory with SEALDESK_DATA_DIR")
+    schema_version.get_schema_version(path)
     with show_progress("pages") as progress:
-        sqlite.copy(path, dump, _counted(progress.begin, progress.advance))
+        sqlite.copy(path, dump, progress.follow("copy", "database"))
     with closing(sqlite3.connect(dump)) as connection:
         return asyncio.run(_describe(sqlite.Reader(connection), needed))
 
 
 async def _describe(reader: Reader, needed: Path) -> _Described:
     return await describe(reader), await needed_files.write_list(reader, needed, Clock().now_us())
-
-
-def _counted(
-    begin: Callable[[str, str, int, int], None], advance: Callable[[int], None]
-) -> Callable[[int, int], None]:
-    """Turns "so many of so many" into steps."""
-    copied = -1
-
-    def report(done: int, total: int) -> None:
-        nonlocal copied
-        if copied < 0:
-            begin("copy", "database", 0, total)
-            copied = 0
-        advance(done - copied)
-        copied = done
-
-    return report
 
 
 async def _copy_postgres(url: str, dump: Path, needed: Path) -> _Described:

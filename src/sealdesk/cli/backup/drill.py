@@ -64,14 +64,11 @@ def _scratch_settings(settings: Settings, directory: Path) -> Iterator[Settings]
         worker_database_url="",
         attachment_bucket=None,
     )
-    if not (settings.database_url or settings.owner_database_url):
+    if not settings.is_on_postgres:
         yield place
         return
-    if not settings.owner_database_url:
-        raise ConfigurationError(
-            "SEALDESK_OWNER_DATABASE_URL is missing: the drill restores in the role of the owner"
-        )
-    with _scratch_database(settings.owner_database_url) as url:
+    owner_url = settings.get_owner_url("the drill restores in the role of the owner")
+    with _scratch_database(owner_url) as url:
         yield msgspec.structs.replace(place, owner_database_url=url)
 
 
@@ -93,16 +90,15 @@ async def _execute(url: str, sql: str) -> None:
 
     from sealdesk.db.postgres import preflight
 
-    connection = await preflight.open_connection(url, name="sealdesk restore --drill")
-    try:
-        await connection.execute(sql)
-    except InsufficientPrivilegeError as error:
-        raise ConfigurationError(
-            "the drill needs a database of its own, and the role of SEALDESK_OWNER_DATABASE_URL may"
-            " not create one: let a superuser run ALTER ROLE … CREATEDB, or use another server"
-        ) from error
-    finally:
-        await connection.close(timeout=1)
+    async with preflight.opened(url, name="sealdesk restore --drill") as connection:
+        try:
+            await connection.execute(sql)
+        except InsufficientPrivilegeError as error:
+            raise ConfigurationError(
+                "the drill needs a database of its own, and the role of SEALDESK_OWNER_DATABASE_URL"
+                " may not create one: let a superuser run ALTER ROLE … CREATEDB, or use another"
+                " server"
+            ) from error
 
 
 def _compare_rows(target: Settings, backup: Checked) -> list[Compared]:

@@ -12,7 +12,7 @@ from sealdesk.clock import Clock
 from sealdesk.db import schema_version
 from sealdesk.db.backup.archive import Report
 from sealdesk.db.engine import Tx, Work
-from sealdesk.db.factory import open_database
+from sealdesk.db.factory import opened_database
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.installation.store import notes
@@ -45,8 +45,5 @@ def note(settings: Settings, file: Path, report: Report, schema: str) -> None:
 
 async def _write_as_owner(settings: Settings, work: Work[None]) -> None:
     url = settings.owner_database_url
-    database = open_database(settings, name="sealdesk backup", url=url, has_time=True)
-    try:
+    async with opened_database(settings, name="sealdesk backup", url=url) as database:
         await database.write(work)
-    finally:
-        await database.close()

@@ -21,13 +21,14 @@ from sealdesk.db import data_owner, epochs, schema_version
 from sealdesk.db.backup import archive, scratch, sqlite
 from sealdesk.db.backup.archive import Archive, Checked, Manifest
 from sealdesk.db.engine import Tx, Work
-from sealdesk.db.factory import open_database
+from sealdesk.db.factory import opened_database
 from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable, describe_unknown
 from sealdesk.db.sqlite import first_start
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env, make_private_dir
 
 T = TypeVar("T")
+_WHY_OWNER = "only the owner of the tables can restore them"
 
 EXAMPLES = """\b
 Examples:
@@ -134,8 +135,7 @@ def _master_key_file(settings: Settings) -> Path:
 
 
 def _check_manifest(settings: Settings, file: Path, manifest: Manifest) -> None:
-    is_postgres = bool(settings.database_url or settings.owner_database_url)
-    wanted = "postgresql" if is_postgres else "sqlite"
+    wanted = "postgresql" if settings.is_on_postgres else "sqlite"
     if manifest.dump.database != wanted:
         raise Unusable(
             f"{file} is a backup of {manifest.dump.database}, and the settings name {wanted};"
@@ -193,7 +193,7 @@ async def _restore_postgres(
     # asyncpg takes 22 ms to import, which SQLite does not need.
     from sealdesk.db.backup import postgres
 
-    owner_url = _owner_url(settings)
+    owner_url = settings.get_owner_url(_WHY_OWNER)
     await postgres.check_target(owner_url)
     # pg_restore reads the dump twice, so it is unpacked to a file first.
     with scratch.directory(Path(tempfile.gettempdir())) as directory:
@@ -221,12 +221,12 @@ async def _restore_postgres(
 
 def _begin_epoch_only(settings: Settings) -> int:
     """Begin an epoch in the current database; the time at which its data ends."""
-    if not settings.database_url and not settings.owner_database_url:
+    if not settings.is_on_postgres:
         return _begin_sqlite_epoch(settings.database_path)
     # As above: asyncpg, 22 ms.
     from sealdesk.db.backup import postgres
 
-    owner_url = _owner_url(settings)
+    owner_url = settings.get_owner_url(_WHY_OWNER)
     asyncio.run(postgres.check_unused(owner_url))
     return asyncio.run(_write_as_owner(settings, owner_url, _begin_epoch_after_newest))
 
@@ -235,8 +235,7 @@ def _begin_sqlite_epoch(path: Path) -> int:
     # As above: 200 ms.
     from sealdesk.server import serve
 
-    if schema_version.schema_version(path) is None:
-        raise Unusable(f"{path} holds no Sealdesk; name its directory with SEALDESK_DATA_DIR")
+    schema_version.get_schema_version(path)
     with serve.lock(path):
         schema_version.ensure_current(path)
         return sqlite.write(path, _begin_epoch_after_newest)
@@ -254,19 +253,8 @@ def _begin_epoch(restored_to: int) -> Work[int]:
 
 
 async def _write_as_owner(settings: Settings, owner_url: str, work: Work[T]) -> T:
-    database = open_database(settings, name="sealdesk restore", url=owner_url, has_time=True)
-    try:
+    async with opened_database(settings, name="sealdesk restore", url=owner_url) as database:
         return await database.write(work)
-    finally:
-        await database.close()
-
-
-def _owner_url(settings: Settings) -> str:
-    if not settings.owner_database_url:
-        raise ConfigurationError(
-            "SEALDESK_OWNER_DATABASE_URL is missing: only the owner of the tables can restore them"
-        )
-    return settings.owner_database_url
 
 
 def _print_next_steps(restored_to: int) -> None:

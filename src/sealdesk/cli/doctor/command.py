@@ -14,10 +14,10 @@ import typer
 
 from sealdesk.cli import domains
 from sealdesk.cli.doctor import bucket, forwarding, sqlite_storage, whole
-from sealdesk.cli.doctor.finding import Finding
+from sealdesk.cli.doctor.finding import Finding, report
 from sealdesk.cli.installation import Installation, SqliteAccess, open_database_access
 from sealdesk.cli.master_key import try_passwords, try_secrets
-from sealdesk.cli.output import JsonOption, make_console, print_json
+from sealdesk.cli.output import JsonOption
 from sealdesk.client import InvalidConfiguration
 from sealdesk.client.credentials import read_url
 from sealdesk.db import data_owner, schema_version
@@ -39,8 +39,6 @@ _SET_URL = "set SEALDESK_API_URL if it runs elsewhere"
 
 # Pragma → value that every connection of Sealdesk must report.
 _PRAGMAS = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}
-
-_MARKS = {"good": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
 
 
 def doctor(
@@ -72,17 +70,7 @@ def doctor(
     SEALDESK_API_SECRET; a key without any permission is enough. The requests change no data; the
     service records only the use of the key and the refused requests.
     """
-    findings: list[Finding] = []
-    screen = make_console()
-    for finding in _run_checks(public_url, fix, deep):
-        findings.append(finding)
-        if not json:
-            screen.print(f"{_MARKS[finding.state]} [bold]{finding.about:<9}[/] ", end="")
-            screen.print(finding.text.replace("\n", f"\n{' ' * 12}"), markup=False)
-    if json:
-        print_json([finding._asdict() for finding in findings])
-    if any(finding.state == "bad" for finding in findings):
-        raise typer.Exit(1)
+    report(_run_checks(public_url, fix, deep), json=json, width=9)
 
 
 def find_before_upgrade() -> Iterator[Finding]:

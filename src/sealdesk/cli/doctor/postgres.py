@@ -34,24 +34,22 @@ def check(settings: Settings, *, may_be_old: bool = False) -> Iterator[Finding]:
 
 async def _check_server(settings: Settings, *, may_be_old: bool) -> list[Finding]:
     url, is_pooled = settings.database_url, settings.database_pooler == "transaction"
-    connection = await preflight.open_connection(url, name="sealdesk doctor", is_pooled=is_pooled)
     where = preflight.redacted(url)
-    try:
-        async with connection.transaction():
-            faults = await preflight.find_faults(connection, may_be_old=may_be_old)
-            schema = await preflight.schema_version(connection)
-        if faults:
-            return [Finding("bad", "database", f"{where} {fault}") for fault in faults]
-        before = time.time()
-        server = await server_status.fetch_status(connection)
-        skew_s = abs(float(server["now"]) - (before + time.time()) / 2)
-        trip_ms = await server_status.measure_round_trip_ms(connection)
-    except Exception as error:
-        if errors.is_unavailable(error):
-            raise Unusable(f"{where} cannot be checked: {error}") from error
-        raise
-    finally:
-        await connection.close(timeout=1)
+    async with preflight.opened(url, name="sealdesk doctor", is_pooled=is_pooled) as connection:
+        try:
+            async with connection.transaction():
+                faults = await preflight.find_faults(connection, may_be_old=may_be_old)
+                schema = await preflight.schema_version(connection)
+            if faults:
+                return [Finding("bad", "database", f"{where} {fault}") for fault in faults]
+            before = time.time()
+            server = await server_status.fetch_status(connection)
+            skew_s = abs(float(server["now"]) - (before + time.time()) / 2)
+            trip_ms = await server_status.measure_round_trip_ms(connection)
+        except Exception as error:
+            if errors.is_unavailable(error):
+                raise Unusable(f"{where} cannot be checked: {error}") from error
+            raise
     return [
         _check_database(where, server, schema),
         _check_durability(server),

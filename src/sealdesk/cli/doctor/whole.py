@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from sealdesk.cli.doctor.finding import Finding
 from sealdesk.clock import Clock
-from sealdesk.db.factory import open_database
+from sealdesk.db.factory import opened_database
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.installation import marking
 from sealdesk.installation.attachments import AttachmentWalk
@@ -40,26 +40,21 @@ def check(settings: Settings, *, is_deep: bool, fix: bool) -> Iterator[Finding]:
 
 
 async def _mark(settings: Settings) -> None:
-    database = open_database(settings, name="sealdesk doctor", has_time=True)
-    try:
+    async with opened_database(settings, name="sealdesk doctor") as database:
         if await marking.find_mark(database.read) != marking.read_mark(settings.data_dir):
             now_us = Clock().now_us()
             await marking.mark(database, settings.data_dir, now_us, is_forced=True)
-    finally:
-        await database.close()
 
 
 async def _look(settings: Settings, *, is_deep: bool) -> tuple[Findings, Issue | None]:
     url = settings.worker_database_url  # its role reads the rows of all tenants
-    database = open_database(settings, name="sealdesk doctor", url=url, has_time=True)
     walk = AttachmentWalk()
     kind: Kind = "worker" if url else "command"
-    look = Look(kind, settings, database.read, Clock().now_us())
-    try:
+    async with opened_database(settings, name="sealdesk doctor", url=url) as database:
+        look = Look(kind, settings, database.read, Clock().now_us())
         findings = await look_at_all(look, walk)
-        attachments = await walk.look_at_each(look) if is_deep else None
-    except ServiceUnavailable:
-        return findings, None
-    finally:
-        await database.close()
+        try:
+            attachments = await walk.look_at_each(look) if is_deep else None
+        except ServiceUnavailable:
+            attachments = None
     return findings, attachments if isinstance(attachments, Issue) else None

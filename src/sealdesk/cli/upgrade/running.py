@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 
 from sealdesk.clock import Clock
-from sealdesk.db.factory import open_database
+from sealdesk.db.factory import opened_database
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.installation import processes
 from sealdesk.installation.store import notes
@@ -27,8 +27,5 @@ def list_processes(settings: Settings) -> list[ProcessNote]:
 
 async def _list_living(settings: Settings) -> list[ProcessNote]:
     url = settings.owner_database_url
-    database = open_database(settings, name="sealdesk upgrade", url=url, has_time=True)
-    try:
+    async with opened_database(settings, name="sealdesk upgrade", url=url) as database:
         return processes.living(await database.read(notes.list_processes), Clock().now_us())
-    finally:
-        await database.close()

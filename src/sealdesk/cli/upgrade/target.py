@@ -11,7 +11,6 @@ from typing import NamedTuple
 from sealdesk.db import data_owner, schema_version
 from sealdesk.db.schema_version import Unusable
 from sealdesk.db.sqlite import first_start
-from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings
 
 _RESERVE_BYTES = 256 * 1024 * 1024
@@ -32,19 +31,18 @@ def alone(settings: Settings) -> Iterator[Target]:
     """The database, while no other upgrade of it runs. Raises Unusable, ConfigurationError."""
     if settings.data_dir.is_dir() and (denial := data_owner.explain_denial(settings.data_dir)):
         raise Unusable(f"{denial}; nothing was changed")
-    if not settings.database_url and not settings.owner_database_url:
+    if not settings.is_on_postgres:
         with _alone_on_sqlite(settings) as target:
             yield target
         return
-    if not settings.owner_database_url:
-        raise ConfigurationError(
-            "SEALDESK_OWNER_DATABASE_URL is missing: only the owner of the tables can migrate them."
-            " Set it to the URL of the same database with the role that owns them"
-        )
+    owner_url = settings.get_owner_url(
+        "only the owner of the tables can migrate them. Set it to the URL of the same database with"
+        " the role that owns them"
+    )
     # asyncpg takes 22 ms to import, which SQLite does not need.
     from sealdesk.db.postgres import upgrading
 
-    with upgrading.alone(settings.owner_database_url) as (schema, size_bytes):
+    with upgrading.alone(owner_url) as (schema, size_bytes):
         yield Target(schema, size_bytes, is_postgres=True)
 
 
@@ -52,9 +50,7 @@ def alone(settings: Settings) -> Iterator[Target]:
 def _alone_on_sqlite(settings: Settings) -> Iterator[Target]:
     path = settings.database_path
     first_start.ensure_not_lost(settings.data_dir, path)
-    schema = schema_version.schema_version(path)
-    if schema is None:
-        raise Unusable(f"{path} holds no Sealdesk; name its directory with SEALDESK_DATA_DIR")
+    schema = schema_version.get_schema_version(path)
     if denial := data_owner.explain_denial(path):
         raise Unusable(f"{denial}; nothing was changed")
     with path.with_name(f"{path.name}.upgrade-lock").open("w") as lock:

@@ -94,9 +94,8 @@ async def opened_snapshot(url: str) -> AsyncIterator[Reader]:
 
 async def check_target(url: str) -> None:
     """Raises Unusable unless the database is empty and unused."""
-    connection = await preflight.open_connection(url, name=_NAME)
     where = preflight.redacted(url)
-    try:
+    async with preflight.opened(url, name=_NAME) as connection:
         if faults := await preflight.find_server_faults(connection):
             raise Unusable(f"{where} {faults[0]}")
         found = [row["name"] for row in await connection.fetch(_RELATIONS)]
@@ -111,17 +110,12 @@ async def check_target(url: str) -> None:
                 " rename or drop that database and create an empty one with createdb"
             )
         await maintenance_checks.check_unused(connection)
-    finally:
-        await connection.close(timeout=1)
 
 
 async def check_unused(url: str) -> None:
     """Raises Unusable when a server or a worker uses the database."""
-    connection = await preflight.open_connection(url, name=_NAME)
-    try:
+    async with preflight.opened(url, name=_NAME) as connection:
         await maintenance_checks.check_unused(connection)
-    finally:
-        await connection.close(timeout=1)
 
 
 async def restore(url: str, dump: Path, scratch: Path, advance: Callable[[], None]) -> None:
@@ -129,8 +123,7 @@ async def restore(url: str, dump: Path, scratch: Path, advance: Callable[[], Non
 
     advance: is called for each table.
     """
-    connection = await preflight.open_connection(url, name=_NAME)
-    try:
+    async with preflight.opened(url, name=_NAME) as connection:
         program = programs.find("pg_restore", await connection.fetchval(_VERSION))
         mark = preflight.UNFINISHED_RESTORE
         await connection.execute(f"CREATE TABLE IF NOT EXISTS {mark} (started_at timestamptz)")
@@ -153,8 +146,6 @@ async def restore(url: str, dump: Path, scratch: Path, advance: Callable[[], Non
         except BaseException:
             await connection.execute(f"DROP TABLE {mark}")
             raise
-    finally:
-        await connection.close(timeout=1)
 
 
 def _without_roles(contents: str) -> list[str]:

@@ -4,7 +4,7 @@ import asyncio
 
 from asyncpg import Connection
 
-from sealdesk.db.postgres.preflight import open_connection, redacted
+from sealdesk.db.postgres.preflight import opened, redacted
 from sealdesk.db.schema_version import Unusable
 
 SERVE_NAME = "sealdesk serve"
@@ -21,8 +21,7 @@ async def ensure_single_process(url: str, *, wait_s: float) -> None:
 
     Without shared limits each process would allow a key its whole rate limit.
     """
-    connection = await open_connection(url, name="sealdesk check")
-    try:
+    async with opened(url, name="sealdesk check") as connection:
         waited_s = 0.0
         while await _count_processes(connection):
             if waited_s >= wait_s:
@@ -32,8 +31,6 @@ async def ensure_single_process(url: str, *, wait_s: float) -> None:
                 )
             await asyncio.sleep(_POLL_S)
             waited_s += _POLL_S
-    finally:
-        await connection.close(timeout=1)
 
 
 async def _count_processes(connection: Connection) -> int:

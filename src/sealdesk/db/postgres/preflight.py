@@ -1,5 +1,7 @@
 """Checks before serving a PostgreSQL database: version, schema, and the rights of the role."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -97,21 +99,31 @@ async def open_connection(url: str, *, name: str, is_pooled: bool = False) -> Co
         raise
 
 
+@asynccontextmanager
+async def opened(
+    url: str, *, name: str, is_pooled: bool = False, close_s: float = 1.0
+) -> AsyncIterator[Connection]:
+    """A connection that is closed at the end, within so many seconds. Raises Unusable."""
+    connection = await open_connection(url, name=name, is_pooled=is_pooled)
+    try:
+        yield connection
+    finally:
+        await connection.close(timeout=close_s)
+
+
 async def check(url: str, *, is_pooled: bool = False, is_worker: bool = False) -> None:
     """Raises Unusable unless the database can be served safely.
 
     is_worker: the role may see the worker's tables for all tenants.
     """
-    connection = await open_connection(url, name="sealdesk check", is_pooled=is_pooled)
-    try:
-        async with connection.transaction():
-            faults = await find_faults(connection, is_worker=is_worker)
-    except Exception as error:
-        if errors.is_unavailable(error):
-            raise Unusable(f"{redacted(url)} cannot be examined: {error}") from error
-        raise
-    finally:
-        await connection.close(timeout=1)
+    async with opened(url, name="sealdesk check", is_pooled=is_pooled) as connection:
+        try:
+            async with connection.transaction():
+                faults = await find_faults(connection, is_worker=is_worker)
+        except Exception as error:
+            if errors.is_unavailable(error):
+                raise Unusable(f"{redacted(url)} cannot be examined: {error}") from error
+            raise
     if faults:
         raise Unusable(f"{redacted(url)} {'; '.join(faults)}")
 
