@@ -204,6 +204,27 @@ def test_the_first_success_after_an_outage_pulls_all_waiting_deliveries_forward(
     assert [each["attempt_count"] for each in shown] == [1, 3, 3, 3, 3, 3]
 
 
+def test_a_success_within_seconds_replaces_a_longer_retry_after_by_the_first_delay_once(
+    timed_service: Service, receiver: Receiver
+) -> None:
+    tenant = timed_service.tenant()
+    key = tenant.key()
+    made(tenant.admin(), receiver)
+    receiver.answers(503, headers={"Retry-After": "3600"})
+    key.ticket()
+    wait_until(lambda: _waiting(tenant) == [1])
+    refused_id, refusal = receiver.got[0].webhook_id, receiver.answer(receiver.got[0])
+    receiver.answer = lambda got: refusal if got.webhook_id == refused_id else Reply()
+    key.ticket()
+    wait_until(lambda: _waits_s(tenant) <= 5)
+    timed_service.clock.advance(6)
+    wait_until(lambda: _waiting(tenant) == [2])
+    key.ticket()
+    succeeded = "SELECT id FROM deliveries WHERE tenant_id = :of AND status = 'succeeded'"
+    wait_until(lambda: len(timed_service.rows(succeeded, of=tenant.id)) == 2)
+    assert _waits_s(tenant) > 3000
+
+
 def test_a_delivery_that_fails_again_is_not_pulled_forward_twice(
     timed_service: Service, receiver: Receiver
 ) -> None:
@@ -233,3 +254,9 @@ def _waiting(tenant: Tenant) -> list[int]:
     sql = """SELECT d.attempt_count FROM deliveries d WHERE d.tenant_id = :of
         AND d.due_at IS NOT NULL ORDER BY d.id LIMIT 99"""
     return [row["attempt_count"] for row in tenant.service.rows(sql, of=tenant.id)]
+
+
+def _waits_s(tenant: Tenant) -> float:
+    """How long the last delivery still waits."""
+    sql = "SELECT max(due_at) AS at FROM deliveries WHERE tenant_id = :of"
+    return (int(tenant.service.rows(sql, of=tenant.id)[0]["at"]) - tenant.service.clock.now_us()) / SECOND_US

@@ -16,7 +16,8 @@ BATCH = 100  # results that are stored at once: some 3 ms of the loop's time on 
 
 async def store_results(tx: Tx, results: list[DeliveryResult], now_us: int) -> None:
     """Store results, with the events of endpoints that they have disabled."""
-    for result in await delivery_store.store_results(tx, results):
+    retry_at = now_us + schedule.FIRST_DELAY_US
+    for result in await delivery_store.store_results(tx, results, retry_at):
         endpoint = await delivery_store.find(tx, result.endpoint)
         if endpoint is not None:
             document = msgspec.json.encode(rules.endpoint_response(endpoint, now_us))

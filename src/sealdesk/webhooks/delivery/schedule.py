@@ -24,8 +24,8 @@ _MAX_REQUESTED_US = DELAYS_S[-1] * _SECOND_US
 # Spec decision 11 allows 20; the worker, which sends up to a tenth of a second late, has the rest.
 _JITTER_PERCENT = 18
 FAILING_US = 5 * 24 * _HOUR_S * _SECOND_US
-# Shorter failures are those of single deliveries, which other deliveries interrupt.
-_OUTAGE_US = DELAYS_S[0] * _SECOND_US
+# Shorter failures are no outages, but those of single deliveries, which others interrupt.
+FIRST_DELAY_US = DELAYS_S[0] * _SECOND_US
 RANDOM_BITS = 16
 _GONE = 410
 
@@ -58,7 +58,7 @@ def next_retry(
 
 def is_outage(failing_since: int | None, now_us: int) -> bool:
     """Whether the success of now ends an outage of the endpoint."""
-    return failing_since is not None and now_us - failing_since >= _OUTAGE_US
+    return failing_since is not None and now_us - failing_since >= FIRST_DELAY_US
 
 
 def disabled_reason(

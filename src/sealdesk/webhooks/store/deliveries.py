@@ -94,6 +94,13 @@ WHERE tenant_id = :tenant_id AND id IN (SELECT d.id FROM deliveries d
         AND d.id > :oldest_id AND a.sent_at < :recovered_at
     ORDER BY d.due_at, d.id LIMIT :limit)
 """
+# A shorter failure than an outage, for which a Retry-After asked that is longer than it was: once,
+# as it counts from then on.
+_PULL_REQUESTED = f"""
+UPDATE deliveries SET due_at = :due_at + {OFFSET}, retry_count = 1
+WHERE tenant_id = :tenant_id AND endpoint_id = :id AND due_at > :due_at + {OFFSET}
+    AND retry_count = 0 AND attempt_count > 0
+"""
 _DISABLE = """
 UPDATE endpoints SET is_active = FALSE, disabled_reason = :reason, due_at = NULL,
     wakes = wakes + 1
@@ -266,8 +273,13 @@ async def list_due(
     return [_due_delivery(row) for row in await tx.fetch_all(_DUE, params)]
 
 
-async def store_results(tx: Tx, results: Sequence[DeliveryResult]) -> list[DeliveryResult]:
-    """Store the results of attempts; the results that disabled their endpoint."""
+async def store_results(
+    tx: Tx, results: Sequence[DeliveryResult], retry_at: int
+) -> list[DeliveryResult]:
+    """Store the results of attempts; the results that disabled their endpoint.
+
+    retry_at: by the schedule, after a first failure that has just been.
+    """
     await tx.execute_many(_ADD_ATTEMPT, [_attempt_params(result) for result in results])
     await tx.execute_many(_UPDATE_DELIVERY, [_delivery_params(result) for result in results])
     old = [each for each in results if each.attempt.number > KEPT_ATTEMPTS]
@@ -275,6 +287,9 @@ async def store_results(tx: Tx, results: Sequence[DeliveryResult]) -> list[Deliv
     changed = [_endpoint_params(result) for result in results if result.has_changed]
     # Sorted, so that two transactions cannot deadlock; the last change of an endpoint stays.
     await tx.execute_many(_SET_FAILING_SINCE, sorted(changed, key=itemgetter("tenant_id", "id")))
+    recovered = [each for each in results if each.has_changed and each.status == "succeeded"]
+    pulled = [{**_key(each.endpoint), "due_at": retry_at} for each in recovered]
+    await tx.execute_many(_PULL_REQUESTED, pulled)
     return [each for each in results if each.disabled_reason and await _disable(tx, each)]
 
 
