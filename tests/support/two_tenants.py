@@ -113,7 +113,7 @@ def marked_tenant(service: Service) -> Ours:
     webhook = [_marked_webhook(tenant) for _ in range(2)][-1]
     attachment = key.attachment(f"{CANARY}.txt", CANARY.encode())["id"]
     macro_id = [_marked_macro(admin, number) for number in range(2)][-1]
-    rule_id = [_marked_rule(admin) for _ in range(2)][-1]
+    rule_id = [_marked_rule(admin, number) for number in range(2)][-1]
     policy_id = [_marked_policy(admin, number) for number in range(2)][-1]
     request_id = [_marked_request(key) for _ in range(2)][-1]
     erased_id = _erased_customer(key)
@@ -190,8 +190,8 @@ def _marked_macro(admin: Person, number: int) -> str:
     return str(admin.post("/api/v1/macros", new).json()["data"]["id"])
 
 
-def _marked_rule(admin: Person) -> str:
-    new = {"name": CANARY, "trigger": "created", "actions": {"note": CANARY}}
+def _marked_rule(admin: Person, number: int) -> str:
+    new = {"name": f"{CANARY}{number}", "trigger": "created", "actions": {"note": CANARY}}
     return str(admin.post("/api/v1/rules", new).json()["data"]["id"])
 
 

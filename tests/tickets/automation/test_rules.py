@@ -137,6 +137,16 @@ def test_a_rule_names_people_and_teams_wherever_it_is_shown(tenant: Tenant) -> N
     assert "Team is not (deleted)" in page and "The team of this rule is deleted." in page
 
 
+def test_a_name_is_taken_however_it_is_spelled_and_may_be_spelled_otherwise(
+    tenant: Tenant,
+) -> None:
+    admin = tenant.admin()
+    first, second = made(admin, name="Café", actions=HIGH), made(admin, actions=HIGH)
+    assert refused(admin, name=" CAFE\u0301 ") == [("/name", "taken")]
+    assert admin.patch(f"{RULES}/{second['id']}", {"name": "café"}).status_code == 422
+    assert admin.patch(f"{RULES}/{first['id']}", {"name": "CAFÉ"}).is_success
+
+
 def test_a_rule_that_does_nothing_or_lacks_its_hours_is_refused(tenant: Tenant) -> None:
     admin = tenant.admin()
     assert refused(admin, actions={}) == [("/actions", "empty")]

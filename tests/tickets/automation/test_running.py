@@ -31,7 +31,8 @@ def when(field: str, *values: str, operator: str = "is") -> dict[str, Any]:
 
 def made(admin: Person, **fields: Any) -> dict[str, Any]:
     """A rule that is switched on."""
-    new = {"name": "VIP first", "trigger": "created", "is_enabled": True, **fields}
+    name = f"VIP first{' again' * len(admin.get(RULES).json()['data'])}"
+    new = {"name": name, "trigger": "created", "is_enabled": True, **fields}
     answer = admin.post(RULES, new)
     assert answer.status_code == 201, answer.text
     return dict(answer.json()["data"])
@@ -244,5 +245,7 @@ def test_a_ready_made_rule_is_switched_on(own_service: Service) -> None:
     forms = visitor.get("/settings/rules").forms
     (form,) = [each for each in forms if ("name", "Close what is resolved") in each.fields]
     visitor.submit(form)
+    assert visitor.submit(form).status == 200
+    assert len(tenant.admin().get(RULES).json()["data"]) == 1
     own_service.clock.advance(97 * 3600)
     wait_until(lambda: read(key, ticket)["status"] == "closed")

@@ -7,11 +7,14 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, must_exist, raise_any
+from sealdesk.errors import Conflict, Fault, gettext_noop, invalid, must_exist, raise_any
 from sealdesk.records import audit
+from sealdesk.resources.identity import is_among
 from sealdesk.tickets.automation import references, rules, store
 from sealdesk.tickets.automation.errors import TOO_MANY_RULES
 from sealdesk.tickets.automation.types import NewRule, Rule, RuleChange
+
+_TAKEN = gettext_noop("There is already a rule with this name.")
 
 
 async def get_rule(tx: Tx, tenant_id: str, rule_id: str) -> Rule:
@@ -27,6 +30,7 @@ async def create_rule(tx: Tx, caller: Caller, new: NewRule, *, now_us: int) -> R
         raise Conflict(TOO_MANY_RULES, limit=rules.MAX_RULES)
     last = existing[-1].position if existing else 0
     rule = new_rule(caller.tenant_id, new, last + 1, now_us)
+    _check_name(rule, existing)
     await _check(tx, rule)
     await store.add(tx, rule)
     await _record_audit(tx, caller, "rule.created", rule, now_us)
@@ -60,6 +64,8 @@ async def change_rule(
     changed = rules.changed(rule, change, now_us)
     if changed is rule:
         return rule
+    if changed.name != rule.name:
+        _check_name(changed, await store.list_rules(tx, caller.tenant_id))
     # A rule whose team is gone can be switched off, and must be corrected before it runs again.
     if changed.is_enabled or changed.actions != rule.actions:
         await _check(tx, changed)
@@ -80,6 +86,11 @@ async def delete_rule(tx: Tx, caller: Caller, rule_id: str, *, now_us: int) -> N
 async def find_faults(tx: Tx, rule: Rule) -> list[Fault]:
     """What is wrong with a rule, by itself and among what the desk has."""
     return rules.find_faults(rule) + await references.find_faults(tx, rule)
+
+
+def _check_name(rule: Rule, listed: list[Rule]) -> None:
+    if is_among(rule.name, (each.name for each in listed if each.id != rule.id)):
+        raise invalid([Fault("/name", "taken", _TAKEN)])
 
 
 async def _check(tx: Tx, rule: Rule) -> None:

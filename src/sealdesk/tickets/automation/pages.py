@@ -1,5 +1,6 @@
 """Settings → Rules."""
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -7,6 +8,7 @@ import msgspec
 from sealdesk.clock import iso
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
+from sealdesk.resources.identity import is_among
 from sealdesk.tickets.automation import (
     actions,
     dry_run,
@@ -129,7 +131,8 @@ async def add_ready_made(request: Request) -> Response:
             note = each.actions.note
             said = msgspec.structs.replace(each.actions, note=gettext(note) if note else None)
             new = msgspec.structs.replace(each, name=gettext(each.name), actions=said)
-            await request.act(actions.create_rule, new, now_us=request.now_us)
+            with suppress(ValidationFailed):  # somebody else has just added it
+                await request.act(actions.create_rule, new, now_us=request.now_us)
     return render.redirect(request, _PATH)
 
 
@@ -166,9 +169,13 @@ async def delete_rule(request: Request, rule_id: str) -> Response:
 
 def _list_ready_made(listed: list[Rule]) -> list[tuple[str, NewRule]]:
     """(translated name, rule) of those that the desk does not have."""
-    names = {each.name for each in listed}
+    names = [each.name for each in listed]
     named = [(gettext(each.name), each) for each in READY_MADE]
-    return [(name, each) for name, each in named if {each.name, name}.isdisjoint(names)]
+    return [
+        (name, each)
+        for name, each in named
+        if not (is_among(each.name, names) or is_among(name, names))
+    ]
 
 
 def _wanted(typed: dict[str, Any]) -> dict[str, Any]:
