@@ -7,7 +7,9 @@ import pytest
 
 from sealdesk.errors import QueryTooSlow
 from sealdesk.search import actions as search
+from sealdesk.tickets.views import search_words
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.searching import wait_until_customers, wait_until_tickets
 from tests.support.service import Tenant
 
@@ -84,6 +86,16 @@ def test_a_page_of_the_search_ends_early_and_the_next_one_goes_on(
     assert (body["meta"]["has_more"], body["meta"]["next_cursor"]) == (False, None)
     walked = key.walk(f"{SEARCH}?q=same+status:pending", per_page=1)
     assert [each["ticket"]["id"] for each in walked] == made[:0:-1]
+
+
+@for_each(
+    "typed",
+    [("tag:vip", "vip"), ('tag:"a b"', "a b"), ('tag:"a b', "a b"), ('tag:15"', '15"'),
+     ('tag:"15"" wide"', '15" wide'), ('tag:"""so"""', '"so"')],
+)  # fmt: skip
+def test_every_tag_can_be_written_in_a_search(typed: tuple[str, str]) -> None:
+    query, tag = typed
+    assert search_words.parse(f"kettle {query}").tags == (tag,)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from sealdesk.errors import gettext_noop
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Priority, Status
 
-# A phrase in quotes, which is left as it is, or a filter.
-_OPERATOR = re.compile(r'"[^"]*"?|(?<!\S)([A-Za-z][\w.-]*):("[^"]*"?|[^\s"]+)')
+# A phrase in quotes, which is left as it is, or a filter, whose quotes contain a quote as two.
+_OPERATOR = re.compile(r'"[^"]*"?|(?<!\S)([A-Za-z][\w.-]*):(?:"((?:[^"]|"")*)"?|([^\s"]\S*))')
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _NUMBER = re.compile(r"#?([0-9]{1,12})", re.ASCII)
 _DAY_US = 24 * 60 * 60 * 1_000_000
@@ -57,7 +57,7 @@ def parse(query: str, keys: Collection[str] = ()) -> SearchWords:
     def take(match: re.Match[str]) -> str:
         if match[1] is None:
             return match[0]
-        name, value = match[1].lower(), match[2].strip('"').strip()
+        name, value = match[1].lower(), (match[3] or match[2].replace('""', '"')).strip()
         if value.startswith("//") or not value:
             return match[0]  # an address, such as https://example.com
         if name in ("status", "priority") and any(each.isdigit() for each in value):
