@@ -1,6 +1,6 @@
 /** The webhooks of a desk, which its API key manages. */
 import type { Pages } from "./pages.js";
-import { type ListOptions, Resource } from "./resources.js";
+import { type Done, type ListOptions, Resource } from "./resources.js";
 import type * as types from "./types.js";
 export declare class Webhooks extends Resource {
     list(options?: ListOptions): Pages<types.Endpoint>;
@@ -8,7 +8,7 @@ export declare class Webhooks extends Resource {
     /** Creates a webhook. Its secret is in the result, and never shown again; logs and JSON omit it. */
     create(fields: types.NewEndpoint): Promise<types.EndpointWithSecret>;
     update(id: string, fields: types.EndpointChange): Promise<types.Endpoint>;
-    delete(id: string): Promise<void>;
+    delete(id: string): Promise<Done>;
     /** Gives a webhook a new secret, as `create` does; the old one also signs for a while. */
     rotateSecret(id: string): Promise<types.EndpointWithSecret>;
     /** Sends a test event, and returns what the receiver responded. */

@@ -5,7 +5,7 @@ export * from "./errorCodes.js";
 export * from "./errors.js";
 export { Feed, type FeedOptions } from "./feed.js";
 export { type Page, Pages } from "./pages.js";
-export type { Attachments, Customers, Events, Followers, Links, Participants, ListOptions, PatchOptions, PostOptions, Replies, Tickets, } from "./resources.js";
+export type { Attachments, Customers, Done, Events, Followers, Links, Participants, ListOptions, PatchOptions, PostOptions, Replies, Tickets, } from "./resources.js";
 export { DEFAULT_POLICY, type RetryPolicy } from "./retry.js";
 export type { components, operations, paths } from "./schema.js";
 export { messageOf, type SignatureHeaders, Signer } from "./signing.js";

@@ -4,6 +4,8 @@ import { Feed, type FeedOptions } from "./feed.js";
 import { type Page, Pages } from "./pages.js";
 import { type Sending, type Transport } from "./transport.js";
 import type * as types from "./types.js";
+/** What a method returns whose response has no members: `responseOf` has its headers. */
+export type Done = Readonly<Record<string, never>>;
 /** cursor: of the page to begin with. */
 export interface ListOptions {
     cursor?: string | undefined;
@@ -29,7 +31,7 @@ export declare abstract class Resource {
     protected postFields<T>(target: string, fields: object, options: PostOptions, resourceId?: string): Promise<T>;
     /** Of an action without an Idempotency-Key, so it is not repeated after a failure. */
     protected postOnce<T>(target: string, fields?: object, extraMs?: number): Promise<T>;
-    protected deleteAt(target: string, options?: PatchOptions): Promise<void>;
+    protected deleteAt(target: string, options?: PatchOptions): Promise<Done>;
     protected patchFields<T>(target: string, fields: object, options: PatchOptions): Promise<T>;
 }
 export declare class Tickets extends Resource {
@@ -71,14 +73,14 @@ export declare class Followers extends Resource {
     /** The users who follow a ticket. */
     list(ticketId: string, options?: ListOptions): Pages<types.Follower>;
     add(ticketId: string, userId: string, options?: PostOptions): Promise<types.Follower>;
-    remove(ticketId: string, userId: string): Promise<void>;
+    remove(ticketId: string, userId: string): Promise<Done>;
 }
 export declare class Links extends Resource {
     /** The tickets that a ticket is linked to. */
     list(ticketId: string, options?: ListOptions): Pages<types.TicketLink>;
     /** Links a ticket to another one. */
     add(ticketId: string, relation: types.NewTicketLink["relation"], otherId: string, options?: PostOptions): Promise<types.TicketLink>;
-    remove(ticketId: string, otherId: string): Promise<void>;
+    remove(ticketId: string, otherId: string): Promise<Done>;
 }
 export declare class Participants extends Resource {
     /** The people who get the public replies of a ticket by e-mail. */
@@ -93,7 +95,7 @@ export declare class Customers extends Resource {
     create(fields: types.NewCustomer, options?: PostOptions): Promise<types.Customer>;
     update(id: string, fields: types.CustomerChange, options?: PatchOptions): Promise<types.Customer>;
     /** Deletes a customer without tickets. */
-    delete(id: string, options?: PatchOptions): Promise<void>;
+    delete(id: string, options?: PatchOptions): Promise<Done>;
     /** Merges a customer into another, and returns that one. */
     merge(id: string, into: string, options?: PostOptions): Promise<types.Customer>;
     /** Undoes a merge within a day. */

@@ -4,7 +4,7 @@ import { InvalidConfiguration } from "./errors.js";
 import { Feed } from "./feed.js";
 import { Pages, readPage } from "./pages.js";
 import { checkNames, ROOT, segment, targetOf } from "./targets.js";
-import { MAX_FILE_BYTES, responseOf } from "./transport.js";
+import { MAX_FILE_BYTES, responseOf, withResponse } from "./transport.js";
 const PAGE_ROWS = 100; // the largest page of the service
 /** What the service does not know is refused, not ignored. */
 const JSON_HEADERS = { "content-type": "application/json", prefer: "handling=strict" };
@@ -36,8 +36,7 @@ export class Resource {
     }
     async deleteAt(target, options = {}) {
         const headers = matchHeader(options);
-        const sending = { method: "DELETE", target, headers };
-        this.transport.raiseForStatus(sending, await this.transport.send(sending));
+        return withResponse({}, await this.transport.success({ method: "DELETE", target, headers }));
     }
     async patchFields(target, fields, options) {
         const headers = { ...JSON_HEADERS, ...matchHeader(options) };
@@ -203,9 +202,8 @@ export class Attachments extends Resource {
         const { maxBytes = MAX_FILE_BYTES } = options;
         const target = `${ROOT}/attachments/${segment(id)}/content`;
         const sending = { method: "GET", target, maxBytes };
-        const received = await this.transport.send(sending);
-        this.transport.raiseForStatus(sending, received);
-        return received.body;
+        const received = await this.transport.success(sending);
+        return withResponse(received.body, received);
     }
 }
 export class Events extends Resource {

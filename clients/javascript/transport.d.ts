@@ -36,6 +36,8 @@ export interface ResponseInfo {
  * request id and its other headers, such as `ratelimit` and `x-warnings`. undefined for other objects.
  */
 export declare function responseOf(result: object): ResponseInfo | undefined;
+/** What `responseOf` finds its response by. */
+export declare function withResponse<T extends object>(result: T, { status, headers }: Received): T;
 /**
  * A request. target: encoded path and query. extraMs: how much longer than usual it may take.
  * maxBytes: of the response. isRepeatable: false if a second attempt could be refused because the
@@ -69,8 +71,8 @@ export declare class Transport {
     with(options: Partial<TransportOptions>): Transport;
     /** The JSON of a 2xx response. Throws SealdeskError. */
     json(sending: Sending): Promise<any>;
-    /** Throws unless the status is 2xx. */
-    raiseForStatus(sending: Sending, received: Received): void;
+    /** A 2xx response. Throws SealdeskError. */
+    success(sending: Sending): Promise<Received>;
     /** The response, whatever its status. Throws ConnectionFailed if none arrives. */
     send(given: Sending): Promise<Received>;
     /** Waits, unless the caller gives up. */

@@ -15,6 +15,13 @@ const RESPONSES = new WeakMap();
 export function responseOf(result) {
     return RESPONSES.get(result);
 }
+/** What `responseOf` finds its response by. */
+export function withResponse(result, { status, headers }) {
+    const etag = headers.get("etag") ?? undefined;
+    const requestId = headers.get("x-request-id") ?? undefined;
+    RESPONSES.set(result, { status, headers, etag, requestId });
+    return result;
+}
 export class Transport {
     baseUrl;
     signer;
@@ -30,24 +37,21 @@ export class Transport {
     }
     /** The JSON of a 2xx response. Throws SealdeskError. */
     async json(sending) {
-        const received = await this.send(sending);
-        this.raiseForStatus(sending, received);
+        const received = await this.success(sending);
         const parsed = parse(received.body);
         const isList = sending.isList ?? false;
         const isKnown = Array.isArray(parsed?.data) === isList && isObject(parsed?.data);
         if (!isKnown || (isList && !isObject(parsed?.meta)))
             throw this.#unexpected(received);
         checkResource(sending.resourceId, parsed.data);
-        const { status, headers } = received;
-        const etag = headers.get("etag") ?? undefined;
-        const requestId = headers.get("x-request-id") ?? undefined;
-        RESPONSES.set(parsed.data, { status, headers, etag, requestId });
+        withResponse(parsed.data, received);
         return parsed;
     }
-    /** Throws unless the status is 2xx. */
-    raiseForStatus(sending, received) {
+    /** A 2xx response. Throws SealdeskError. */
+    async success(sending) {
+        const received = await this.send(sending);
         if (received.status >= 200 && received.status < 300)
-            return;
+            return received;
         const problem = problemOf(received);
         if (problem === undefined)
             throw this.#unexpected(received);

@@ -1,6 +1,7 @@
 """The client reads responses up to a bound, also compressed ones, and refuses larger ones."""
 
 import asyncio
+import copy
 import gzip
 import tracemalloc
 from collections.abc import AsyncIterator, Iterator
@@ -92,6 +93,14 @@ def test_a_compressed_body_that_is_cut_off_is_refused() -> None:
         desk.attachments.download("i")
     empty = httpx.Response(200, headers=headers, stream=httpx.ByteStream(b""))
     assert _responding(empty).attachments.download("i") == b""
+
+
+def test_a_deletion_and_a_file_have_their_responses_too() -> None:
+    headers = {"x-request-id": "r"}
+    deleted = _responding(httpx.Response(204, headers=headers)).customers.delete("1")
+    file = _responding(httpx.Response(200, headers=headers, content=b"a")).attachments.download("1")
+    for result in (deleted, file, copy.copy(file)):
+        assert result.response and result.response.request_id == "r"
 
 
 def test_a_download_has_a_bound_of_the_callers_choice() -> None:

@@ -259,4 +259,5 @@ def _waiting(tenant: Tenant) -> list[int]:
 def _waits_s(tenant: Tenant) -> float:
     """How long the last delivery still waits."""
     sql = "SELECT max(due_at) AS at FROM deliveries WHERE tenant_id = :of"
-    return (int(tenant.service.rows(sql, of=tenant.id)[0]["at"]) - tenant.service.clock.now_us()) / SECOND_US
+    due_at = int(tenant.service.rows(sql, of=tenant.id)[0]["at"])
+    return (due_at - tenant.service.clock.now_us()) / SECOND_US

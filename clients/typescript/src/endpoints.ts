@@ -1,7 +1,7 @@
 /** The webhooks of a desk, which its API key manages. */
 
 import type { Pages } from "./pages.js";
-import { type ListOptions, Resource } from "./resources.js";
+import { type Done, type ListOptions, Resource } from "./resources.js";
 import { ROOT, segment } from "./targets.js";
 import type * as types from "./types.js";
 
@@ -25,7 +25,7 @@ export class Webhooks extends Resource {
     return this.patchFields(pathOf(id), fields, {});
   }
 
-  delete(id: string): Promise<void> {
+  delete(id: string): Promise<Done> {
     return this.deleteAt(pathOf(id));
   }
 

@@ -9,6 +9,7 @@ export { type Page, Pages } from "./pages.js";
 export type {
   Attachments,
   Customers,
+  Done,
   Events,
   Followers,
   Links,

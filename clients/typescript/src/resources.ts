@@ -5,12 +5,15 @@ import { InvalidConfiguration } from "./errors.js";
 import { Feed, type FeedOptions } from "./feed.js";
 import { type Page, Pages, readPage } from "./pages.js";
 import { checkNames, ROOT, segment, targetOf } from "./targets.js";
-import { MAX_FILE_BYTES, responseOf, type Sending, type Transport } from "./transport.js";
+import { MAX_FILE_BYTES, responseOf, type Sending, type Transport, withResponse } from "./transport.js";
 import type * as types from "./types.js";
 
 const PAGE_ROWS = 100; // the largest page of the service
 /** What the service does not know is refused, not ignored. */
 const JSON_HEADERS = { "content-type": "application/json", prefer: "handling=strict" };
+
+/** What a method returns whose response has no members: `responseOf` has its headers. */
+export type Done = Readonly<Record<string, never>>;
 
 /** cursor: of the page to begin with. */
 export interface ListOptions {
@@ -65,10 +68,9 @@ export abstract class Resource {
     return this.dataOf({ method: "POST", target, extraMs, ...body });
   }
 
-  protected async deleteAt(target: string, options: PatchOptions = {}): Promise<void> {
+  protected async deleteAt(target: string, options: PatchOptions = {}): Promise<Done> {
     const headers = matchHeader(options);
-    const sending: Sending = { method: "DELETE", target, headers };
-    this.transport.raiseForStatus(sending, await this.transport.send(sending));
+    return withResponse({}, await this.transport.success({ method: "DELETE", target, headers }));
   }
 
   protected async patchFields<T>(target: string, fields: object, options: PatchOptions): Promise<T> {
@@ -183,7 +185,7 @@ export class Followers extends Resource {
     return this.postFields(followersPath(ticketId), { user_id: userId }, options);
   }
 
-  remove(ticketId: string, userId: string): Promise<void> {
+  remove(ticketId: string, userId: string): Promise<Done> {
     return this.deleteAt(`${followersPath(ticketId)}/${segment(userId)}`);
   }
 }
@@ -204,7 +206,7 @@ export class Links extends Resource {
     return this.postFields(linksPath(ticketId), { relation, ticket_id: otherId }, options);
   }
 
-  remove(ticketId: string, otherId: string): Promise<void> {
+  remove(ticketId: string, otherId: string): Promise<Done> {
     return this.deleteAt(`${linksPath(ticketId)}/${segment(otherId)}`);
   }
 }
@@ -248,7 +250,7 @@ export class Customers extends Resource {
   }
 
   /** Deletes a customer without tickets. */
-  delete(id: string, options: PatchOptions = {}): Promise<void> {
+  delete(id: string, options: PatchOptions = {}): Promise<Done> {
     return this.deleteAt(`${ROOT}/customers/${segment(id)}`, options);
   }
 
@@ -306,9 +308,8 @@ export class Attachments extends Resource {
     const { maxBytes = MAX_FILE_BYTES } = options;
     const target = `${ROOT}/attachments/${segment(id)}/content`;
     const sending: Sending = { method: "GET", target, maxBytes };
-    const received = await this.transport.send(sending);
-    this.transport.raiseForStatus(sending, received);
-    return received.body;
+    const received = await this.transport.success(sending);
+    return withResponse(received.body, received);
   }
 }
 

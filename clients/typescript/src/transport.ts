@@ -52,6 +52,14 @@ export function responseOf(result: object): ResponseInfo | undefined {
   return RESPONSES.get(result);
 }
 
+/** What `responseOf` finds its response by. */
+export function withResponse<T extends object>(result: T, { status, headers }: Received): T {
+  const etag = headers.get("etag") ?? undefined;
+  const requestId = headers.get("x-request-id") ?? undefined;
+  RESPONSES.set(result, { status, headers, etag, requestId });
+  return result;
+}
+
 /**
  * A request. target: encoded path and query. extraMs: how much longer than usual it may take.
  * maxBytes: of the response. isRepeatable: false if a second attempt could be refused because the
@@ -93,23 +101,20 @@ export class Transport {
 
   /** The JSON of a 2xx response. Throws SealdeskError. */
   async json(sending: Sending): Promise<any> {
-    const received = await this.send(sending);
-    this.raiseForStatus(sending, received);
+    const received = await this.success(sending);
     const parsed = parse(received.body) as { data?: unknown; meta?: unknown } | undefined;
     const isList = sending.isList ?? false;
     const isKnown = Array.isArray(parsed?.data) === isList && isObject(parsed?.data);
     if (!isKnown || (isList && !isObject(parsed?.meta))) throw this.#unexpected(received);
     checkResource(sending.resourceId, parsed!.data as { id?: unknown });
-    const { status, headers } = received;
-    const etag = headers.get("etag") ?? undefined;
-    const requestId = headers.get("x-request-id") ?? undefined;
-    RESPONSES.set(parsed!.data as object, { status, headers, etag, requestId });
+    withResponse(parsed!.data as object, received);
     return parsed;
   }
 
-  /** Throws unless the status is 2xx. */
-  raiseForStatus(sending: Sending, received: Received): void {
-    if (received.status >= 200 && received.status < 300) return;
+  /** A 2xx response. Throws SealdeskError. */
+  async success(sending: Sending): Promise<Received> {
+    const received = await this.send(sending);
+    if (received.status >= 200 && received.status < 300) return received;
     const problem = problemOf(received);
     if (problem === undefined) throw this.#unexpected(received);
     const retryAfterS = retry.readRetryAfterS(received.headers, Date.now());

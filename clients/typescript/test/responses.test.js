@@ -101,6 +101,17 @@ test("the headers of a success are readable, and a result is a condition", async
   await assert.rejects(desk.tickets.update("1", {}, { ifMatch: row }), InvalidConfiguration);
 });
 
+test("a deletion and a file have their responses too", async () => {
+  const headers = { "x-request-id": "r" };
+  const { desk } = deskWith([
+    () => new Response(null, { status: 204, headers }),
+    () => new Response("a photo", { headers }),
+  ]);
+  for (const result of [await desk.customers.delete("1"), await desk.attachments.download("1")]) {
+    assert.equal(responseOf(result).requestId, "r");
+  }
+});
+
 test("a response that is too large is refused, and not asked for again", async () => {
   const large = () => new Response(new Uint8Array(16 * 1024 * 1024 + 1));
   const { desk, requests } = deskWith([large, large, large, large]);

@@ -8,7 +8,7 @@ import msgspec
 
 from sealdesk.client.bodies import MAX_JSON_BYTES
 from sealdesk.client.errors import InvalidConfiguration
-from sealdesk.client.results import Page, Result
+from sealdesk.client.results import Done, Page, Result
 from sealdesk.client.targets import make_target
 from sealdesk.client.values import encode
 
@@ -85,10 +85,6 @@ def page_reader_of(kind: type[T]) -> Callable[[bytes], Page[T]]:
     return read
 
 
-def read_nothing(body: bytes) -> None:
-    """Read a response without a body."""
-
-
 def key_header(idempotency_key: object) -> dict[str, str]:
     """Return the header of this Idempotency-Key, or of a new one. Raises InvalidConfiguration."""
     key = new_key() if idempotency_key is None else idempotency_key
@@ -116,6 +112,11 @@ def patch(
     """Return a PATCH of JSON."""
     headers = {**JSON_HEADERS, **match_header(if_match)}
     return Operation("PATCH", path, encode(fields), headers, read)
+
+
+def delete(target: str, if_match: IfMatch = None) -> Operation[Done]:
+    """Return a DELETE, whose response has no body."""
+    return Operation("DELETE", target, b"", match_header(if_match), lambda _: Done())
 
 
 def match_header(if_match: IfMatch) -> dict[str, str]:

@@ -11,12 +11,11 @@ from sealdesk.client.operation import (
     IfMatch,
     ListOperation,
     Operation,
+    delete,
     key_header,
-    match_header,
     page_reader_of,
     patch,
     post,
-    read_nothing,
     reader_of,
 )
 from sealdesk.client.parameters import (
@@ -40,7 +39,9 @@ from sealdesk.client.results import (
     Agent,
     Attachment,
     BulkResult,
+    Content,
     Customer,
+    Done,
     Erasure,
     Event,
     Follower,
@@ -171,10 +172,9 @@ def add_follower(ticket_id: str, user_id: str, idempotency_key: str | None) -> O
     return post(_followers_path(ticket_id), {"user_id": user_id}, idempotency_key, _read_follower)
 
 
-def remove_follower(ticket_id: str, user_id: str) -> Operation[None]:
+def remove_follower(ticket_id: str, user_id: str) -> Operation[Done]:
     """Make a user follow a ticket no more."""
-    target = f"{_followers_path(ticket_id)}/{encode_segment(user_id)}"
-    return Operation("DELETE", target, b"", {}, read_nothing)
+    return delete(f"{_followers_path(ticket_id)}/{encode_segment(user_id)}")
 
 
 def list_links(ticket_id: str) -> ListOperation[TicketLink]:
@@ -190,10 +190,9 @@ def add_link(
     return post(_links_path(ticket_id), fields, idempotency_key, _read_link)
 
 
-def remove_link(ticket_id: str, other_id: str) -> Operation[None]:
+def remove_link(ticket_id: str, other_id: str) -> Operation[Done]:
     """Remove the link between two tickets."""
-    target = f"{_links_path(ticket_id)}/{encode_segment(other_id)}"
-    return Operation("DELETE", target, b"", {}, read_nothing)
+    return delete(f"{_links_path(ticket_id)}/{encode_segment(other_id)}")
 
 
 def create_ticket(fields: Mapping[str, Any], idempotency_key: str | None) -> Operation[Ticket]:
@@ -292,10 +291,9 @@ def update_customer(
     return operation._replace(resource_id=customer_id)
 
 
-def delete_customer(customer_id: str, if_match: IfMatch) -> Operation[None]:
+def delete_customer(customer_id: str, if_match: IfMatch) -> Operation[Done]:
     """Delete a customer without tickets."""
-    target = f"{ROOT}/customers/{encode_segment(customer_id)}"
-    return Operation("DELETE", target, b"", match_header(if_match), read_nothing)
+    return delete(f"{ROOT}/customers/{encode_segment(customer_id)}", if_match)
 
 
 def merge_customer(customer_id: str, into: str, idempotency_key: str | None) -> Operation[Customer]:
@@ -356,10 +354,10 @@ def get_attachment(attachment_id: str) -> Operation[Attachment]:
     return Operation("GET", target, b"", {}, _read_attachment, resource_id=attachment_id)
 
 
-def download_attachment(attachment_id: str, max_bytes: int) -> Operation[bytes]:
+def download_attachment(attachment_id: str, max_bytes: int) -> Operation[Content]:
     """Get the bytes of a file."""
     target = f"{ROOT}/attachments/{encode_segment(attachment_id)}/content"
-    return Operation("GET", target, b"", {}, lambda body: body, max_bytes=max_bytes)
+    return Operation("GET", target, b"", {}, Content, max_bytes=max_bytes)
 
 
 def list_events(

@@ -33,10 +33,22 @@ class Result(msgspec.Struct, frozen=True, dict=True):
         return members
 
 
+class Done(Result, frozen=True):
+    """What a method returns whose response has no members."""
+
+
+class Content(bytes):
+    """The bytes of a file. response: that they came with."""
+
+    response: Received | None = None
+
+
 def with_response(result: T, response: Received) -> T:
     """Remember the response on a result."""
     if isinstance(result, Result):
         result.__dict__["response_"] = response
+    elif isinstance(result, Content):
+        result.response = response
     return result
 
 

@@ -23,7 +23,9 @@ from sealdesk.client.parameters import (
 from sealdesk.client.results import (
     Attachment,
     BulkResult,
+    Content,
     Customer,
+    Done,
     Erasure,
     Event,
     Follower,
@@ -154,9 +156,9 @@ class Followers(Resource):
         operation = operations.add_follower(ticket_id, user_id, idempotency_key)
         return await self._desk.run(operation)
 
-    async def remove(self, ticket_id: str, user_id: str) -> None:
+    async def remove(self, ticket_id: str, user_id: str) -> Done:
         """Make a user follow a ticket no more."""
-        await self._desk.run(operations.remove_follower(ticket_id, user_id))
+        return await self._desk.run(operations.remove_follower(ticket_id, user_id))
 
 
 class Links(Resource):
@@ -181,9 +183,9 @@ class Links(Resource):
         operation = operations.add_link(ticket_id, relation, other_id, idempotency_key)
         return await self._desk.run(operation)
 
-    async def remove(self, ticket_id: str, other_id: str) -> None:
+    async def remove(self, ticket_id: str, other_id: str) -> Done:
         """Remove the link between two tickets."""
-        await self._desk.run(operations.remove_link(ticket_id, other_id))
+        return await self._desk.run(operations.remove_link(ticket_id, other_id))
 
 
 class Participants(Resource):
@@ -223,12 +225,12 @@ class Customers(Resource):
         """Change fields of a customer."""
         return await self._desk.run(operations.update_customer(customer_id, fields, if_match))
 
-    async def delete(self, customer_id: str, *, if_match: IfMatch = None) -> None:
+    async def delete(self, customer_id: str, *, if_match: IfMatch = None) -> Done:
         """Delete a customer.
 
         if_match: their ETag, or what `get` returned; refused if the customer has changed since.
         """
-        await self._desk.run(operations.delete_customer(customer_id, if_match))
+        return await self._desk.run(operations.delete_customer(customer_id, if_match))
 
     async def merge(
         self, customer_id: str, into: str, *, idempotency_key: str | None = None
@@ -272,7 +274,7 @@ class Attachments(Resource):
         """Get what is known of a file."""
         return await self._desk.run(operations.get_attachment(attachment_id))
 
-    async def download(self, attachment_id: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+    async def download(self, attachment_id: str, *, max_bytes: int = MAX_FILE_BYTES) -> Content:
         """Get the bytes of a file. A larger one raises UnexpectedResponse."""
         return await self._desk.run(operations.download_attachment(attachment_id, max_bytes))
 

@@ -5,8 +5,9 @@ from typing import Unpack
 from sealdesk.client import webhook_requests as requests
 from sealdesk.client.aio.iterators import AsyncPages
 from sealdesk.client.aio.resources import Resource
-from sealdesk.client.operation import ListOperation, Operation, patch, read_nothing
+from sealdesk.client.operation import ListOperation, Operation, delete, patch
 from sealdesk.client.parameters import DeliveryFilters, NewWebhook, WebhookChange, check_names
+from sealdesk.client.results import Done
 from sealdesk.client.webhook_results import (
     Delivery,
     DeliveryWithAttempts,
@@ -43,11 +44,9 @@ class Webhooks(Resource):
         operation = patch(requests.path_of(webhook_id), fields, None, requests.read_webhook)
         return await self._desk.run(operation._replace(resource_id=webhook_id))
 
-    async def delete(self, webhook_id: str) -> None:
+    async def delete(self, webhook_id: str) -> Done:
         """Delete a webhook."""
-        await self._desk.run(
-            Operation("DELETE", requests.path_of(webhook_id), b"", {}, read_nothing)
-        )
+        return await self._desk.run(delete(requests.path_of(webhook_id)))
 
     async def rotate_secret(self, webhook_id: str) -> WebhookWithSecret:
         """Give a webhook a new secret; the old one also signs for a while."""

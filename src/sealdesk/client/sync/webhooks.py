@@ -4,8 +4,9 @@
 from typing import Unpack
 
 from sealdesk.client import webhook_requests as requests
-from sealdesk.client.operation import ListOperation, Operation, patch, read_nothing
+from sealdesk.client.operation import ListOperation, Operation, delete, patch
 from sealdesk.client.parameters import DeliveryFilters, NewWebhook, WebhookChange, check_names
+from sealdesk.client.results import Done
 from sealdesk.client.sync.iterators import Pages
 from sealdesk.client.sync.resources import Resource
 from sealdesk.client.webhook_results import (
@@ -44,9 +45,9 @@ class Webhooks(Resource):
         operation = patch(requests.path_of(webhook_id), fields, None, requests.read_webhook)
         return self._desk.run(operation._replace(resource_id=webhook_id))
 
-    def delete(self, webhook_id: str) -> None:
+    def delete(self, webhook_id: str) -> Done:
         """Delete a webhook."""
-        self._desk.run(Operation("DELETE", requests.path_of(webhook_id), b"", {}, read_nothing))
+        return self._desk.run(delete(requests.path_of(webhook_id)))
 
     def rotate_secret(self, webhook_id: str) -> WebhookWithSecret:
         """Give a webhook a new secret; the old one also signs for a while."""
