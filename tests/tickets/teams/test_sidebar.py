@@ -1,9 +1,12 @@
 """The teams beside a list, each with its open tickets."""
 
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from sealdesk.mail.mailboxes.store import mailboxes
+from sealdesk.tickets.notifications import store as notifications
 from sealdesk.tickets.views import sidebar
 from tests.support.pages import INBOX, Page, Visitor, logged_in, ticket_ids
 from tests.support.service import Service
@@ -84,14 +87,26 @@ def test_other_pages_have_the_same_views_and_settings_their_own(
 def test_only_whole_pages_read_what_stands_beside_them(
     desk: TeamDesk, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, at = [], f"{INBOX}/{desk.key.ticket()['id']}"
+    read: list[str] = []
+    at = f"{INBOX}/{desk.key.ticket()['id']}"
 
-    async def noting(*given: Any) -> sidebar.Sidebar:
-        read.append(given)
-        return await list_sidebar(*given)
+    def note(module: ModuleType, name: str) -> None:
+        found = getattr(module, name)
 
-    list_sidebar = sidebar.list_sidebar
-    monkeypatch.setattr(sidebar, "list_sidebar", noting)
-    for fragment in (f"{at}/answering", "/notifications/bell", "/tickets/views/counts"):
-        assert visitor.get(fragment).status == 200 and read == [], fragment
-    assert visitor.get(at).status == 200 and len(read) == 1
+        async def noting(*given: Any) -> Any:
+            read.append(name)
+            return await found(*given)
+
+        monkeypatch.setattr(module, name, noting)
+
+    note(sidebar, "list_sidebar")
+    note(notifications, "count_unread")
+    note(mailboxes, "count_failing")
+    bell = "/notifications/bell"
+    for fragment in (f"{at}/answering", "/tickets/views/counts", bell):
+        read.clear()
+        assert visitor.get(fragment).status == 200
+        assert read == ["count_unread"] * (fragment == bell), fragment
+    read.clear()
+    assert visitor.get(at).status == 200
+    assert read == ["count_unread", "count_failing", "list_sidebar"]

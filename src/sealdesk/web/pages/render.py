@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from sealdesk.errors import ServiceUnavailable
@@ -21,6 +21,7 @@ _HEADERS: tuple[Header, ...] = (
 )
 _HSTS = (b"strict-transport-security", b"max-age=31536000")
 _PANES = b"panes=two"  # set by the script
+_NOTHING_BESIDE = {"unread_count": 0, "failing_count": 0, "leaving_replies": (), "sidebar": None}
 _MAY_FETCH = "; connect-src 'self'"
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self';"
@@ -37,9 +38,6 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
     frame: dict[str, Any] = {
         "root": request.state.settings.path_prefix,
         "visitor": request.visitor,
-        "unread_count": await _count_unread(request),
-        "failing_count": await _count_failing(request),
-        "leaving_replies": await _list_leaving(request),
         "nav_items": request.site.navigation,
         "path": request.path,
         "has_panes": _PANES in request.headers.get(b"cookie", b"").split(b"; "),
@@ -49,56 +47,34 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
         "theme": preferences.theme(request),
     }
     packages = request.site.template_packages
-    if "sidebar" not in values and await environment.is_in_frame(packages, template):
-        frame["sidebar"] = await _list_beside(request)
+    if await environment.is_in_frame(packages, template):
+        frame |= await _list_beside(request, has_sidebar="sidebar" in values)
     text = await environment.render(packages, template, {**frame, **values})
     policy = _POLICY.format(nonce=nonce) + (_MAY_FETCH if request.visitor else "")
     headers = [*_headers(request), (b"content-security-policy", policy.encode())]
     return Response(status, text.encode(), headers, _HTML)
 
 
-async def _count_unread(request: Request) -> int:
-    """0 also without storage: an error page needs none."""
-    if request.proof.caller is None or request.visitor is None:
-        return 0
-    try:
-        return await request.site.count_unread(request)
-    except ServiceUnavailable:
-        return 0
+async def _list_beside(request: Request, *, has_sidebar: bool) -> dict[str, Any]:
+    """What the frame shows beside the content: nothing where nobody is logged in.
 
-
-async def _count_failing(request: Request) -> int:
-    """0 for those who cannot change it, and on the pages that say what is wrong."""
-    visitor = request.visitor
-    if request.proof.caller is None or visitor is None or not visitor.is_administrator:
-        return 0
-    if request.path.startswith(EMAIL_PATH):
-        return 0
-    try:
-        return await request.site.count_failing_mailboxes(request)
-    except ServiceUnavailable:
-        return 0
-
-
-async def _list_leaving(request: Request) -> Sequence[Any]:
-    """Nothing is read unless the browser has just sent a reply that is held."""
-    if request.proof.caller is None or not request.visitor or not preferences.holds(request):
-        return ()
-    try:
-        return await request.site.list_leaving(request)
-    except ServiceUnavailable:
-        return ()
-
-
-async def _list_beside(request: Request) -> object | None:
-    """The views beside a page; in the settings their own navigation stands there."""
-    is_setting = request.path.startswith(_SETTINGS)
-    if request.proof.caller is None or request.visitor is None or is_setting:
-        return None
-    try:
-        return await request.site.list_beside(request)
-    except ServiceUnavailable:
-        return None
+    An error page needs no storage. has_sidebar: the page has read the views itself.
+    """
+    beside: dict[str, Any] = {**_NOTHING_BESIDE}
+    visitor, site = request.visitor, request.site
+    if request.proof.caller is None or visitor is None:
+        return beside
+    with suppress(ServiceUnavailable):
+        beside["unread_count"] = await site.count_unread(request)
+        # The pages of mailboxes say what is wrong, and only administrators can change it.
+        if visitor.is_administrator and not request.path.startswith(EMAIL_PATH):
+            beside["failing_count"] = await site.count_failing_mailboxes(request)
+        if preferences.holds(request):
+            beside["leaving_replies"] = await site.list_leaving(request)
+        # In the settings their own navigation stands there.
+        if not has_sidebar and not request.path.startswith(_SETTINGS):
+            beside["sidebar"] = await site.list_beside(request)
+    return beside
 
 
 def download(content: bytes, content_type: bytes, name: str) -> Response:
