@@ -27,7 +27,7 @@ table(
     time_("created_at"),
     of_tenant(),
     refers("ticket_id", "tickets"),
-    index("attachments_sha256", "tenant_id", "sha256", "id"),
+    index("attachments_sha256", "tenant_id sha256 id"),
     index("attachments_unused", "created_at", where="ticket_id IS NULL"),
     runtime="UPDATE",
     worker="SELECT UPDATE DELETE",

@@ -52,7 +52,7 @@ table(
     time_("created_at"),
     time_("due_at"),
     refers("ticket_id", "tickets"),
-    index("automation_tasks_due", "due_at", "tenant_id", "id"),
+    index("automation_tasks_due", "due_at tenant_id id"),
     worker="SELECT INSERT UPDATE DELETE",
 )
 # Which versions of a ticket rules have made: those behind first_version, up to last_version.

@@ -167,5 +167,6 @@ def of_tenant() -> Reference:
     return Reference("", "tenants")
 
 
-def index(name: str, *columns: str, where: str = "", is_unique: bool = False) -> Index:
-    return Index(name, columns, where, is_unique)
+def index(name: str, columns: str, *, where: str = "", is_unique: bool = False) -> Index:
+    """columns: with spaces between them."""
+    return Index(name, tuple(columns.split()), where, is_unique)

@@ -43,8 +43,8 @@ table(
     # none (decisions 0025, 0037 and 0081).
     number("position", null=True),
     number("log_position", null=True),
-    index("events_position", "tenant_id", "position", where="position IS NOT NULL", is_unique=True),
-    index("events_type", "tenant_id", "type", "position", where="position IS NOT NULL"),
+    index("events_position", "tenant_id position", where="position IS NOT NULL", is_unique=True),
+    index("events_type", "tenant_id type position", where="position IS NOT NULL"),
     index("events_log", "log_position", where="log_position IS NOT NULL"),
     worker="SELECT INSERT UPDATE DELETE",
 )
@@ -137,9 +137,9 @@ table(
     time_("due_at", null=True),
     time_("created_at"),
     refers("endpoint_id", "endpoints"),
-    index("deliveries_endpoint", "tenant_id", "endpoint_id", "id"),
-    index("deliveries_status", "tenant_id", "endpoint_id", "status", "id"),
-    index("deliveries_due", "tenant_id", "endpoint_id", "due_at", "id", where="due_at IS NOT NULL"),
+    index("deliveries_endpoint", "tenant_id endpoint_id id"),
+    index("deliveries_status", "tenant_id endpoint_id status id"),
+    index("deliveries_due", "tenant_id endpoint_id due_at id", where="due_at IS NOT NULL"),
     runtime="UPDATE",
     worker="SELECT INSERT UPDATE DELETE",
 )

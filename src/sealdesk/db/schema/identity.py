@@ -52,7 +52,7 @@ table(
     # Of the e-mail address: unique in the tenant, also among the invited.
     text_("email_identity", null=True),
     of_tenant(),
-    index("users_email", "tenant_id", "email_identity", is_unique=True),
+    index("users_email", "tenant_id email_identity", is_unique=True),
     runtime="UPDATE",
     # Whom a rule assigns or notifies must be active (decision 0110).
     worker="SELECT",

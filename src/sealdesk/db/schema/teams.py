@@ -26,7 +26,7 @@ table(
     time_("deleted_at", null=True),
     text_("hours", null=True),
     of_tenant(),
-    index("teams_name", "tenant_id", "name_identity", is_unique=True),
+    index("teams_name", "tenant_id name_identity", is_unique=True),
     runtime="UPDATE",
     worker="SELECT",
 )
@@ -42,7 +42,7 @@ table(
     time_("away_at", null=True),
     refers("team_id", "teams"),
     refers("user_id", "users"),
-    index("team_members_user", "tenant_id", "user_id"),
+    index("team_members_user", "tenant_id user_id"),
     has_rowid=False,
     runtime="UPDATE DELETE",
     worker="SELECT",
