@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -19,7 +20,6 @@ from sealdesk.settings.env_reader import (
 from sealdesk.settings.mail import MailSettings, OAuthClient, read_mail
 
 __all__ = [
-    "NAMES",
     "BadSettings",
     "BucketSettings",
     "FileTypes",
@@ -28,60 +28,10 @@ __all__ = [
     "OAuthClient",
     "Settings",
     "from_env",
+    "known_names",
     "make_private_dir",
 ]
 
-# Name → meaning; `docs/settings.md` has the details, and a test compares the names.
-NAMES: dict[str, str] = {
-    "SEALDESK_DATA_DIR": "directory of the database and the generated keys",
-    "SEALDESK_DATABASE_URL": "sqlite:///path or postgresql://…; default: in the data directory",
-    "SEALDESK_OWNER_DATABASE_URL": "PostgreSQL as the owner of the tables: for `sealdesk migrate`",
-    "SEALDESK_WORKER_DATABASE_URL": "PostgreSQL as the role of `sealdesk worker`",
-    "SEALDESK_DATABASE_CONNECTIONS": "PostgreSQL connections of one process, 1 to 500",
-    "SEALDESK_DATABASE_POOLER": "none, or transaction: pgbouncer in transaction mode is between",
-    "SEALDESK_REDIS_URL": "redis://… or rediss://…: shares the rate limits between processes",
-    "SEALDESK_EXPECTED_PROCESSES": "how many processes serve, on all hosts; 1 to 1000",
-    "SEALDESK_PER_PROCESS_LIMITS": "refuse or accept: several processes without Redis",
-    "SEALDESK_TENANT_LIMIT": "units of work a minute of one tenant, from 6000",
-    "SEALDESK_DRAIN_NOTICE_S": "seconds of 503 from /readyz before the socket closes, 0 to 8",
-    "SEALDESK_BYTES_IN_FLIGHT_MIB": "budget of bodies, and one of unread responses: 8 to 4096",
-    "SEALDESK_MASTER_KEY": "seals secrets: base64 of 32 bytes; several, comma-separated, to rotate",
-    "SEALDESK_JWT_SECRET": "signs log-ins: base64 of 32 bytes",
-    "SEALDESK_MAX_SKEW_S": "allowed clock difference of signed requests, 30 to 900 seconds",
-    "SEALDESK_EXTERNAL_PATH_PREFIX": "path that a proxy strips, put back before verifying",
-    "SEALDESK_PUBLIC_URL": "https://host of the service, as browsers see it",
-    "SEALDESK_TRUSTED_PROXIES": "addresses or networks whose X-Forwarded-For is believed",
-    "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "networks of your own that webhooks may be sent to",
-    "SEALDESK_WEBHOOK_ALLOW_HTTP": "refuse or accept: webhooks to http:// addresses",
-    "SEALDESK_MAIL_ALLOWED_CIDRS": "networks of your own in which mail servers may be",
-    "SEALDESK_MAIL_LISTEN": "host:port where e-mail is received, as in 127.0.0.1:2525",
-    "SEALDESK_MAIL_PROTOCOL": "smtp or lmtp: what the mail server in front speaks",
-    "SEALDESK_MAIL_TLS_CERT": "certificate for STARTTLS, a file in PEM form",
-    "SEALDESK_MAIL_TLS_KEY": "its private key, a file in PEM form",
-    "SEALDESK_MAIL_MAX_MIB": "size of a received message, 1 to 25",
-    "SEALDESK_MAIL_WAITING_MIB": "size of the messages of a tenant that wait for a person",
-    "SEALDESK_MAIL_AUTHSERV_IDS": "mail servers whose Authentication-Results are believed",
-    "SEALDESK_MAIL_SEAL_MESSAGES": "accept to store raw messages encrypted",
-    "SEALDESK_MAIL_GOOGLE_CLIENT_ID": "id of the OAuth client at Google, to connect mailboxes",
-    "SEALDESK_MAIL_GOOGLE_CLIENT_SECRET": "its secret",
-    "SEALDESK_MAIL_MICROSOFT_CLIENT_ID": "id of the OAuth client at Microsoft, for Microsoft 365",
-    "SEALDESK_MAIL_MICROSOFT_CLIENT_SECRET": "its secret",
-    "SEALDESK_ATTACHMENT_MAX_MIB": "size of an attachment, 1 to 25",
-    "SEALDESK_ATTACHMENT_QUOTA_MIB": "size of all attachments of one tenant",
-    "SEALDESK_ATTACHMENT_TYPES": "allow:pdf,png or deny:exe,js: endings of the names of files",
-    "SEALDESK_ATTACHMENT_BUCKET": "an S3-compatible bucket of attachments; default: data directory",
-    "SEALDESK_ATTACHMENT_ENDPOINT": "https://host of the bucket; default: Amazon's",
-    "SEALDESK_ATTACHMENT_REGION": "region of the bucket; default: us-east-1",
-    "SEALDESK_ATTACHMENT_KEY_ID": "id of the access key to the bucket",
-    "SEALDESK_ATTACHMENT_SECRET": "its secret; default: bucket.secret in the data directory",
-    "SEALDESK_ATTACHMENT_ADDRESSING": "path, or host: where URLs have the name of the bucket",
-    "SEALDESK_METRICS_TOKEN": "bearer token for /metrics",
-    "SEALDESK_LOG_LEVEL": "debug, info, warning or error",
-    "SEALDESK_API_URL": "`sealdesk call`: the service's address",
-    "SEALDESK_API_KEY": "`sealdesk call` and `sign`: the API key",
-    "SEALDESK_API_SECRET": "`sealdesk call` and `sign`: the API secret",
-    "SEALDESK_WEBHOOK_SECRET": "`sealdesk webhooks`: the secret that signs",
-}
 _PREFIX = "SEALDESK_"
 # What Kubernetes gives every pod beside a Service that is called "sealdesk".
 _OF_KUBERNETES = re.compile(r"SEALDESK_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_[A-Z0-9_]+)?$")
@@ -89,6 +39,9 @@ _MIB = 1024 * 1024
 _LEVELS = ("debug", "info", "warning", "error")
 _POSTGRESQL = ("postgresql", "postgres")
 _REDIS = ("redis", "rediss", "unix")
+# Those that are not a member of Settings: the client, the command line and `data_dir_of` read them.
+_OTHERS = ("DATA_DIR", "API_URL", "API_KEY", "API_SECRET", "WEBHOOK_SECRET")
+_NOWHERE = Path("/dev/null")
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -152,7 +105,7 @@ def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
     needs_keys: False for commands that only change the schema. Raises BadSettings with all faults.
     """
     names = [name for name in env if name.startswith(_PREFIX) and not _OF_KUBERNETES.match(name)]
-    faults = [_describe_unknown(name) for name in names if name not in NAMES]
+    faults = [_describe_unknown(name) for name in names if name not in known_names()]
     read = EnvReader(env, faults, needs_keys)
     try:
         data_dir = data_dir_of(env)
@@ -163,6 +116,14 @@ def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
     if faults:
         raise BadSettings("; ".join(faults))
     return settings
+
+
+@cache
+def known_names() -> tuple[str, ...]:
+    """The variables that are read; docs/settings.md describes each."""
+    read = EnvReader({}, [], needs_keys=False)
+    _read_settings(read, _NOWHERE)
+    return (*(f"{_PREFIX}{name}" for name in _OTHERS), *read.names)
 
 
 def data_dir_of(env: Mapping[str, str]) -> Path:
@@ -210,7 +171,7 @@ def _read_settings(read: EnvReader, data_dir: Path) -> Settings:
 
 def _describe_unknown(name: str) -> str:
     # Without the common prefix, which would make all names similar.
-    endings = {known.removeprefix(_PREFIX): known for known in NAMES}
+    endings = {known.removeprefix(_PREFIX): known for known in known_names()}
     nearest = difflib.get_close_matches(name.removeprefix(_PREFIX), endings, n=1)
-    advice = f"is it {endings[nearest[0]]}?" if nearest else f"there are {', '.join(NAMES)}"
+    advice = f"is it {endings[nearest[0]]}?" if nearest else f"there are {', '.join(known_names())}"
     return f"{name} is not a setting; {advice}"

@@ -61,15 +61,20 @@ def make_private_dir(path: Path) -> None:
 
 
 class EnvReader:
-    """Reads one variable at a time and collects the faults."""
+    """Reads one variable at a time and collects the faults. names: what was asked for."""
 
     def __init__(self, env: Mapping[str, str], faults: list[str], needs_keys: bool) -> None:
         self._env = env
         self._faults = faults
         self._needs_keys = needs_keys
+        self.names: dict[str, None] = {}
+
+    def _get(self, name: str) -> str:
+        self.names[name] = None
+        return self._env.get(name, "")
 
     def whole(self, name: str, *, default: int, low: int, high: int) -> int:
-        text = self._env.get(name, "")
+        text = self._get(name)
         if not text:
             return default
         if text.isascii() and text.isdigit() and low <= int(text) <= high:
@@ -78,7 +83,7 @@ class EnvReader:
         return default
 
     def choice(self, name: str, *allowed: str, default: str = "") -> str:
-        text = self._env.get(name, "") or default or allowed[0]
+        text = self._get(name) or default or allowed[0]
         if text not in allowed:
             self._faults.append(f"{name} must be one of {', '.join(allowed)}")
         return text
@@ -90,7 +95,7 @@ class EnvReader:
 
         Faults do not show the text, because it may be a secret.
         """
-        text = self._env.get(name, "")
+        text = self._get(name)
         if not text and file is not None:
             text = self._read_file(name, file)
         if text and not pattern.fullmatch(text):
@@ -106,7 +111,7 @@ class EnvReader:
 
     def url(self, name: str, is_right: Callable[[str], bool], form: str) -> str:
         """A URL of a form, "" when it is not set."""
-        url = self._env.get(name, "")
+        url = self._get(name)
         try:
             is_fault = bool(url) and not is_right(url)
         except ValueError:  # of a port, or of brackets
@@ -120,7 +125,7 @@ class EnvReader:
         self._faults.append(fault)
 
     def is_accepted(self, name: str) -> bool:
-        text = self._env.get(name, "").lower() or "refuse"
+        text = self._get(name).lower() or "refuse"
         if text not in (*_ACCEPTED, *_REFUSED):
             self.refuse(f"{name} must be accept or refuse; true, 1, yes and false, 0, no also work")
         return text in _ACCEPTED
@@ -130,12 +135,12 @@ class EnvReader:
         return Path(path).absolute() if path else data_dir / _DATABASE_FILE
 
     def _file_path(self) -> str:
-        url = self._env.get("SEALDESK_DATABASE_URL", "")
+        url = self._get("SEALDESK_DATABASE_URL")
         return url.removeprefix(_SQLITE_PREFIX) if url.startswith(_SQLITE_PREFIX) else ""
 
     def server_url(self, name: str, schemes: tuple[str, ...]) -> str:
         """The URL unchanged; faults never show it, because it may hold a password."""
-        url = self._env.get(name, "")
+        url = self._get(name)
         if not url or (name == "SEALDESK_DATABASE_URL" and self._file_path()):
             return ""
         if not _is_server_url(url, schemes):
@@ -143,9 +148,9 @@ class EnvReader:
         return url
 
     def keys(self, name: str, data_dir: Path) -> tuple[bytes, ...]:
+        text = self._get(name)
         if not self._needs_keys:
             return (_PLACEHOLDER_KEY,)
-        text = self._env.get(name, "")
         if not text:
             return self._generate_key(name, data_dir)
         keys = _decode_keys(name, text)
@@ -158,7 +163,7 @@ class EnvReader:
 
     def _generate_key(self, name: str, data_dir: Path) -> tuple[bytes, ...]:
         path = data_dir / _KEY_FILES[name]
-        if self._env.get("SEALDESK_DATABASE_URL"):
+        if self._get("SEALDESK_DATABASE_URL"):
             self._faults.append(
                 f"{name} is missing; with SEALDESK_DATABASE_URL set it must be given:"
                 " make one with: openssl rand -base64 32"
@@ -186,7 +191,7 @@ class EnvReader:
         return keys or (_PLACEHOLDER_KEY,)
 
     def path_prefix(self) -> str:
-        prefix = self._env.get("SEALDESK_EXTERNAL_PATH_PREFIX", "")
+        prefix = self._get("SEALDESK_EXTERNAL_PATH_PREFIX")
         is_path = prefix.startswith("/") and not prefix.endswith("/") and prefix.isascii()
         if prefix and not (is_path and prefix.isprintable() and " " not in prefix):
             self._faults.append(
@@ -195,7 +200,7 @@ class EnvReader:
         return prefix
 
     def file_types(self, name: str) -> FileTypes:
-        found = _ENDINGS.fullmatch(self._env.get(name, "") or _DENIED_BY_DEFAULT)
+        found = _ENDINGS.fullmatch(self._get(name) or _DENIED_BY_DEFAULT)
         if found is None:
             self._faults.append(
                 f"{name} must be allow: or deny: and endings of file names, as in deny:exe,js"
@@ -204,14 +209,14 @@ class EnvReader:
         return FileTypes(found[1] == "allow", frozenset(found[2].split(",")))
 
     def metrics_token(self) -> str:
-        token = self._env.get("SEALDESK_METRICS_TOKEN", "")
+        token = self._get("SEALDESK_METRICS_TOKEN")
         if token and len(token) < 16:
             self._faults.append("SEALDESK_METRICS_TOKEN must have at least 16 characters")
         return token
 
     def networks(self, name: str) -> tuple[Network, ...]:
         networks = []
-        for part in filter(None, (p.strip() for p in self._env.get(name, "").split(","))):
+        for part in filter(None, (p.strip() for p in self._get(name).split(","))):
             try:
                 network = ipaddress.ip_network(part)
             except ValueError:
