@@ -156,9 +156,9 @@ def test_tenant_check_precedes_every_table(
                 plan = await _plan(connection, folded.text, [*folded.values(params), "t"])
                 ungated = _ungated(plan)
                 assert ungated == [], (sql, method, mode)
-                # The same without its gate: there are tables in it, and they would be seen.
-                plain = folding.numbered(sql)
-                assert _ungated(await _plan(connection, plain.text, plain.values(params))) != []
+                if way == "on":  # without its gate there are tables in it, and they would be seen
+                    plain = folding.numbered(sql)
+                    assert _ungated(await _plan(connection, plain.text, plain.values(params))) != []
             await connection.close()
 
     run(look())

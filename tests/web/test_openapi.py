@@ -88,6 +88,7 @@ def _examples(document: Json) -> Iterator[tuple[str, Json, Any]]:
         yield name, header["schema"], header["example"]
 
 
+@pytest.mark.prove  # 4 s; the documents of the tags have all of it but what no operation names
 def test_the_document_is_valid_openapi_3_1(document: Json) -> None:
     assert document["openapi"].startswith("3.1")
     check_document(document)
