@@ -133,6 +133,14 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True):
     sandbox: Pool
     issues: Issues
 
+    async def close(self) -> None:
+        """Close what the process has open, the database last."""
+        await self.sandbox.close()
+        await self.http_client.close()
+        self.mail_resolver.close()
+        await self.limits.limiter.stop()
+        await self.database.close()
+
 
 def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: int = 0) -> AppState:
     """The state of one process. Raises ConfigurationError when the Redis URL is invalid."""

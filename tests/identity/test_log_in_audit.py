@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.identity import actions
 from sealdesk.identity.auth import login
 from sealdesk.records import audit
 from sealdesk.state import AppState
@@ -147,6 +146,6 @@ def test_an_export_that_cannot_be_audited_fails(
         raise ServiceUnavailable
 
     visitor = logged_in(tenant)
-    monkeypatch.setattr(actions, "record_export", unavailable)
+    monkeypatch.setattr(audit, "record", unavailable)
     response = visitor.once("GET", "/settings/audit/export")
     assert (response.status_code, "user.created" in response.text) == (503, False)

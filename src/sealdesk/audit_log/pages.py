@@ -9,7 +9,6 @@ import msgspec
 from sealdesk import clock, ids
 from sealdesk.audit_log import labels
 from sealdesk.db import threads
-from sealdesk.identity import actions
 from sealdesk.identity.labels import CHANNEL_LABELS, ROLE_LABELS
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditQuery, StoredAuditEntry
@@ -85,7 +84,7 @@ async def export_audit(request: Request) -> Response:
     lines, is_all = await _list_lines(request, asked.query)
     details: dict[str, Any] = {name: value for name, value in asked.typed.items() if value}
     details["rows"] = len(lines)
-    await request.act(actions.record_export, details, now_us=request.now_us)
+    await request.act(audit.record, "audit.exported", None, details, request.now_us)
     if not is_all:
         more = f"More than {len(lines)} rows; export the rest with until={lines[-1][0]}"
         lines.append((more, *[""] * (len(_COLUMNS) - 1)))

@@ -166,9 +166,7 @@ async def opened_state(settings: Settings) -> AsyncIterator["AppState"]:
     try:
         yield state
     finally:
-        state.mail_resolver.close()
-        await state.sandbox.close()
-        await state.database.close()
+        await state.close()
 
 
 def postgres_settings(command: str, work: str) -> Settings:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from sealdesk import ids
-from sealdesk.caller import Actor, Caller, without_rights
+from sealdesk.caller import Actor, without_rights
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, TooManyRequests, Unauthorized, invalid
 from sealdesk.identity import rules, store
@@ -167,11 +167,6 @@ async def log_out(tx: Tx, token: Token, address: str, *, now_us: int) -> None:
     if user is not None:
         actor = Actor("user", user.id, user.name)
         await _record(tx, "user.logged_out", user, actor, address, now_us)
-
-
-async def record_export(tx: Tx, caller: Caller, details: dict[str, Any], *, now_us: int) -> None:
-    """Record an export of the audit log, with its filters."""
-    await audit.record(tx, caller, "audit.exported", None, details, now_us)
 
 
 async def set_password(

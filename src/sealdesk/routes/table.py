@@ -42,7 +42,7 @@ from sealdesk.tickets.promises import pages as promise_pages
 from sealdesk.tickets.teams import api as teams
 from sealdesk.web import assets, status
 from sealdesk.web.documentation import serve_documentation
-from sealdesk.web.openapi import endpoints as reference
+from sealdesk.web.openapi.endpoints import openapi_routes
 from sealdesk.web.operation import Open, Route
 from sealdesk.web.request import MAX_BODY_BYTES
 
@@ -119,8 +119,6 @@ _API: tuple[Route, ...] = (
     Route("GET", "/healthz/installation", status.MetricsGuard(), installation),
 )
 
-_REFERENCE = reference.Reference(_API, PROBLEM_TYPES, DOCUMENTED_EVENTS)
-
 # Files that are looked up by their whole path.
 _DOCUMENTATION = tuple(
     Route("GET", path, _OPEN, serve_documentation, takes_names=True)
@@ -137,7 +135,7 @@ _DOCUMENTATION = tuple(
 ROUTES: tuple[Route, ...] = (
     *_API,
     # The OpenAPI document and the documentation.
-    *_REFERENCE.openapi_routes(),
+    *openapi_routes(_API, PROBLEM_TYPES, DOCUMENTED_EVENTS),
     *_DOCUMENTATION,
 )
 
@@ -263,11 +261,5 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/settings/macros/{id}/delete", _USER_PAGE, macro_pages.confirm_deletion),
     Route("POST", "/settings/macros/{id}/delete", _USER_PAGE, macro_pages.delete_macro),
     # Style sheet, script, font and icons.
-    Route("GET", "/assets/desk.css", _OPEN, assets.asset("desk.css")),
-    Route("GET", "/assets/team_now.css", _OPEN, assets.asset("team_now.css")),
-    Route("GET", "/assets/reports.css", _OPEN, assets.asset("reports.css")),
-    Route("GET", "/assets/desk.js", _OPEN, assets.asset("desk.js")),
-    Route("GET", "/assets/inter.woff2", _OPEN, assets.asset("inter.woff2")),
-    Route("GET", "/assets/icon.svg", _OPEN, assets.asset("icon.svg")),
-    Route("GET", "/assets/icons.svg", _OPEN, assets.asset("icons.svg")),
+    *(Route("GET", f"/assets/{name}", _OPEN, assets.asset(name)) for name in assets.FILES),
 )

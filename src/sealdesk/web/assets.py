@@ -3,12 +3,14 @@
 import gzip
 import hashlib
 import re
+from collections.abc import Callable
 from importlib import resources
 from importlib.resources.abc import Traversable
+from typing import NamedTuple
 
 from sealdesk.web import conditional
 from sealdesk.web.operation import Operation, operation
-from sealdesk.web.request import Request, Response
+from sealdesk.web.request import Header, Request, Response
 
 _CONTENT_TYPES = {
     "css": "text/css; charset=utf-8",
@@ -33,6 +35,15 @@ _PARTS = {
         snooze fields uploads preview export suggest tags panes
     """.split(),
 }
+
+
+class Content(NamedTuple):
+    """A file to serve. compressed: None where compressing gains nothing."""
+
+    version: str
+    content_type: str
+    plain: Callable[[], bytes]
+    compressed: bytes | None
 
 
 _FONT = "inter.woff2"  # made by scripts/subset-inter.sh
@@ -63,17 +74,17 @@ def _version(content: bytes) -> str:
 
 
 # Read at the start, as the templates are: files may be replaced while we serve.
-_FILES = {name: _read(name) for name in (*_PARTS, _FONT, "icon.svg", "icons.svg")}
+FILES = {name: _read(name) for name in (*_PARTS, _FONT, "icon.svg", "icons.svg")}
 # The styles name the font and the icons with their versions, so that they are cached like them.
 for _name in (_FONT, "icons.svg"):
-    _FILES["desk.css"] = _FILES["desk.css"].replace(
-        f"url({_name})".encode(), f"url({_name}?{_version(_FILES[_name])})".encode()
+    FILES["desk.css"] = FILES["desk.css"].replace(
+        f"url({_name})".encode(), f"url({_name}?{_version(FILES[_name])})".encode()
     )
-_VERSIONS = {name: _version(content) for name, content in _FILES.items()}
+_VERSIONS = {name: _version(content) for name, content in FILES.items()}
 
 
 def content(name: str) -> bytes:
-    return _FILES[name]
+    return FILES[name]
 
 
 def address(name: str) -> str:
@@ -89,24 +100,34 @@ def asset(name: str) -> Operation:
     """
     version, suffix = _VERSIONS[name], name.rpartition(".")[2]
     content_type = _CONTENT_TYPES[suffix]
-    compressed = gzip.compress(_FILES[name], mtime=0) if suffix in _COMPRESSED else None
+    compressed = gzip.compress(FILES[name], mtime=0) if suffix in _COMPRESSED else None
 
     @operation(name, tag="Pages", headers=("if-none-match",), produces=content_type)
     async def serve(request: Request) -> Response:
         caching = IMMUTABLE if request.query == version.encode() else b"no-cache"
-        content, etag, headers = _FILES[name], version, [(b"cache-control", caching)]
-        if compressed is not None:
-            headers.append((b"vary", b"accept-encoding"))
-            if accepts_gzip(request):
-                content, etag = compressed, f"{version}-gzip"
-                headers.append((b"content-encoding", b"gzip"))
-        response = Response(200, content, headers, content_type.encode())
-        return conditional.unless_unchanged(request, f'"{etag}"', response)
+        content = Content(version, content_type, lambda: FILES[name], compressed)
+        return respond(request, content, (b"cache-control", caching))
 
     return serve
 
 
-def accepts_gzip(request: Request) -> bool:
+def respond(request: Request, content: Content, *headers: Header) -> Response:
+    """The response with a file, compressed where that is accepted, or 304."""
+    own, etag, is_compressed = [*headers], f'"{content.version}"', False
+    if content.compressed is not None:
+        own.append((b"vary", b"accept-encoding"))
+        is_compressed = _accepts_gzip(request)
+    if is_compressed:
+        own.append((b"content-encoding", b"gzip"))
+        etag = f'"{content.version}-gzip"'
+    body = b""
+    if not conditional.is_unchanged(request, etag):
+        body = content.compressed if is_compressed and content.compressed else content.plain()
+    response = Response(200, body, own, content.content_type.encode())
+    return conditional.unless_unchanged(request, etag, response)
+
+
+def _accepts_gzip(request: Request) -> bool:
     """Whether Accept-Encoding names gzip, and not to refuse it (RFC 9110 section 12.5.3)."""
     accepted = request.headers.get(b"accept-encoding", b"").decode("latin-1").lower()
     parts = [part.replace(" ", "") for part in accepted[:500].split(",")]

@@ -2,15 +2,14 @@
 
 import asyncio
 import gzip
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import msgspec
 
 from sealdesk.errors import NotFound
 from sealdesk.errors.general import NO_SUCH_PATH
-from sealdesk.web import conditional
-from sealdesk.web.assets import IMMUTABLE, accepts_gzip
+from sealdesk.web.assets import IMMUTABLE, Content, respond
 from sealdesk.web.operation import operation
 from sealdesk.web.request import Header, Request, Response
 
@@ -61,18 +60,11 @@ async def serve_documentation(request: Request, *_: str) -> Response:
     headers: list[Header] = [(b"cache-control", caching)]
     if file.content_type.startswith("text/html"):
         headers += _PAGE_HEADERS
-    content, etag = file.content, file.version
-    if file.is_gzip:
-        headers.append((b"vary", b"accept-encoding"))
-        if accepts_gzip(request):
-            headers.append((b"content-encoding", b"gzip"))
-            etag += "-gzip"
-        elif not conditional.is_unchanged(request, f'"{etag}"'):
-            content = _decompress(content)
-    response = Response(200, content, headers, file.content_type.encode())
-    return conditional.unless_unchanged(request, f'"{etag}"', response)
+    compressed = file.content if file.is_gzip else None
+    content = Content(file.version, file.content_type, partial(_plain, file), compressed)
+    return respond(request, content, *headers)
 
 
 @lru_cache(maxsize=64)
-def _decompress(content: bytes) -> bytes:
-    return gzip.decompress(content)
+def _plain(file: File) -> bytes:
+    return gzip.decompress(file.content) if file.is_gzip else file.content

@@ -62,9 +62,7 @@ async def _run_until_signal(settings: Settings, on_ready: Callable[[], None]) ->
     on_ready()
     with contextlib.suppress(asyncio.CancelledError):
         await running
-    await state.http_client.close()
-    state.mail_resolver.close()
-    await state.database.close()
+    await state.close()
 
 
 async def run(state: AppState) -> None:

@@ -1,5 +1,7 @@
 """Pages of Settings → People: the users of a tenant."""
 
+from collections.abc import Awaitable, Callable
+
 from sealdesk import clock
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, Forbidden, TooManyRequests, ValidationFailed
@@ -90,13 +92,11 @@ async def rename(request: Request, user_id: str) -> Response:
 
 @page
 async def change_role(request: Request, user_id: str) -> Response:
-    now_us = request.state.clock.now_us()
     try:
         fields = body.convert({"role": forms.read(request).text("role")}, RoleChange)
-        await request.act(actions.change_role, user_id, fields.role, now_us=now_us)
-    except (ValidationFailed, Conflict, Forbidden) as error:
+    except ValidationFailed as error:
         return await _render_person(request, user_id, error)
-    return render.redirect(request, f"{_PATH}/{user_id}")
+    return await _change(request, user_id, actions.change_role, fields.role)
 
 
 @page
@@ -108,34 +108,34 @@ async def confirm_deactivation(request: Request, user_id: str) -> Response:
 @page
 async def deactivate(request: Request, user_id: str) -> Response:
     """End the user's access at once."""
-    now_us = request.state.clock.now_us()
-    try:
-        await request.act(actions.deactivate, user_id, now_us=now_us)
-    except ValidationFailed as error:
-        return await _render_person(request, user_id, error, template="deactivate.html")
-    except (Conflict, Forbidden) as error:
-        return await _render_person(request, user_id, error)
-    return render.redirect(request, f"{_PATH}/{user_id}")
+    return await _change(request, user_id, actions.deactivate, asked_by="deactivate.html")
 
 
 @page
 async def reactivate(request: Request, user_id: str) -> Response:
     """Let the user log in again."""
-    now_us = request.state.clock.now_us()
-    try:
-        await request.act(actions.reactivate, user_id, now_us=now_us)
-    except (ValidationFailed, Forbidden) as error:
-        return await _render_person(request, user_id, error)
-    return render.redirect(request, f"{_PATH}/{user_id}")
+    return await _change(request, user_id, actions.reactivate)
 
 
 @page
 async def turn_off_two_factor(request: Request, user_id: str) -> Response:
     """Let the user log in with the password alone."""
-    now_us = request.now_us
+    return await _change(request, user_id, actions.turn_off_two_factor)
+
+
+async def _change(
+    request: Request,
+    user_id: str,
+    action: Callable[..., Awaitable[None]],
+    *values: str,
+    asked_by: str = "person.html",
+) -> Response:
+    """Run an action on a user. asked_by: the template that asks for the password again."""
     try:
-        await request.act(actions.turn_off_two_factor, user_id, now_us=now_us)
-    except (ValidationFailed, Forbidden) as error:
+        await request.act(action, user_id, *values, now_us=request.state.clock.now_us())
+    except ValidationFailed as error:
+        return await _render_person(request, user_id, error, template=asked_by)
+    except (Conflict, Forbidden) as error:
         return await _render_person(request, user_id, error)
     return render.redirect(request, f"{_PATH}/{user_id}")
 

@@ -1,7 +1,6 @@
 """Actions of administrators on the users of their tenant; each runs in one transaction."""
 
 import math
-from typing import Any
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
@@ -73,7 +72,7 @@ async def rename(tx: Tx, caller: Caller, user_id: str, name: str, *, now_us: int
         return
     await store.set_name(tx, user, name)
     changes = {"email": user.email, "name": [user.name, name]}
-    await _record(tx, caller, "user.renamed", user, changes, now_us)
+    await audit.record(tx, caller, "user.renamed", user.id, changes, now_us)
 
 
 async def change_role(tx: Tx, caller: Caller, user_id: str, role: Role, *, now_us: int) -> None:
@@ -90,7 +89,7 @@ async def change_role(tx: Tx, caller: Caller, user_id: str, role: Role, *, now_u
         await _check_not_last(tx, user)
     await store.set_role(tx, user, role)
     changes = {"email": user.email, "role": [user.role, role]}
-    await _record(tx, caller, "user.role_changed", user, changes, now_us)
+    await audit.record(tx, caller, "user.role_changed", user.id, changes, now_us)
 
 
 async def deactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> None:
@@ -104,7 +103,7 @@ async def deactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> No
     await _check_not_last(tx, user)
     await store.set_active(tx, user, False)
     await users.delete_resets(tx, user.tenant_id, user.id)
-    await _record(tx, caller, "user.deactivated", user, {"email": user.email}, now_us)
+    await audit.record(tx, caller, "user.deactivated", user.id, {"email": user.email}, now_us)
 
 
 async def reactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> None:
@@ -114,7 +113,7 @@ async def reactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> No
         return
     # Tokens from before the deactivation stay invalid.
     await store.set_active(tx, user, True)
-    await _record(tx, caller, "user.reactivated", user, {"email": user.email}, now_us)
+    await audit.record(tx, caller, "user.reactivated", user.id, {"email": user.email}, now_us)
 
 
 async def turn_off_two_factor(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> None:
@@ -132,7 +131,7 @@ async def release(tx: Tx, caller: Caller, user: User, *, now_us: int) -> None:
     await store.release_email(tx, user)
     await users.delete_resets(tx, user.tenant_id, user.id)
     await two_factor.turn_off(tx, user, caller=caller, now_us=now_us)
-    await _record(tx, caller, "user.released", user, {"email": user.email}, now_us)
+    await audit.record(tx, caller, "user.released", user.id, {"email": user.email}, now_us)
 
 
 async def _check_invitations(tx: Tx, tenant_id: str, now_us: int) -> None:
@@ -180,9 +179,3 @@ async def _make_link(tx: Tx, caller: Caller, user: User, *, now_us: int) -> str:
         life_us=rules.INVITATION_LIFE_US if is_invited else rules.RESET_LINK_LIFE_US,
         action="user.invited" if is_invited else "user.reset_link_made",
     )
-
-
-async def _record(
-    tx: Tx, caller: Caller, action: str, user: User, details: dict[str, Any], now_us: int
-) -> None:
-    await audit.record(tx, caller, action, user.id, details, now_us)
