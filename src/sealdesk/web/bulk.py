@@ -8,7 +8,7 @@ from sealdesk.errors.general import IDEMPOTENCY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSE
 from sealdesk.records import idempotency
 from sealdesk.records.idempotency import StoredResponse
 from sealdesk.web import envelope
-from sealdesk.web.request import Request, Response
+from sealdesk.web.request import Request, Response, find_refusal, respond_once
 
 _OF_WHOLE_REQUEST = (IDEMPOTENCY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED)
 
@@ -46,28 +46,25 @@ class ItemWriter:
         request = self._request
         if request.proof.pending_refusal is not None:
             raise request.proof.pending_refusal
-        refusals: list[Unauthorized] = []
+        refusal: Unauthorized | None = None
 
         async def guarded(tx: Tx) -> Response:
-            refusals.clear()
-            if not self._is_proven:
-                await self._prove(tx, refusals)
+            nonlocal refusal
+            refusal = None if self._is_proven else await find_refusal(request, tx)
             if not self._has_begun:
                 await self._begin(tx)
-            return await self._respond_once(tx, place, work, refusals)
+            if self._once is not None:
+                once = self._once._replace(scope=f"{self._once.scope} #{place}")
+                return await respond_once(tx, once, refusal, work, request)
+            if refusal is not None:
+                raise refusal
+            return await work(tx)
 
         request.write_count += 1
         response = await request.state.database.write(guarded, request.caller.tenant_id)
-        self._is_proven = self._is_proven or not refusals
+        self._is_proven = self._is_proven or refusal is None
         self._has_begun = True
         return response
-
-    async def _prove(self, tx: Tx, refusals: list[Unauthorized]) -> None:
-        try:
-            if self._request.proof.in_transaction is not None:
-                await self._request.proof.in_transaction(tx)
-        except Unauthorized as error:
-            refusals.append(error)
 
     async def _begin(self, tx: Tx) -> None:
         """Store the key with the whole body. Raises ValidationFailed if it had another one."""
@@ -77,26 +74,6 @@ class ItemWriter:
             if await idempotency.find(tx, whole, self._request.real_now_us) is None:
                 record = StoredResponse(200, b"", [])
                 await idempotency.store(tx, whole, record, self._request.real_now_us)
-
-    async def _respond_once(
-        self, tx: Tx, place: int, work: Work[Response], refusals: list[Unauthorized]
-    ) -> Response:
-        now_us, once = self._request.real_now_us, None
-        if self._once is not None:
-            once = self._once._replace(scope=f"{self._once.scope} #{place}")
-            await idempotency.lock(tx, once)
-            stored = await idempotency.find(tx, once, now_us)
-            if stored is not None:
-                headers = [(name.encode(), value.encode()) for name, value in stored.headers]
-                return Response(stored.status, stored.body, headers)
-        for refusal in refusals:
-            raise refusal
-        response = await work(tx)
-        if once is not None:
-            kept = [(n.decode(), v.decode()) for n, v in response.headers if n == b"etag"]
-            record = StoredResponse(response.status, response.body, kept)
-            await idempotency.store(tx, once, record, now_us)
-        return response
 
 
 def refused(request: Request, error: ApiError) -> ItemResult:

@@ -33,6 +33,7 @@ _BODY_TYPES = frozenset({b"application/json"})
 _PATCH_TYPES = _BODY_TYPES | {b"application/merge-patch+json"}
 _STORED_HEADERS = (b"location", b"etag")
 _REPLAYED = (b"idempotent-replayed", b"true")
+_OF_BODIES = (b"content-length", b"transfer-encoding")
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -236,7 +237,11 @@ class Request:
         once = self.idempotent_request(self.caller.tenant_id, self.caller.actor.id)
         if once is None:
             return await self.write(work)
-        return await self._write(lambda tx: _respond_once(tx, once, work, self))
+
+        async def guarded(tx: Tx) -> Response:
+            return await respond_once(tx, once, await find_refusal(self, tx), work, self)
+
+        return await self._write(guarded)
 
     def idempotent_request(self, tenant_id: str, key_id: str) -> IdempotentRequest | None:
         """A POST with an Idempotency-Key of this API key. Raises BadRequest for an invalid one."""
@@ -290,13 +295,8 @@ class Request:
 
         Raises ContentTooLarge, UnsupportedMediaType, Disconnected.
         """
-        encoding = self.headers.get(b"content-encoding")
-        if encoding is not None and encoding.strip().lower() != b"identity":
-            raise UnsupportedMediaType(CONTENT_ENCODING)
-        declared = self.headers.get(b"content-length")
-        if declared is not None:
-            self._check_size(int(declared))
-        elif b"transfer-encoding" not in self.headers:
+        self.declared_size()
+        if self.headers.keys().isdisjoint(_OF_BODIES):
             return False
         parts: list[bytes] = []
         size, has_waited, more_body = 0, False, True
@@ -306,14 +306,29 @@ class Request:
                 raise Disconnected
             parts.append(message["body"])
             size += len(parts[-1])
-            self._check_size(size + message.get("announced_bytes", 0))
+            self.check_size(size + message.get("announced_bytes", 0))
             # Our server says so; with another one the key is looked up again after every body.
             has_waited = has_waited or message.get("has_waited", True)
             more_body = message.get("more_body", False)
         self.body = b"".join(parts)
         return has_waited
 
-    def _check_size(self, size: int) -> None:
+    def declared_size(self) -> int | None:
+        """The announced size of the body, None when it comes in chunks.
+
+        Raises ContentTooLarge, UnsupportedMediaType: nothing of such a body is read.
+        """
+        encoding = self.headers.get(b"content-encoding")
+        if encoding is not None and encoding.strip().lower() != b"identity":
+            raise UnsupportedMediaType(CONTENT_ENCODING)
+        declared = self.headers.get(b"content-length")
+        if declared is None:
+            return None if b"transfer-encoding" in self.headers else 0
+        self.check_size(int(declared))
+        return int(declared)
+
+    def check_size(self, size: int) -> None:
+        """Raises ContentTooLarge when so many bytes of the body are more than its route takes."""
         if size > self.max_body_bytes:
             raise ContentTooLarge(BODY_TOO_LARGE, max_bytes=self.max_body_bytes)
 
@@ -329,17 +344,28 @@ class Request:
             raise UnsupportedMediaType(UNSUPPORTED_MEDIA_TYPE)
 
 
-async def _respond_once(
-    tx: Tx, once: IdempotentRequest, work: Work[Response], request: Request
-) -> Response:
-    # Also before a stored response: the header is not signed, so an unused signature of a retry
-    # would allow the same request without it.
-    refusal: Unauthorized | None = None
+async def find_refusal(request: Request, tx: Tx) -> Unauthorized | None:
+    """Run the proof's own part of a transaction; what refuses all but a stored response.
+
+    Also before a stored response: the header is not signed, so an unused signature of a retry would
+    allow the same request without it.
+    """
     try:
         if request.proof.in_transaction is not None:
             await request.proof.in_transaction(tx)
     except Unauthorized as error:
-        refusal = error
+        return error
+    return None
+
+
+async def respond_once(
+    tx: Tx,
+    once: IdempotentRequest,
+    refusal: Unauthorized | None,
+    work: Work[Response],
+    request: Request,
+) -> Response:
+    """The stored response, else that of `work`, which is stored. Raises the refusal, Conflict."""
     await idempotency.lock(tx, once)
     stored = await idempotency.find(tx, once, request.real_now_us)
     if stored is not None:

@@ -279,11 +279,12 @@ MUTANTS = (
     Mutant(
         "a retry that is signed again leaves its signature unused",
         "web/request.py",
-        "    refusal: Unauthorized | None = None\n",
+        "return await respond_once(tx, once, await find_refusal(self, tx), work, self)\n",
         (
-            "    refusal: Unauthorized | None = None\n"
-            "    if (found := await idempotency.find(tx, once, request.now_us)) is not None:\n"
-            "        return Response(found.status, found.body, [_REPLAYED])\n"
+            "if (found := await idempotency.find(tx, once, self.now_us)) is not None:\n"
+            "                return Response(found.status, found.body, [_REPLAYED])\n"
+            "            return await respond_once(tx, once, await find_refusal(self, tx), work, "
+            "self)\n"
         ),
         (
             (

@@ -287,14 +287,13 @@ MUTANTS = (
     Mutant(
         "the idempotency record is written outside the transaction",
         "web/request.py",
-        "        return await self._write(lambda tx: _respond_once(tx, once, work, self))\n",
+        "self, tx), work, self)\n\n        return await self._write(guarded)\n",
         (
+            "self, tx), work, self)\n\n"
             "        found = await self.read(lambda tx: idempotency.find(tx, once, "
             "self.now_us))\n"
             "        if found is not None:\n"
-            "            return await self.write(\n"
-            "                lambda tx: _respond_once(tx, once, work, self)\n"
-            "            )\n"
+            "            return await self._write(guarded)\n"
             "        response = await self.write(work)\n"
             "        kept = [(n.decode(), v.decode()) for n, v in response.headers if n in "
             "_STORED_HEADERS]\n"

@@ -11,7 +11,6 @@ from sealdesk.crypto.signing import Signed
 from sealdesk.errors import ApiError, Forbidden, InternalError, Unauthorized
 from sealdesk.rate_limits.limiter import check_tenant, rate_headers
 from sealdesk.telemetry.counters import KeyUse
-from sealdesk.web import body_stream
 from sealdesk.web.proof import BodyDigest, Proof
 from sealdesk.web.request import Request
 
@@ -46,7 +45,7 @@ class UploadGuard(SignedGuard):
         refusal: ApiError | None = None
         try:
             self.get_permission(known)
-            body_stream.declared_size(request)
+            request.declared_size()
         except ApiError as error:
             refusal = error
         begun = _Begun(request, headers, known, skew_s)

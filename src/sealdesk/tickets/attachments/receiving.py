@@ -53,7 +53,7 @@ async def receive(request: Request, name: str) -> Attachment:
         ending = f".{rules.ending_of(name)}"
         raise UnsupportedMediaType(FILE_TYPE_NOT_ALLOWED, ending=ending)
     request.max_body_bytes = min(request.max_body_bytes, settings.attachment_max_bytes)
-    size = body_stream.declared_size(request)
+    size = request.declared_size()
     expected = request.max_body_bytes if size is None else size
     quota = settings.attachment_quota_bytes
     await request.fetch(actions.check_quota, size or 0, quota_bytes=quota)
