@@ -148,13 +148,16 @@ async def _check(tx: Tx, tenant_id: str, wanted: FormSettings) -> None:
 
 
 async def _may_get_mail(tx: Tx, tenant_id: str, identity: str, now_us: int) -> bool:
-    """Not an address of this installation, one that is blocked, or one that has got enough.
+    """Not an address of this installation, one that is blocked or calls mail of the desk spam, or
+    one that has got enough.
 
     All desks together count, so that nobody fills an inbox through the forms of many. Their
     submissions are not seen here: what is counted names neither a desk nor the address.
     """
     patterns = contents.block_patterns(identity)
     if await blocks.find_first(tx, tenant_id, patterns) is not None:
+        return False
+    if await sending.has_complained(tx, tenant_id, identity):
         return False
     if await directory.find_tenants(tx, [contents.mailbox_identity(identity)]):
         return False

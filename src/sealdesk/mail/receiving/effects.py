@@ -86,7 +86,9 @@ async def _record_bounce(tx: Tx, case: Case, message: OutgoingMessage, now_us: i
     """Store that a message came back, with its reply and as a note; or who calls it spam."""
     report = case.incoming.message.delivery_status
     reason = sending.reason_of_report(report) if report else ""
-    if report is not None and report.action == "complained" and message.ticket_id:
+    if report is not None and report.action == "complained":
+        if not message.ticket_id:
+            return Effect("ignored", COMPLAINT, reason_code="complaint")
         complaint_id = await results.complain(tx, message, now_us)
         return Effect("note", COMPLAINT, message.ticket_id, complaint_id, "complaint")
     note_id = await results.bounce(tx, message, reason, now_us)
