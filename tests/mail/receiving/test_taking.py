@@ -232,7 +232,9 @@ def test_a_message_with_a_file_that_a_list_has_passed_on_before_has_one_effect(d
     desk.get_mail(with_files((photo,), "The bowl is broken.\n\n___\nAll", **by_list))
     for files in ((photo,), (photo, plan)):
         desk.get_mail(with_files(files, **fields))
-    assert desk.outcomes() == ["ticket", "ignored", "ticket"]
+    assert desk.outcomes() == ["ticket", "ignored", "note"]
+    (note,) = desk.replies(desk.ticket())
+    assert [each["name"] for each in note["attachments"]] == ["b.pdf"]
 
 
 def test_two_messages_with_the_same_message_id_are_both_taken(desk: Desk) -> None:

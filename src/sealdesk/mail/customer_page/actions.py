@@ -16,7 +16,7 @@ from sealdesk.mail.contact_form import store as forms
 from sealdesk.mail.contact_form.types import ContactForm
 from sealdesk.mail.customer_page import rules
 from sealdesk.mail.mailboxes.store import mailboxes
-from sealdesk.mail.receiving.effects import attachment_of
+from sealdesk.mail.receiving.attaching import attachment_of
 from sealdesk.mail.receiving.types import File
 from sealdesk.mail.threads import links, redaction
 from sealdesk.mail.threads import store as threads

@@ -8,6 +8,7 @@ from sealdesk.mail.receiving import authentication, authors, contents, rules, st
 from sealdesk.mail.receiving.types import (
     Agent,
     Case,
+    Copy,
     FromAddress,
     Incoming,
     Origin,
@@ -87,9 +88,7 @@ async def _find_agent(
     return Agent(user.id, user.name, has_own_token or has_passed)
 
 
-async def _find_copy(
-    tx: Tx, incoming: Incoming, origin: Origin, now_us: int
-) -> ReceivedMessage | None:
+async def _find_copy(tx: Tx, incoming: Incoming, origin: Origin, now_us: int) -> Copy | None:
     """The same message that came by another way, to this mailbox or to another one."""
     if incoming.history is not None:
         return None
@@ -98,25 +97,29 @@ async def _find_copy(
     await tx.lock(f"message {incoming.message.content_hash}", row.tenant_id)
     recent = await store.list_recent(tx, row, now_us - rules.COPIES_US, _MAX_RECENT)
     for each in recent:
-        if contents.is_copy(each, row) or await _is_copy_by_list(tx, each, incoming, row):
-            return each
+        if contents.is_copy(each, row):
+            return Copy(each)
+        may_be_by_list = contents.may_be_copy_by_list(each, row, incoming.message)
+        if may_be_by_list and (found := await _find_copy_by_list(tx, each, incoming)):
+            return found
     return None
 
 
-async def _is_copy_by_list(
-    tx: Tx, known: ReceivedMessage, incoming: Incoming, row: ReceivedMessage
-) -> bool:
-    """Whether one of two messages is the other as a list passed it on, with a footer of its own."""
-    if not contents.may_be_copy_by_list(known, row, incoming.message):
-        return False
+async def _find_copy_by_list(tx: Tx, known: ReceivedMessage, incoming: Incoming) -> Copy | None:
+    """One of two messages if the other is what a list made of it, with a footer of its own."""
     tenant_id, ticket_id = known.tenant_id, known.ticket_id or ""
     ticket = (await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket
     text, files = ticket.description, ticket.attachments
     if known.reply_id is not None:
         reply = await replies.find(tx, tenant_id, ticket_id, known.reply_id)
         text, files = (reply.body, reply.attachments) if reply else ("", ())
-    same_words = contents.has_same_words(text, incoming.message.text)
-    return same_words and contents.has_all_files(files, incoming)
+    if not contents.has_same_words(text, incoming.message.text):
+        return None
+    # Lists leave files out, and make others of them.
+    is_of_list = incoming.message.is_of_list
+    lacks = () if is_of_list else contents.files_beside(files, incoming.files)
+    may_lack = contents.read_envelope(known).is_of_list
+    return Copy(known, lacks) if may_lack or not lacks else None
 
 
 async def _find_thread(tx: Tx, incoming: Incoming, origin: Origin) -> Thread | None:

@@ -13,6 +13,7 @@ from sealdesk.mail.receiving import authors
 from sealdesk.mail.receiving.types import (
     Effect,
     Envelope,
+    File,
     FromAddress,
     Incoming,
     Origin,
@@ -108,6 +109,7 @@ def _envelope_of(incoming: Incoming) -> str | None:
         incoming.message.content_hash,
         incoming.arrived_at,
         incoming.message.date,
+        incoming.message.is_of_list,
     )
     return msgspec.json.encode(found).decode()
 
@@ -239,11 +241,10 @@ def may_be_copy_by_list(
     return known.message_key == new.message_key and bool(message.message_id and message.date)
 
 
-def has_all_files(known: Iterable[AttachmentRef], incoming: Incoming) -> bool:
-    """Whether a ticket or reply has the files of a message, unless a list has made them others."""
+def files_beside(known: Iterable[AttachmentRef], files: Iterable[File]) -> tuple[File, ...]:
+    """The files of a message that a ticket or reply does not have."""
     attached = {(each.name, each.size_bytes) for each in known}
-    found = {(each.name, each.size_bytes) for each in incoming.files}
-    return incoming.message.is_of_list or found <= attached
+    return tuple(each for each in files if (each.name, each.size_bytes) not in attached)
 
 
 def has_same_words(one: str, other: str) -> bool:

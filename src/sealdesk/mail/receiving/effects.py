@@ -2,23 +2,24 @@
 
 from typing import NamedTuple
 
+import msgspec
+
 from sealdesk import clock, ids
 from sealdesk.caller import Actor, Caller, by_mail
 from sealdesk.customers import actions as customers
 from sealdesk.customers.types import NewCustomer
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.receiving import contents, rules, texts
+from sealdesk.mail.receiving.attaching import attach
 from sealdesk.mail.receiving.types import (
     Agent,
     Case,
+    Copy,
     Decision,
     Effect,
-    File,
     FromAddress,
     Incoming,
-    ReceivedMessage,
     Thread,
 )
 from sealdesk.mail.sending import queueing, results
@@ -28,8 +29,6 @@ from sealdesk.mail.threads import actions as threads
 from sealdesk.mail.threads import store as thread_store
 from sealdesk.mail.threads.types import Participant
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.attachments import actions as attachments
-from sealdesk.tickets.attachments.types import Attachment
 from sealdesk.tickets.store import teams
 from sealdesk.tickets.types import NewReply, NewReplyAuthor, NewTicket, Ticket, TicketCustomer
 
@@ -43,13 +42,6 @@ KNOWN_BOUNCE = "it was known that the message was not delivered"
 FORWARDED = "forwarded by an agent"
 COMPLAINT = "its recipient calls a message spam"
 UNCONFIRMED = "the message asks to confirm a form"
-
-
-class _Attached(NamedTuple):
-    """The ids of the attachments of a message, and the names of the files without room."""
-
-    ids: list[str]
-    left_out: tuple[str, ...]
 
 
 class Writer(NamedTuple):
@@ -99,13 +91,21 @@ async def _record_bounce(tx: Tx, case: Case, message: OutgoingMessage, now_us: i
     return Effect("bounce", report.status if report else None, message.ticket_id, note_id)
 
 
-async def _note_copy(tx: Tx, case: Case, copy: ReceivedMessage, now_us: int) -> Effect:
-    """Tell the ticket of a message that another mailbox has got it too."""
-    mailbox = case.incoming.mailbox
-    stored = await threads.get_ongoing_ticket(tx, mailbox.tenant_id, copy.ticket_id or "")
-    text = texts.also_sent_to(mailbox.address)
-    note_id = await add_note(tx, mailbox.tenant_id, stored.ticket.id, text, now_us)
-    return Effect("note", COPY, stored.ticket.id, note_id)
+async def _note_copy(tx: Tx, case: Case, copy: Copy, now_us: int) -> Effect:
+    """Tell the ticket of a message that it came by another way too, with the files of that."""
+    incoming, caller = case.incoming, results.system_caller(case.incoming.mailbox.tenant_id)
+    stored = await threads.get_ongoing_ticket(tx, caller.tenant_id, copy.message.ticket_id or "")
+    files = msgspec.structs.replace(incoming, files=copy.lacks)
+    attached = await attach(tx, files, caller.actor, now_us)
+    is_other = copy.message.mailbox_id != incoming.mailbox.id
+    text = texts.also_sent_to(incoming.mailbox.address) if is_other else texts.LACKED
+    new = NewReply(
+        body=text + texts.left_out(attached.left_out),
+        is_internal=True,
+        attachment_ids=attached.ids,
+    )
+    note = await tickets.reply(tx, caller, stored.ticket.id, new, now_us=now_us)
+    return Effect("note", COPY if is_other else rules.COPY, stored.ticket.id, note.id)
 
 
 async def open_ticket(
@@ -113,7 +113,7 @@ async def open_ticket(
 ) -> Effect:
     """A new ticket of the sender. customer: whom the desk has written to instead."""
     incoming, sender = case.incoming, case.sender
-    attached = await _attach(tx, incoming, Actor("customer", "", sender.identity), now_us)
+    attached = await attach(tx, incoming, Actor("customer", "", sender.identity), now_us)
     before = texts.by_desk(sender) if customer else ""
     of = customer or sender
     new = NewTicket(
@@ -175,7 +175,7 @@ async def add_reply(
     """
     incoming, tenant_id, ticket_id = case.incoming, thread.ticket.tenant_id, thread.ticket.id
     caller = by.caller if by else await _customer_caller(tx, tenant_id, case.sender, now_us)
-    attached = await _attach(tx, incoming, caller.actor, now_us)
+    attached = await attach(tx, incoming, caller.actor, now_us)
     new = NewReply(
         body=contents.text_of(incoming.message, after=texts.left_out(attached.left_out)),
         is_internal=is_internal,
@@ -200,7 +200,7 @@ async def add_strangers_note(tx: Tx, case: Case, thread: Thread, now_us: int) ->
     """A note with what somebody writes who is no participant."""
     incoming, ticket = case.incoming, thread.ticket
     caller = results.system_caller(ticket.tenant_id)
-    attached = await _attach(tx, incoming, caller.actor, now_us)
+    attached = await attach(tx, incoming, caller.actor, now_us)
     before = texts.stranger(case.sender, has_failed_dmarc=rules.has_failed_dmarc(case))
     new = NewReply(
         body=contents.text_of(incoming.message, before, texts.left_out(attached.left_out)),
@@ -268,34 +268,6 @@ async def _warn(tx: Tx, case: Case, ticket_id: str, now_us: int) -> None:
     if rules.has_failed_dmarc(case):
         tenant_id = case.incoming.mailbox.tenant_id
         await add_note(tx, tenant_id, ticket_id, texts.failed_dmarc(), now_us)
-
-
-async def _attach(tx: Tx, incoming: Incoming, actor: Actor, now_us: int) -> _Attached:
-    """Attach the files of a message, as far as there is room."""
-    added, left_out = [], list(incoming.left_out)
-    for file in incoming.files:
-        attachment = attachment_of(incoming.mailbox.tenant_id, file, actor, now_us)
-        try:
-            await attachments.add(tx, attachment, quota_bytes=incoming.quota_bytes)
-        except Conflict:
-            left_out.append(file.name)
-        else:
-            added.append(attachment.id)
-    return _Attached(added, tuple(left_out))
-
-
-def attachment_of(tenant_id: str, file: File, actor: Actor, now_us: int) -> Attachment:
-    """A file of a message as an attachment that belongs to no ticket yet."""
-    return Attachment(
-        tenant_id=tenant_id,
-        id=ids.mint(now_us),
-        **file._asdict(),
-        uploader_kind=actor.kind,
-        uploader_id=actor.id,
-        ticket_id=None,
-        reply_id=None,
-        created_at=now_us,
-    )
 
 
 def _written_at(incoming: Incoming, newest_us: int) -> str | None:

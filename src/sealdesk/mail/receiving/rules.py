@@ -56,13 +56,14 @@ def decide_release(case: Case) -> Decision:
 
 def _as_copy(case: Case) -> Decision | None:
     """What is done with a message that came by another way too; None if it says something else."""
-    copy, thread = case.copy, case.thread
-    if copy is None:
+    thread = case.thread
+    if case.copy is None:
         return None
+    copy, lacks = case.copy
     # By one way a message may fail DMARC, as a forwarder has changed it, and by the other pass.
     if copy.reason_code == "stranger" and decide_release(case) != "add_strangers_note":
         return None
-    if copy.mailbox_id == case.incoming.mailbox.id:
+    if copy.mailbox_id == case.incoming.mailbox.id and not lacks:
         return Effect("ignored", COPY, copy.ticket_id)
     if thread is not None and thread.token_owner and joins_ticket(case):
         return "note_copy" if thread.ticket.id == copy.ticket_id else None

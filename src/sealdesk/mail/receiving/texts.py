@@ -10,6 +10,7 @@ _FAILED_DMARC = (
 )
 _MAX_BEFORE = 60_000  # of a note, which has at most 65,536 characters
 LEFT_OUT = "Not attached"
+LACKED = "The message also came by another way, with files that it lacked here."
 
 
 def failed_dmarc() -> str:

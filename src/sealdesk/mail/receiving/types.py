@@ -62,7 +62,7 @@ class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
 
     tokens: of the reply addresses among its recipients. has_empty_sender: as a report has it.
     content_hash: see ParsedMessage; with its key it tells the message from all others.
-    arrived_at: see Arrival. date: see ParsedMessage.
+    arrived_at: see Arrival. date, is_of_list: see ParsedMessage.
     """
 
     tokens: tuple[str, ...] = ()
@@ -70,6 +70,7 @@ class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
     content_hash: str = ""
     arrived_at: int | None = None
     date: str = ""
+    is_of_list: bool = False
 
 
 class RawMessage(NamedTuple):
@@ -214,12 +215,19 @@ class RecentCounts(NamedTuple):
     replies_of_ticket: int = 0
 
 
+class Copy(NamedTuple):
+    """A message that came before by another way. lacks: the files that only the later one has."""
+
+    message: ReceivedMessage
+    lacks: tuple[File, ...] = ()
+
+
 class Case(NamedTuple):
     """A message with what the database says about it, before anything is decided.
 
     block: the pattern that blocks its sender. bounced: the message that it reports as undelivered.
     is_own_copy: whether this desk has sent it. agent: its author, if that is a user of this desk.
-    copy: the same message that came by another way, with the ticket that it belongs to.
+    copy: the same message that came by another way.
     """
 
     incoming: Incoming
@@ -230,7 +238,7 @@ class Case(NamedTuple):
     is_own_copy: bool = False
     agent: Agent | None = None
     counts: RecentCounts = RecentCounts()
-    copy: ReceivedMessage | None = None
+    copy: Copy | None = None
 
     @property
     def sender(self) -> FromAddress:
