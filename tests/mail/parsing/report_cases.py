@@ -168,6 +168,11 @@ _QUOTES_A_REFUSAL = (
 _OF_ANY_LANGUAGE = {
     "Ni bezongo: ann@example.com\n450 4.2.0 greylisted\n": "perhaps delayed",
     "Ni bezongo: ann@example.com\n550 5.1.1 unknown\n": "failed",
+    "Ni bezongo: ann@example.com\n": "perhaps delayed",
+    "Pranešimo įteikti nepavyko: ann@example.com\n": "failed",
+    "Przesyłka odrzucona: ann@example.com\n": "failed",
+    "Poruka nije isporučena: ann@example.com\n": "failed",
+    "Your message was rejected: ann@example.com. Resend it later.\n": "failed",
     "Delivery failed: ann@example.com\n450 4.2.0 greylisted\n": "failed",
     "İletiniz henüz teslim edilmedi, teslimat gecikti: ann@example.com\n": "delayed",
     "Лист ще не доставлено: ann@example.com\n": "delayed",

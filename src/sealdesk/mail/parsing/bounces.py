@@ -14,7 +14,7 @@ from sealdesk.mail.parsing.types import DeliveryStatus, Encoded, Fault
 _MAX_REPORT_BYTES = 64 * 1024
 _MAX_RECIPIENTS = 100
 _MAX_TEXT_LENGTH = 1_000
-# The worst first. In words that are not known here, only a code says that a server goes on.
+# The worst first. In words that are not known here, only a code says whether a server goes on.
 _ACTIONS = (
     "failed",
     PERHAPS_DELAYED := "perhaps delayed",
@@ -59,6 +59,18 @@ _SAYS_UNDELIVERED = re.compile(
     r"|ei voi(?:da|tu)? toimittaa|går inte att leverera|nedoručiteln|nelze doručit|kézbesíthet"
     r"|nelivrabil|teslim edileme|impossibile recapitare|no se puede entregar"
     r"|αδύνατη η παράδοση|تعذر التسليم|לא ניתן למסירה",
+    re.IGNORECASE,
+)
+# Others that say so, once it is certain that a text is a report.
+_SAYS_FAILED = re.compile(
+    r"reject|refus|discard|bounce|fail|no such|unknown user|does not exist|mailbox (?:is )?full"
+    r"|abgelehnt|zurückgewiesen|fehlgeschlagen|unbekannt|échou|rejet|rechaza|fall(?:ó|ido)|rifiutat"
+    r"|fallit|rejeitad|falhou|geweigerd|mislukt|avvisa|misslyck|avvist|mislyk|fejl|epäonnistu"
+    r"|odrzucon|niepowodzeni|odmítnut|odmietnut|se(?:lhal| nezdař)|zlyhal|sikertelen|respins|eșuat"
+    r"|nurjus|neizdev|nepavyk|nije (?:moguće|isporuč)|ni(?:so)? (?:bilo|mogoče|dostav)|неуспеш"
+    r"|не ?удалось|не вдалося|отклон|відхил|не може|απέτυχ|αποτυχ|başarısız|iletilemedi|tókst ekki"
+    r"|no s.ha pogut|ezin izan|non se puido|gagal|không thể|thất bại|ล้มเหลว|ไม่สามารถ|विफल|فشل|تعذ"
+    r"|ناموفق|נכשל|נדח|失敗|失败|拒绝|拒絕|拒否|存在しな|不存在|실패|거부",
     re.IGNORECASE,
 )
 # Absent people write of delays too, but not of the delivery.
@@ -179,13 +191,14 @@ def _original_id(raw: bytes, node: Node) -> str | None:
 
 
 def _action(words: str, status: str) -> str:
-    """Whether a server gave up or goes on trying: its words say so, and if not, its code."""
+    """Whether a server gave up or goes on: its words say so, if not its code, else nobody knows."""
     if _GAVE_UP.search(words):
         return "failed"
     if _GOES_ON.search(words):
         return "delayed"
-    is_known = _SAYS_UNDELIVERED.search(words) is not None
-    return PERHAPS_DELAYED if status.startswith("4") and not is_known else "failed"
+    says = (_SAYS_UNDELIVERED,) if status.startswith("4") else (_SAYS_UNDELIVERED, _SAYS_FAILED)
+    is_certain = status.startswith("5") or any(each.search(words) for each in says)
+    return "failed" if is_certain else PERHAPS_DELAYED
 
 
 def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> DeliveryStatus | None:
@@ -213,7 +226,7 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
     return DeliveryStatus(
         message_id,
         recipient[1] if recipient else None,
-        _action(f"{subject}\n{own}", code),
+        "failed" if failed else _action(f"{subject}\n{own}", code),
         code,
         clean_text(own).strip()[:_MAX_TEXT_LENGTH],
     )

@@ -64,7 +64,7 @@ class DeliveryStatus(msgspec.Struct, frozen=True):
     """What became of a message that was sent (RFC 3464); of several recipients the worst.
 
     message_id: of that message. action: failed, delayed, delivered, relayed or expanded; perhaps
-    delayed if only a code says so; or complained if the recipient calls it spam (RFC 5965).
+    delayed if that is not clear; or complained if the recipient calls it spam (RFC 5965).
     status: as in `5.1.1`, "" if the report names none. text: what the other server said.
     """
 
