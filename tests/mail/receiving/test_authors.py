@@ -4,9 +4,10 @@ import msgspec
 import pytest
 
 from sealdesk.mail.parsing.types import Address, ParsedMessage
-from sealdesk.mail.receiving.authors import UNKNOWN_SENDER, answers_to, author
+from sealdesk.mail.receiving.authors import UNKNOWN_SENDER, answers_to, author, typed_address
 from sealdesk.resources.addresses import is_no_reply
 from tests.mail.support import MX, Desk, message, message_id
+from tests.support.for_each import for_each
 
 OWN = {"help@shop.example", "billing@shop.example"}
 DORA = Address("dora@strict.example", "Dora")
@@ -58,6 +59,36 @@ def test_reply_to_is_the_author_of_what_a_form_sends() -> None:
     )  # fmt: skip
     found = {sender: _author(sender, reply_to=DORA) for sender in senders}
     assert {sender for sender, address in found.items() if address != DORA.address} == set()
+
+
+@for_each(
+    "form",
+    [
+        ("Name: Dora\nEmail: dora@strict.example\nMessage: Hi", DORA.address),
+        ("Ihre E-Mail-Adresse:\n\n  dora@strict.example\n", DORA.address),
+        ("Correo electrónico | dora@strict.example <mailto:dora@strict.example>", DORA.address),
+        ("Write an email to dora@strict.example", None),
+        ("Email: dora@strict.example\nEmail: bo@strict.example", None),
+        ("Email: help@shop.example", None),
+        ("Email: noreply@strict.example", None),
+    ],
+)
+def test_the_one_address_that_a_form_names_is_told(form: tuple[str, str | None]) -> None:
+    text, wanted = form
+    sent = ParsedMessage(sender=Address("noreply@forms.example"), text=text)
+    assert typed_address(sent, OWN) == wanted
+    for other in ({"sender": Address("ann@customer.example")}, {"reply_to": (DORA,)}):
+        assert typed_address(msgspec.structs.replace(sent, **other), OWN) is None
+
+
+def test_whom_a_form_names_in_its_text_gets_no_answers_before_an_agent_wants_it(
+    desk: Desk,
+) -> None:
+    desk.get_mail(message("Email: dora@strict.example", sender="wordpress@shop.test"))
+    ticket = desk.ticket()
+    (note,) = desk.replies(ticket)
+    assert note["is_internal"] and DORA.address in note["body"]
+    assert DORA.address not in desk.tokens(ticket)
 
 
 def test_a_list_is_never_the_author_nor_gets_the_answer() -> None:

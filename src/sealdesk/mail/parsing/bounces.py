@@ -68,7 +68,7 @@ _SAYS_FAILED = re.compile(
     r"|fallit|rejeitad|falhou|geweigerd|mislukt|avvisa|misslyck|avvist|mislyk|fejl|epäonnistu"
     r"|odrzucon|niepowodzeni|odmítnut|odmietnut|se(?:lhal| nezdař)|zlyhal|sikertelen|respins|eșuat"
     r"|nurjus|neizdev|nepavyk|nije (?:moguće|isporuč)|ni(?:so)? (?:bilo|mogoče|dostav)|неуспеш"
-    r"|не ?удалось|не вдалося|отклон|відхил|не може|απέτυχ|αποτυχ|başarısız|iletilemedi|tókst ekki"
+    r"|не ?удалось|не вдалося|отклон|відхил|не може|απέτυχ|αποτυχ|başar.s.z|iletilemedi|tókst ekki"
     r"|no s.ha pogut|ezin izan|non se puido|gagal|không thể|thất bại|ล้มเหลว|ไม่สามารถ|विफल|فشل|تعذ"
     r"|ناموفق|נכשל|נדח|失敗|失败|拒绝|拒絕|拒否|存在しな|不存在|실패|거부",
     re.IGNORECASE,

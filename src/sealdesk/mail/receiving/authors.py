@@ -51,6 +51,16 @@ _FORM_SUBJECT = re.compile(
     rf".{{0,30}}{_FORM_WORDS}",
     re.IGNORECASE,
 )
+# What stands before the address that somebody has typed into a form, or above it.
+_TYPED = re.compile(
+    r"^[ \t>*|-]{0,4}(?:[^\W\d_]{1,12}[ -]){0,2}"
+    r"(?:e-?mail|courriel|correo|e-?post|poczta|эл\. почта|邮箱|メールアドレス)"
+    r"(?:[ -]?[^\W\d_]{1,12}){0,2}\*?[ \t]{0,4}[:\uff1a=|\t\n]\*?\s{0,4}(?:<|mailto:)?"
+    r"([^\s<>()\[\]:;,\"@*]{1,64}@[^\s<>()\[\]:;,\"@*]{0,254}[^\s<>()\[\]:;,\"@.*|])>?"
+    r"[ \t]*(?:$|[<|])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FORM_LENGTH = 4_000
 # LISTSERV puts such an address in the place of the author's.
 _REWRITTEN = "-dmarc-request@"
 
@@ -80,6 +90,22 @@ def answers_to(message: ParsedMessage, own_addresses: Collection[str]) -> FromAd
         if is_read(each.address) and not _is_here(message, each.address, own_addresses):
             return _known(each)
     return author(message, own_addresses)
+
+
+def typed_address(message: ParsedMessage, own_addresses: Collection[str]) -> str | None:
+    """The one address that a form names in its text, if nothing else says who has filled it in.
+
+    Whoever uses a form types what they like, so the answers do not go there by themselves.
+    """
+    found = {email_identity(each[1]) for each in _TYPED.finditer(message.text[:_FORM_LENGTH])}
+    sender, address = message.sender, found.pop() if len(found) == 1 else ""
+    if sender is None or not is_read(address) or _is_here(message, address, own_addresses):
+        return None
+    if author(message, own_addresses).address != sender.address:
+        return None
+    is_nobodys = _is_here(message, sender.address, own_addresses) or not is_read(sender.address)
+    is_of_form = is_nobodys or _is_of_form(message, sender, Address(address), own_addresses)
+    return address if is_of_form and address != email_identity(sender.address) else None
 
 
 def _named_instead(

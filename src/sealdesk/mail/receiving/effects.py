@@ -264,10 +264,12 @@ def _joined_at(incoming: Incoming, about_id: str, now_us: int) -> int:
 
 
 async def _warn(tx: Tx, case: Case, ticket_id: str, now_us: int) -> None:
-    """Write into a ticket that somebody else may have written its message."""
+    """Write into a ticket that somebody else may have written its message, or has used a form."""
+    tenant_id = case.incoming.mailbox.tenant_id
     if rules.has_failed_dmarc(case):
-        tenant_id = case.incoming.mailbox.tenant_id
         await add_note(tx, tenant_id, ticket_id, texts.failed_dmarc(), now_us)
+    if typed := rules.typed_address(case):
+        await add_note(tx, tenant_id, ticket_id, texts.typed(typed), now_us)
 
 
 def _written_at(incoming: Incoming, newest_us: int) -> str | None:

@@ -215,6 +215,13 @@ def new_participants(case: Case) -> list[tuple[str, str | None]]:
     return [each for each in found if not is_of_desk(case, each[0])]
 
 
+def typed_address(case: Case) -> str | None:
+    """Who may have filled in the form that has sent a message, if they get no answers yet."""
+    typed = authors.typed_address(case.incoming.message, case.origin.own_addresses)
+    known = {email_identity(address) for address, _ in new_participants(case)}
+    return typed if typed not in known and case.incoming.history is None else None
+
+
 def may_be_shared(case: Case) -> bool:
     """Whether other participants get what one has written: that no program could have answered."""
     return case.incoming.history is None and contents.automatic_reason(case.incoming) is None

@@ -41,6 +41,14 @@ def forwarded(agent_name: str, forward: Forward) -> str:
     return f"{note}\n\n{forward.before[:_MAX_BEFORE]}".strip()
 
 
+def typed(address: str) -> str:
+    """The note about who may have filled in a form."""
+    return (
+        f"The form names {address}, who gets no answers yet. Add the address as a participant if"
+        " the answers should go there: whoever uses a form can type any address."
+    )
+
+
 def left_out(names: tuple[str, ...]) -> str:
     """What stands after a text whose files were not all attached, "" if they were."""
     return f"\n\n[{LEFT_OUT}: {', '.join(names)}]" if names else ""
