@@ -22,7 +22,7 @@ FOREIGN = """() => {
   const known = new Set(("html head meta title link script body a header img nav form input"
     + " button main footer section div span p h1 h2 h3 ul ol li dl dt dd strong code pre bdi time"
     + " label select option textarea fieldset legend article aside details summary dialog kbd"
-    + " table caption thead tbody tr th td figure figcaption svg g rect line text"
+    + " table caption thead tbody tr th td figure figcaption svg g rect line polyline polygon text"
     + " del ins br noscript mark progress blockquote em hr datalist"
   ).split(" "));
   const own = (address) => URL.parse(address, document.baseURI)?.origin === location.origin;

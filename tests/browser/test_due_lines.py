@@ -3,9 +3,20 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from sealdesk.web.pages.durations import due_text
 from tests.browser.chromium import Window
 from tests.support.service import Tenant
 
+NOW_MS = 1_800_000_000_000
+# What a script writes into a line that is due, with the clock at some time.
+_SHOWN_DUE = """([now, due]) => {
+  const real = Date.now, line = document.createElement("span");
+  line.innerHTML = `<time class="due" datetime="${new Date(due).toISOString()}"></time>`;
+  Date.now = () => now;
+  showDue(line.firstChild);
+  Date.now = real;
+  return [line.textContent, line.className];
+}"""
 # Where the text of an element begins in its row.
 _TEXT_LEFT = """(element) => {
   const range = document.createRange();
@@ -23,7 +34,8 @@ def test_due_times_are_counted_down_on_a_ticket_and_in_the_list(
     ticket, page = tenant.key().ticket(), window.page
     page.goto("/tickets")
     row = page.locator("[data-ticket]")
-    expect(row).to_contain_text("First response due in 2")
+    expect(row).to_contain_text("First response due 2 h")
+    _expect_the_words_of_the_server(page)
     _expect_fixed_columns(page)
     page.goto(f"/tickets/{ticket['id']}")
     kinds = page.locator(".kinds")
@@ -33,8 +45,16 @@ def test_due_times_are_counted_down_on_a_ticket_and_in_the_list(
     )
     assert kinds.evaluate("kinds => kinds.offsetHeight") == height, "a long name is cut"
     marks = page.locator("[data-marks]").first
-    expect(marks).to_contain_text("First response due in 2")
-    expect(marks).to_contain_text("Resolution due in 10")
+    expect(marks).to_contain_text("First response due 2 h")
+    expect(marks).to_contain_text("Resolution due 10 h")
+
+
+def _expect_the_words_of_the_server(page: Page) -> None:
+    for minutes in (-2880, -61, -1, 1, 59, 60, 2879, 2880):
+        due_ms = NOW_MS + minutes * 60_000
+        shown = page.evaluate(_SHOWN_DUE, [NOW_MS, due_ms])
+        is_late = "late" if minutes <= 0 else "turn"
+        assert shown == [due_text(due_ms * 1000, NOW_MS * 1000), is_late]
 
 
 def _expect_fixed_columns(page: Page) -> None:
@@ -42,7 +62,7 @@ def _expect_fixed_columns(page: Page) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     face, said = page.locator(".face"), page.locator(".wait time")
     places = []
-    for text in ("now", "10 months ago"):
+    for text in ("due 1 h", "late 8800 d"):
         said.evaluate("(time, text) => time.textContent = text", text)
         places.append(face.bounding_box())
     assert places[0] == places[1]

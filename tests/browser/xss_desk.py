@@ -51,6 +51,7 @@ PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | 
     "/tickets/export/file",
     "/customers/export/file",
     "/reports/file",
+    "/team-now/file",
     "/settings/tags/progress",
     "/settings/tags/rename",
     "/tickets/views/counts",

@@ -36,6 +36,8 @@ _INCOMPLETE = (
     "tickets/teams/store.py _LIST_TICKETS",
     "tickets/team_now/store.py _GROUPS",
     "tickets/team_now/store.py _WAITING",
+    "tickets/team_now/store.py _WAITING_OF_TEAM",
+    "tickets/team_now/store.py _NEXT_DUE",
     "tickets/team_now/store.py _UNFINISHED",
     # People whose address is that of no mailbox, and that of those rows is one.
     "mail/threads/store.py _LIST_RECIPIENTS",

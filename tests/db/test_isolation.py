@@ -59,6 +59,7 @@ _COUNTS = (
     "mail/receiving/store.py _SUM_WAITING_OF",
     "mail/sending/store.py _LIST_ACKNOWLEDGED",
     "tickets/team_now/store.py _GROUPS",
+    "tickets/team_now/store.py _NEXT_DUE",
     "tickets/team_now/store.py _PRESENCE",
     "tickets/teams/store.py _FIND_AWAY",
     "api_keys/store.py _FEATURES",
@@ -72,6 +73,7 @@ _OF_NOBODY = (
     "tickets/teams/store.py _LIST_WAITING",
     "tickets/teams/store.py _LIST_TICKETS",
     "tickets/team_now/store.py _WAITING",
+    "tickets/team_now/store.py _WAITING_OF_TEAM",
     "tickets/team_now/store.py _UNFINISHED",
 )
 # Their parameters are named by their place, for several tickets at once, or numbers.

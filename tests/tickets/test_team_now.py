@@ -1,5 +1,6 @@
 """The page of who has what to do now, and who is there."""
 
+import csv
 import re
 
 import pytest
@@ -12,6 +13,7 @@ from tests.tickets.reports.histories import is_counted
 from tests.tickets.teams.desks import TEAMS, TICKETS, TeamDesk
 
 AT = "/team-now"
+_POLICY = {"name": "All", "counts": "calendar", "first_response_minutes": 60}
 _LINK = re.compile(r'<a href="(/tickets[^"]*)" aria-label="([^"]+): (\d+)"')
 
 
@@ -32,8 +34,7 @@ def answer(desk: TeamDesk, **fields: object) -> None:
 
 
 def test_each_number_leads_to_exactly_its_tickets(desk: TeamDesk, visitor: Visitor) -> None:
-    policy = {"name": "All", "counts": "calendar", "first_response_minutes": 60}
-    assert desk.admin.post("/api/v1/sla-policies", policy).is_success
+    assert desk.admin.post("/api/v1/sla-policies", _POLICY).is_success
     team = desk.team("Orders", assignment="by_hand")
     ann, bob = desk.member(team, name="Ann"), desk.member(team, name="Bob")
     for assignee, count in ((ann, 3), (bob, 1), (None, 2)):
@@ -43,12 +44,49 @@ def test_each_number_leads_to_exactly_its_tickets(desk: TeamDesk, visitor: Visit
     answer(desk)
     desk.change(desk.key.ticket(), status="resolved")
     desk.change(desk.key.ticket(), snoozed_until="next_reply")
-    numbers = _LINK.findall(visitor.get(AT).answer.text)
-    assert len(numbers) >= 11
-    assert "Due within 4 hours" in {what for _, what, _ in numbers}
+    desk.key.ticket(team_id=desk.team("Returns"), subject="Of another team")
+    for at, least in ((AT, 11), (f"{AT}?team={team}", 9)):
+        page = visitor.get(at)
+        assert ("Of another team" in page.text) == (at == AT)
+        numbers = _LINK.findall(page.answer.text)
+        assert len(numbers) >= least
+        assert "Due within 4 hours" in {what for _, what, _ in numbers}
+        _assert_they_lead_to_their_tickets(visitor, numbers)
+
+
+def _assert_they_lead_to_their_tickets(
+    visitor: Visitor, numbers: list[tuple[str, str, str]]
+) -> None:
     for address, what, number in numbers:
         listed = visitor.get(address.replace("&amp;", "&")).answer.text.count("<li data-ticket")
         assert (what, address, listed) == (what, address, int(number))
+
+
+def test_a_team_has_what_is_due_next(desk: TeamDesk, visitor: Visitor) -> None:
+    assert "Next due" not in visitor.get(AT).text
+    assert desk.admin.post("/api/v1/sla-policies", _POLICY).is_success
+    team, _ = desk.team("Orders"), desk.team("Returns")
+    desk.key.ticket(team_id=team)
+    text = visitor.get(AT).text.partition("Next due")[2]
+    assert re.search(r"Orders 1 1 .*due 59 min Returns 0 0 ", text)
+
+
+def test_the_numbers_are_downloaded_as_csv(desk: TeamDesk, visitor: Visitor) -> None:
+    team = desk.team("Orders", assignment="by_hand")
+    ann = desk.member(team, name="=Ann")
+    desk.member(name="Bob", seen_min=None)
+    desk.key.ticket(assignee_id=ann, team_id=team)
+    answer(desk, assignee_id=ann)
+    rows = {
+        name: rest
+        for _, name, *rest in csv.reader(visitor.get(f"{AT}/file").answer.text.splitlines())
+    }
+    assert rows["name"][0] == "waiting"
+    assert rows["'=Ann"] == ["1", "2", "0", "1", "0", "present"]
+    assert rows["Bob"] == ["0", "0", "0", "0", "", "not_here"]
+    assert rows["Orders"][:3] == ["1", "1", "0"]
+    of_team = visitor.get(f"{AT}/file?team={team}").answer.text
+    assert "Ann" in of_team and "Bob" not in of_team
 
 
 def test_who_waits_longest_comes_first(desk: TeamDesk, visitor: Visitor) -> None:

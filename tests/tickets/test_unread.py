@@ -7,7 +7,6 @@ import pytest
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.tickets.pages.inbox_rows import duration_text
 from sealdesk.tickets.store import reads
 from tests.support.client import Key
 from tests.support.for_each import for_each
@@ -17,7 +16,6 @@ from tests.support.service import Tenant
 
 TICKETS = "/api/v1/external/tickets"
 BY_CUSTOMER: dict[str, Any] = {"author": {"type": "customer"}}
-HOUR_US = 3_600_000_000
 
 
 @pytest.fixture
@@ -255,11 +253,3 @@ def test_hostile_messages_are_shown_as_text(visitor: Visitor, key: Key) -> None:
         page = visitor.get(INBOX)
         assert " ".join(usable.split()) in page.text and page.tags.count("script") == 1
         assert not [name for _, name, _ in page.attributes if name.startswith("on")]
-
-
-@pytest.mark.parametrize(
-    ("hours", "text"),
-    [(-1, "1 min"), (0.99, "59 min"), (1, "1 h"), (47.9, "47 h"), (48, "2 d"), (8800, "366 d")],
-)
-def test_a_duration_has_one_unit(hours: float, text: str) -> None:
-    assert duration_text(int(hours * HOUR_US)) == text

@@ -70,6 +70,7 @@ TICKET_PAGES: tuple[Route, ...] = (
     # News for open pages, and notifications.
     Route("GET", "/live", _USER_PAGE, live.stream_events),
     Route("GET", "/team-now", _USER_PAGE, team_now.show_team_now),
+    Route("GET", "/team-now/file", _USER_PAGE, team_now.download_team_now),
     Route("POST", "/team-now/away", _USER_PAGE, team_now.set_away),
     Route("POST", "/team-now/here", _USER_PAGE, team_now.note_input),
     Route("GET", "/team-now/people/{user_id}", _USER_PAGE, team_now.show_person),

@@ -15,7 +15,6 @@ from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.weekly_reports import actions, links, rules, store
 from sealdesk.mail.weekly_reports.types import SavedReport
 from sealdesk.state import AppState
-from sealdesk.tickets.pages.inbox_rows import duration_text
 from sealdesk.tickets.reports import making, naming, periods
 from sealdesk.tickets.reports import query as queries
 from sealdesk.tickets.reports.figures import Figures
@@ -23,6 +22,7 @@ from sealdesk.tickets.reports.making import Report
 from sealdesk.tickets.reports.query import Query
 from sealdesk.web.form import parse_form
 from sealdesk.web.pages import i18n
+from sealdesk.web.pages.durations import duration_text
 from sealdesk.web.pages.i18n import gettext
 
 _MOST_ROWS = 20

@@ -12,10 +12,8 @@ from sealdesk.tickets.promises.clocks import Due, Target
 from sealdesk.tickets.store import lists
 from sealdesk.tickets.store.reads import Reads
 from sealdesk.tickets.views.inbox_query import InboxRow
-from sealdesk.web.pages.i18n import gettext
+from sealdesk.web.pages.durations import due_text, duration_text
 
-_MINUTE_US = 60 * 1_000_000
-_HOUR_MIN, _DAY_MIN = 60, 24 * 60
 _decode = msgspec.json.Decoder(InboxRow).decode
 
 
@@ -33,7 +31,7 @@ class ListedTicket(NamedTuple):
 
 
 class ShownDue(NamedTuple):
-    """What is due. text: the time until then, or since then if it is late."""
+    """What is due. text: how long it is until then, or since then."""
 
     target: Target
     at: str
@@ -57,7 +55,7 @@ def show_due(due: Due | None, now_us: int) -> list[ShownDue]:
 
 def _shown(at: str, target: Target, now_us: int) -> ShownDue:
     due_us = clock.parse_instant(at) or 0
-    return ShownDue(target, at, duration_text(abs(due_us - now_us)), now_us >= due_us)
+    return ShownDue(target, at, due_text(due_us, now_us), now_us >= due_us)
 
 
 def _listed(row: Row, reads: Reads, now_us: int) -> ListedTicket:
@@ -74,13 +72,3 @@ def _listed(row: Row, reads: Reads, now_us: int) -> ListedTicket:
 def _first_snippet(row: Row) -> str:
     """Of a ticket of an earlier version, whose last message is not known."""
     return rules.snippet(msgspec.json.decode(row["document"], type=_Described).description)
-
-
-def duration_text(duration_us: int) -> str:
-    """A duration in minutes, hours or days."""
-    minutes = max(1, duration_us // _MINUTE_US)
-    if minutes < _HOUR_MIN:
-        return gettext("%(count)s min") % {"count": minutes}
-    if minutes < 2 * _DAY_MIN:
-        return gettext("%(count)s h") % {"count": minutes // _HOUR_MIN}
-    return gettext("%(count)s d") % {"count": minutes // _DAY_MIN}

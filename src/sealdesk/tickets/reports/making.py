@@ -64,11 +64,15 @@ async def make(
     steps = periods.steps_of(query.period, query.step, zone)
     hours = periods.hours_of(query.period, zone)
     earlier = periods.hours_of(periods.before(query.period), zone)
+    every = [*((each.first, each.end) for each in steps), earlier]
     since = [rules.created_between(age, now_us)[0] for age in AGES]
 
     async def work(tx: Tx) -> _Read:
+        of = (query.dimension, query.value)
+        *by_step, before = await read_rows(tx, tenant_id, *of, every)
         return _Read(
-            *await _rows(tx, tenant_id, query, steps, earlier),
+            by_step,
+            before,
             by_value := await _rows_by_value(tx, tenant_id, query, hours),
             {
                 **await read_labels(tx, tenant_id),
@@ -98,27 +102,22 @@ async def make(
     )
 
 
+async def read_rows(
+    tx: Tx, tenant_id: str, dimension: Dimension, value: str, parts: Sequence[tuple[int, int]]
+) -> list[list[str]]:
+    """The sums in each of these parts, from an hour up to another, as JSON."""
+    of_part = [ranges_of(*each) for each in parts]
+    every = [*chain.from_iterable(of_part)]
+    rows = iter(await store.list_rows(tx, tenant_id, dimension, value, every))
+    return [[*chain.from_iterable(islice(rows, len(ranges)))] for ranges in of_part]
+
+
 def _largest(by_value: Mapping[str, list[str]]) -> list[tuple[str, list[str]]]:
     """The values that are shown: if there are too many, those with the most new tickets."""
     if len(by_value) <= store.MAX_VALUES:
         return [*by_value.items()]
     by_created = sorted(by_value.items(), key=lambda each: (-sums.created_in(each[1]), each[0]))
     return by_created[: store.MAX_VALUES]
-
-
-async def _rows(
-    tx: Tx,
-    tenant_id: str,
-    query: Query,
-    steps: Sequence[periods.Step],
-    earlier: tuple[int, int],
-) -> tuple[list[list[str]], list[str]]:
-    """The sums of each step, and of the period before."""
-    of_step = [ranges_of(each.first, each.end) for each in steps]
-    every = [*chain.from_iterable(of_step), *ranges_of(*earlier)]
-    rows = iter(await store.list_rows(tx, tenant_id, query.dimension, query.value, every))
-    by_step = [[*chain.from_iterable(islice(rows, len(ranges)))] for ranges in of_step]
-    return by_step, [*chain.from_iterable(rows)]
 
 
 async def _rows_by_value(

@@ -11,7 +11,6 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ValidationFailed
 from sealdesk.resources import csv_file
 from sealdesk.tickets.hours import store as hours_store
-from sealdesk.tickets.pages.inbox_rows import duration_text
 from sealdesk.tickets.reports import making, naming, periods, plots, rules, store
 from sealdesk.tickets.reports import query as queries
 from sealdesk.tickets.reports.figures import to_response
@@ -74,7 +73,6 @@ async def show_report(request: Request) -> Response:
         last_day=periods.last_day(query.period),
         zone=zone.key,
         has_hours=rules.have_intervals(hours) or report.now.answer_work_us is not None,
-        duration=duration_text,
         dimension_name=naming.dimension_name,
         value_name=naming.value_name,
         most=store.MAX_VALUES,

@@ -6,6 +6,7 @@ from typing import NamedTuple
 WIDTH, HEIGHT = 960, 220
 _LEFT, _BOTTOM, _TOP = 44, 22, 8
 _MAX_LABELS = 8
+_LINE_WIDTH, _LINE_HEIGHT = 72, 24
 
 
 class Bar(NamedTuple):
@@ -25,20 +26,26 @@ class Plot(NamedTuple):
     ticks: list[tuple[int, float]]
     labels: list[tuple[str, float]]
     width: int
-    height: int = HEIGHT
+    height: int
 
 
-def bars(series: Sequence[Sequence[int]], labels: Sequence[str], width: int = WIDTH) -> Plot:
-    """Bars side by side, one of each series for each label. width: of the box."""
+def bars(
+    series: Sequence[Sequence[int]],
+    labels: Sequence[str],
+    width: int = WIDTH,
+    height: int = HEIGHT,
+) -> Plot:
+    """Bars side by side, one of each series for each label. width, height: of the box."""
     top = _round_up(max((number for each in series for number in each), default=0))
-    scale = (HEIGHT - _BOTTOM - _TOP) / top
+    foot = height - _BOTTOM
+    scale = (foot - _TOP) / top
     step = (width - _LEFT) / max(1, len(labels))
     bar_width = 0.8 * step / max(1, len(series))
     drawn = [
         [
             Bar(
                 round(_LEFT + place * step + 0.1 * step + order * bar_width, 2),
-                round(HEIGHT - _BOTTOM - number * scale, 2),
+                round(foot - number * scale, 2),
                 round(bar_width, 2),
                 round(number * scale, 2),
                 number,
@@ -47,14 +54,27 @@ def bars(series: Sequence[Sequence[int]], labels: Sequence[str], width: int = WI
         ]
         for order, each in enumerate(series)
     ]
-    ticks = [(number, round(HEIGHT - _BOTTOM - number * scale, 2)) for number in _ticks(top)]
+    ticks = [(number, round(foot - number * scale, 2)) for number in _ticks(top)]
     every = -(-len(labels) // _MAX_LABELS) or 1
     shown = [
         (label, round(_LEFT + (place + 0.5) * step, 2))
         for place, label in enumerate(labels)
         if place % every == 0
     ]
-    return Plot(drawn, ticks, shown, width)
+    return Plot(drawn, ticks, shown, width, height)
+
+
+def line(numbers: Sequence[float | None]) -> list[tuple[float, float]]:
+    """The points of a line in a box of 72 by 24. None leaves one out; zeros alone have none."""
+    top = max((number for number in numbers if number is not None), default=0)
+    if not top:
+        return []
+    step = _LINE_WIDTH / max(1, len(numbers) - 1)
+    return [
+        (round(place * step, 1), round(_LINE_HEIGHT - 2 - (_LINE_HEIGHT - 4) * number / top, 1))
+        for place, number in enumerate(numbers)
+        if number is not None
+    ]
 
 
 def _ticks(top: int) -> list[int]:

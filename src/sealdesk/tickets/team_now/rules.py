@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from sealdesk.tickets.team_now.types import FirstReply, Group, Load
+from sealdesk.tickets.team_now.types import FirstReply, Group, Load, Presence
 
 
 def loads_by(groups: Sequence[Group], key: Callable[[Group], str | None]) -> dict[str | None, Load]:
@@ -15,6 +15,11 @@ def loads_by(groups: Sequence[Group], key: Callable[[Group], str | None]) -> dic
         for place, count in enumerate((group.open, group.waiting, unassigned)):
             summed[key(group)][place] += count
     return {name: Load(*counts) for name, counts in summed.items()}
+
+
+def presence(*, is_present: bool, is_away: bool) -> Presence:
+    """Who says to be away is, even where they do something."""
+    return "away" if is_away else "present" if is_present else "not_here"
 
 
 def median_us(replies: Sequence[FirstReply]) -> int | None:

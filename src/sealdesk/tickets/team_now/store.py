@@ -26,6 +26,13 @@ FROM tickets t WHERE t.tenant_id = :tenant_id AND t.waiting_since IS NOT NULL
     AND t.status = 'open' AND t.snoozed_until IS NULL
 ORDER BY t.waiting_since, t.id LIMIT :limit
 """
+_WAITING_OF_TEAM = _WAITING.replace("ORDER BY", "    AND t.team_id = :team_id\nORDER BY")
+_NEXT_DUE = """
+SELECT team_id, min(due_at) AS due_at FROM (SELECT t.team_id, t.due_at FROM tickets t
+    WHERE t.tenant_id = :tenant_id AND t.due_at IS NOT NULL AND t.snoozed_until IS NULL
+    ORDER BY t.due_at, t.id LIMIT :limit) x
+GROUP BY team_id
+"""
 _FIRST_REPLIES = """
 SELECT t.id, t.number, t.assignee_id, t.team_id, t.created_at, t.first_response_at
 FROM tickets t WHERE t.tenant_id = :tenant_id AND t.id >= :since
@@ -52,9 +59,13 @@ async def list_groups(tx: Tx, tenant_id: str) -> list[Group]:
     return [Group(*row) for row in rows]
 
 
-async def list_waiting(tx: Tx, tenant_id: str) -> list[Waiting]:
-    """The open tickets that have waited longest."""
-    rows = await tx.fetch_all(_WAITING, {"tenant_id": tenant_id, "limit": MAX_WAITING})
+async def list_waiting(tx: Tx, tenant_id: str, team_id: str) -> list[Waiting]:
+    """The open tickets that have waited longest. team_id: "" for all."""
+    params = {"tenant_id": tenant_id, "limit": MAX_WAITING}
+    if team_id:
+        rows = await tx.fetch_all(_WAITING_OF_TEAM, {**params, "team_id": team_id})
+    else:
+        rows = await tx.fetch_all(_WAITING, params)
     return [
         Waiting(
             id_,
@@ -68,6 +79,12 @@ async def list_waiting(tx: Tx, tenant_id: str) -> list[Waiting]:
         )
         for id_, number, subject, rank, assignee_id, team_id, since, clocks in rows
     ]
+
+
+async def find_next_due(tx: Tx, tenant_id: str) -> dict[str | None, int]:
+    """When something of each team is due first, of the first 10,000 tickets."""
+    rows = await tx.fetch_all(_NEXT_DUE, {"tenant_id": tenant_id, "limit": MAX_TICKETS})
+    return {row["team_id"]: row["due_at"] for row in rows}
 
 
 async def list_first_replies(tx: Tx, tenant_id: str, since_us: int) -> list[FirstReply]:

@@ -1,11 +1,13 @@
 """What the page "Team now" counts and lists."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from sealdesk.tickets.promises.clocks import Due
 from sealdesk.tickets.types import Priority
+
+Presence = Literal["present", "away", "not_here"]
 
 
 class Load(msgspec.Struct, frozen=True):
@@ -52,21 +54,25 @@ class FirstReply(NamedTuple):
 
 
 class Person(NamedTuple):
-    """A user. seen_at: when they last did something, None if unknown. is_away: by themselves."""
+    """A user with their load and their first replies of 24 hours."""
 
     id: str
     name: str
-    is_present: bool
-    is_away: bool
+    presence: Presence
     load: Load
     replies: list[FirstReply]
     median_us: int | None
 
 
 class TeamLoad(NamedTuple):
-    """A team with its load and the median time of its first replies of 24 hours."""
+    """A team with its load and the median time of its first replies of 24 hours.
+
+    due_us: when something is due first.
+    """
 
     id: str
     name: str
     load: Load
+    reply_count: int
     median_us: int | None
+    due_us: int | None

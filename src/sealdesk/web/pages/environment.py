@@ -8,7 +8,7 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.web import assets
-from sealdesk.web.pages import i18n
+from sealdesk.web.pages import durations, i18n
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -79,6 +79,8 @@ def create(packages: tuple[str, ...]) -> "Environment":
         lstrip_blocks=True,
     )
     environment.globals["asset"] = assets.address
+    environment.globals["durations"] = durations.patterns
+    environment.filters["duration"] = durations.duration_text
     environment.filters["instant"] = _instant
     environment.filters["minute"] = _minute
     # For messages in variables: `_` marks its result as safe HTML, this filter does not.

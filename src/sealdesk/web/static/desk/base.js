@@ -50,11 +50,26 @@ const showAgo = (time) => {
   time.textContent = minutes < -43200 ? formatShort(at)
     : agoFormat.format(Math.trunc(minutes / size), unit);
 };
-setInterval(() => document.querySelectorAll("time.ago").forEach(showAgo), 60000);
+// What is due, in the words of the server.
+const [inMinutes, inHours, inDays, due, late] = JSON.parse(document.body.dataset.durations);
+const showDue = (time) => {
+  const at = new Date(time.dateTime);
+  const isLate = at <= Date.now();
+  const minutes = Math.max(1, Math.floor(Math.abs(at - Date.now()) / 60000));
+  const [words, size] = minutes < 60 ? [inMinutes, 1] : minutes < 2880 ? [inHours, 60] : [inDays, 1440];
+  time.title = logFormat.format(at);
+  time.textContent = (isLate ? late : due).replace("{}", words.replace("{}", Math.floor(minutes / size)));
+  time.parentNode.classList.toggle("late", isLate);
+  time.parentNode.classList.toggle("turn", !isLate);
+};
+setInterval(() => {
+  document.querySelectorAll("time.ago").forEach(showAgo);
+  document.querySelectorAll("time.due").forEach(showDue);
+}, 60000);
 const localize = (part) => {
   for (const time of part.querySelectorAll("time[datetime]")) {
-    if (time.matches(".ago")) {
-      showAgo(time);
+    if (time.matches(".ago, .due")) {
+      (time.matches(".ago") ? showAgo : showDue)(time);
       continue;
     }
     time.title = time.textContent.trim();
