@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sealdesk.cli.integration.connecting import CREDENTIALS
+from sealdesk.cli.integration import CREDENTIALS
 from sealdesk.client import AsyncDesk
 from sealdesk.errors import ConfigurationError
 

@@ -19,6 +19,8 @@ from multiprocessing import connection
 from multiprocessing.context import ForkProcess
 from typing import IO, Any
 
+from sealdesk.cli.commands import OF_INTEGRATORS, OF_SERVICE
+
 # Modules that commands import when they need them; the first may be missing.
 _LATE = (
     "typer._adapters", "http.client", "rich.console", "rich.markup",
@@ -30,7 +32,8 @@ _LATE = (
 
 def main() -> None:
     """Serve on the socket whose file descriptor is the argument."""
-    for name in ("sealdesk.cli.program", *_LATE):
+    commands = [row.module for row in (OF_SERVICE | OF_INTEGRATORS).values()]
+    for name in ("sealdesk.cli.program", *commands, *_LATE):
         with suppress(ModuleNotFoundError):
             import_module(name)
     gc.freeze()  # otherwise the collector of each fork would touch, and so copy, all objects

@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import typer.main
-
-from sealdesk.cli.program import cli
+from sealdesk.cli.program import program
 from tests.cli.terminal import Terminal
 from tests.support.for_each import for_each
 
@@ -24,7 +22,7 @@ def commands(group: object, path: str = "") -> Iterator[tuple[str, set[str]]]:
             yield f"{path}{name}", {option for option in options if option.startswith("--")}
 
 
-COMMANDS = dict(commands(typer.main.get_command(cli)))
+COMMANDS = dict(commands(program))
 
 
 def test_the_documentation_lists_exactly_the_commands() -> None:

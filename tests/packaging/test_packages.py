@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from sealdesk.cli.without_server import NAMES
 from tests import vectors
 from tests.servers import free_port
 
@@ -180,17 +179,6 @@ def test_a_command_of_the_service_says_what_to_install(python: Path, name: str) 
     assert refused.returncode == 1
     assert f"`sealdesk {name}` runs the service" in refused.stderr
     assert "pipx install 'sealdesk[server]'" in refused.stderr
-
-
-def test_every_command_of_the_service_is_known_without_it() -> None:
-    import typer.main
-
-    from sealdesk.cli import server_commands
-
-    cli = typer.Typer()
-    server_commands.add_to(cli)
-    commands = getattr(typer.main.get_command(cli), "commands", {})
-    assert set(commands) == set(NAMES)
 
 
 @pytest.fixture

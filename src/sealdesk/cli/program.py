@@ -1,4 +1,4 @@
-"""The program: its commands, those of optional packages among them, and its errors."""
+"""The program: its help, how it is run, and its errors."""
 
 import os
 import sqlite3
@@ -8,16 +8,13 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 import typer
 
 from sealdesk import build
-from sealdesk.cli import webhooks, without_server
-from sealdesk.cli.integration import customers, replies, signed_requests, tickets
-from sealdesk.cli.integration.connecting import CREDENTIALS
-from sealdesk.client import SealdeskError
+from sealdesk.cli.commands import Commands, is_server_installed
+from sealdesk.cli.integration import CREDENTIALS
 from sealdesk.errors import ApiError, ConfigurationError
-from sealdesk_mcp import command as mcp
 
 INTERRUPTED = 130  # the exit code that shells report for a program ended by SIGINT: 128 + 2
 
-_WITH_SERVER = without_server.is_server_installed()
+_WITH_SERVER = is_server_installed()
 _SERVICE_STEPS = """\b
 First steps:
   sealdesk demo                    create an example tenant in a new installation
@@ -57,20 +54,8 @@ cli = typer.Typer(
     else _API_STEPS + _WITHOUT_SERVER,
 )
 if _WITH_SERVER:
-    from sealdesk.cli import server_commands
     from sealdesk.db import data_owner
     from sealdesk.settings import data_dir_of
-
-    server_commands.add_to(cli)
-else:
-    without_server.add_to(cli)
-cli.command(epilog=signed_requests.EXAMPLES)(signed_requests.call)
-cli.command(epilog=signed_requests.SIGN_EXAMPLES)(signed_requests.sign)
-cli.add_typer(tickets.cli, name="tickets")
-cli.add_typer(customers.cli, name="customers")
-cli.add_typer(replies.cli, name="replies")
-cli.add_typer(webhooks.cli, name="webhooks")
-cli.command(epilog=mcp.EXAMPLES)(mcp.mcp)
 
 
 @cli.callback(invoke_without_command=True)
@@ -82,7 +67,8 @@ def options(
         raise typer.Exit
 
 
-_command = typer.main.get_command(cli)
+program = typer.main.get_group(cli)
+program.commands = Commands()  # type: ignore[assignment] # nothing adds commands to it
 
 
 def main() -> int:
@@ -94,7 +80,7 @@ def main() -> int:
         return _print_error("an argument is not UTF-8; write it in the encoding UTF-8")
     try:
         with _made_for_owner():
-            return _command(prog_name="sealdesk", standalone_mode=False) or 0
+            return program(prog_name="sealdesk", standalone_mode=False) or 0
     except typer.TyperException as error:
         return _report_usage_error(error)
     except (KeyboardInterrupt, typer.Abort):
@@ -137,6 +123,9 @@ def _report_usage_error(error: typer.TyperException) -> int:
 
 
 def _describe_error(error: Exception) -> str:
+    # With its HTTP library 100 ms to import, which only the commands for integrators need.
+    from sealdesk.client import SealdeskError
+
     match error:
         case ConfigurationError() | SealdeskError():
             return str(error)

@@ -7,9 +7,6 @@ from sealdesk.client import Desk, RetryPolicy
 
 # Two retries take about a second: a person waits for the command.
 _POLICY = RetryPolicy(retries=2)
-CREDENTIALS = """\b
-The API key is read from SEALDESK_API_KEY and SEALDESK_API_SECRET, and the URL of
-the service from SEALDESK_API_URL (default: http://127.0.0.1:8000)."""
 
 
 def open_desk(**options: Any) -> Desk:
