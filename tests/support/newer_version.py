@@ -25,13 +25,13 @@ def newer_sealdesk(directory: Path, *changes: str, oldest_reader: str = "") -> d
     They have the schemas …, 9998, 9999. Without any, it gives tenants a colour. oldest_reader: the
     oldest schema whose version can use the last of them.
     """
-    package = directory / "newer" / "sealdesk"
-    shutil.copytree(Path(sealdesk.__file__).parent, package, copy_function=os.symlink)
+    sources = directory / "newer"
+    shutil.copytree(Path(sealdesk.__file__).parents[1], sources, copy_function=os.symlink)
     last = KNOWN_VERSIONS[-1]
     for number, change in enumerate(changes or (COLOUR,), 10_000 - len(changes or (COLOUR,))):
-        step = package / "db" / "migrations" / "versions" / f"{number}_next.py"
+        step = sources / "sealdesk" / "db" / "migrations" / "versions" / f"{number}_next.py"
         step.write_text(_STEP.format(schema=number, last=last, change=change))
         last = str(number)
     if oldest_reader:
         step.write_text(f'{step.read_text()}\noldest_reader = "{oldest_reader}"\n')
-    return {"PYTHONPATH": str(package.parent)}
+    return {"PYTHONPATH": str(sources)}
