@@ -61,6 +61,15 @@ def test_each_tab_shows_its_status(visitor: Visitor, tenant: Tenant) -> None:
     assert ticket_ids(visitor.get(f"{INBOX}?status=nonsense")) == [made_ids[0]]
 
 
+def test_what_is_filtered_stands_above_the_list_and_an_order_is_no_filter(
+    visitor: Visitor, key: Key
+) -> None:
+    key.ticket()
+    for query, is_filtered in (("sort=due", False), ("sort=waiting&tag=vip", True)):
+        shown = 'class="by"' in visitor.get(f"{INBOX}?{query}").answer.text
+        assert (query, shown) == (query, is_filtered)
+
+
 def test_filters_are_joined(visitor: Visitor, tenant: Tenant) -> None:
     me, bo = visitor_id(tenant), tenant.user("agent", f"bo.{tenant.id}@example.test", "Bo")
     mine, his, free = made(

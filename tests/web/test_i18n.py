@@ -72,6 +72,8 @@ def test_a_translation_has_the_placeholders_and_tags_of_its_message(language: st
             assert {*_PLACEHOLDER.findall(text)} <= expected, singular
             assert "%" not in _PLACEHOLDER.sub("", text), "an unescaped % breaks the formatting"
         assert all(text.strip() == text for text in strings), singular
+        # A space before it: another step follows, and no word is cut.
+        assert not any(re.search(r"\w…$", text) for text in (singular, *strings)), singular
         tags = sorted(re.findall(r"<[^>]*>", singular))
         assert sorted(re.findall(r"<[^>]*>", strings[0])) == tags, singular
 

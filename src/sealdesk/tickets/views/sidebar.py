@@ -135,5 +135,7 @@ async def _count(
 
 
 def _link(entry: _Entry, count: Count | None) -> SidebarLink:
-    text = "" if count is None else f"{number(count.number)}{'' if count.is_exact else '+'}"
+    text = (
+        f"{number(count.number)}{'' if count.is_exact else '+'}" if count and count.number else ""
+    )
     return SidebarLink(entry.key, entry.name, f"{PATH}?view={entry.key}", text)
