@@ -1,4 +1,4 @@
-"""`python -m tests.browser`: take the screenshots of docs/screenshots."""
+"""`python -m tests.browser`: take the screenshots of docs and the pictures of pages."""
 
 import sys
 import tempfile
@@ -8,7 +8,7 @@ from playwright.sync_api import Browser
 
 from sealdesk.db import schema_version
 from sealdesk.db.engine import Tx
-from tests.browser import screenshots
+from tests.browser import pictures, screenshots
 from tests.browser.chromium import browsing
 from tests.support.databases import on_sqlite
 from tests.support.receiver import LOOPBACK, Receiver, receiving
@@ -30,6 +30,9 @@ def main() -> None:
         schema_version.ensure_current(template)
         with browsing() as browser:
             screenshots.take(browser, template, _PLACE, _tell)
+            with screenshots.filled(browser, template) as (service, ids):
+                for file in pictures.take_all(browser, service, ids):
+                    _tell(file.name)
             with on_sqlite(template)(Path(directory) / "data", **LOOPBACK) as service:
                 _take_all(browser, service, f"{_HOME}/{_fill(service, receiver)}")
 
