@@ -3,23 +3,19 @@
 import os
 import shutil
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated
 
-import httpx
 import typer
 
 from sealdesk.cli import domains
-from sealdesk.cli.doctor import bucket, forwarding, sqlite_storage, whole
+from sealdesk.cli.doctor import bucket, running_service, sqlite_storage, whole
 from sealdesk.cli.doctor.finding import Finding, report
 from sealdesk.cli.installation import Installation, SqliteAccess, open_database_access
 from sealdesk.cli.master_key import try_passwords, try_secrets
 from sealdesk.cli.output import JsonOption
-from sealdesk.client import InvalidConfiguration
-from sealdesk.client.credentials import read_url
 from sealdesk.db import data_owner, schema_version
 from sealdesk.db.sqlite import first_start
 from sealdesk.db.sqlite.connection import connect as connect_sqlite
@@ -33,9 +29,6 @@ _MAX_ADDRESSES = 10_000
 _MIN_FREE_BYTES = 256 * 1024 * 1024
 _GOOD_FREE_BYTES = 2 * 1024 * 1024 * 1024
 _MAX_NAMED = 5
-_CLOCK_TIMEOUT_S = 2.0
-_GOOD_SKEW_S = 5
-_SET_URL = "set SEALDESK_API_URL if it runs elsewhere"
 
 # Pragma → value that every connection of Sealdesk must report.
 _PRAGMAS = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}
@@ -110,9 +103,7 @@ def _check_sqlite_installation(
     yield from _check_database(settings, fix, deep)
     yield from bucket.check(settings)
     yield _check_server(settings)
-    yield _name_dearest_routes(settings)
-    yield _check_clock(settings.max_skew_s)
-    yield forwarding.check(settings)
+    yield from running_service.check(settings)
 
 
 def _check_postgres_installation(fix: bool, deep: bool, *, may_be_old: bool) -> Iterator[Finding]:
@@ -136,9 +127,7 @@ def _check_postgres_installation(fix: bool, deep: bool, *, may_be_old: bool) -> 
     if is_usable:
         yield from whole.check(settings, is_deep=deep, fix=fix)
     yield from bucket.check(settings)
-    yield _name_dearest_routes(settings)
-    yield _check_clock(settings.max_skew_s)
-    yield forwarding.check(settings)
+    yield from running_service.check(settings)
 
 
 def _check_file_modes(directory: Path, pattern: str, fix: bool) -> Iterator[Finding]:
@@ -263,41 +252,3 @@ def _check_server(settings: Settings) -> Finding:
 
     is_running = is_serving(settings.database_path)
     return Finding("good", "server", "is running" if is_running else "is not running")
-
-
-def _name_dearest_routes(settings: Settings) -> Finding:
-    """What the service at SEALDESK_API_URL is busy with, if it tells this machine."""
-    token = settings.metrics_token
-    try:
-        url = read_url()
-        response = httpx.get(
-            f"{url}/healthz/installation",
-            headers={"Authorization": f"Bearer {token}"} if token else {},
-            timeout=_CLOCK_TIMEOUT_S,
-        )
-        routes = response.json()["data"]["dearest_routes"]
-        named = ", ".join(f"{each['route']} {each['loop_seconds']:.1f} s" for each in routes)
-    except InvalidConfiguration as error:
-        return Finding("note", "routes", f"not read: {error}")
-    except (httpx.RequestError, ValueError, KeyError, TypeError):
-        return Finding("note", "routes", f"not read: no service tells them at {url}; {_SET_URL}")
-    text = f"the service was busiest in the last hour with {named}"
-    return Finding("good", "routes", text if routes else "no request in the last hour")
-
-
-def _check_clock(max_skew_s: int) -> Finding:
-    """Compare with the service at SEALDESK_API_URL, which may run on another machine."""
-    try:
-        url = read_url()
-    except InvalidConfiguration as error:
-        return Finding("bad", "clock", str(error))
-    try:
-        response = httpx.get(f"{url}/api/v1/time", timeout=_CLOCK_TIMEOUT_S)
-        server_unix_s = response.json()["data"]["unix"]
-    except (httpx.RequestError, ValueError, KeyError, TypeError):
-        return Finding("note", "clock", f"not compared: no service responds at {url}; {_SET_URL}")
-    skew_s = abs(int(time.time()) - server_unix_s)
-    text = f"differs by {skew_s} s from the clock at {url}; the limit is {max_skew_s} s"
-    if skew_s > max_skew_s:
-        return Finding("bad", "clock", text)
-    return Finding("good" if skew_s <= _GOOD_SKEW_S else "note", "clock", text)
