@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,7 +31,7 @@ def test_every_offset_names_the_same_instant(moment: datetime) -> None:
     assert clock.parse_instant(moment.isoformat()) == since // timedelta(microseconds=1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "same"),
     [
         ("2026-01-31t09:30:00z", "2026-01-31T09:30:00Z"),

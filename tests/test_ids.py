@@ -4,11 +4,11 @@ import subprocess
 import sys
 import uuid
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sealdesk import ids
+from tests.support.for_each import for_each
 
 INSTANTS = st.integers(0, 2**48 * 1000 - 1)
 
@@ -59,7 +59,7 @@ def test_ids_of_one_instant_rise_in_the_order_of_minting() -> None:
     assert minted[1::2] == sorted(set(minted[1::2]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.for_each import for_each
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("src", "tests", "docs")
 KINDS = {".py", ".md", ".html", ".js", ".sh", ".toml"}
@@ -77,7 +79,7 @@ def test_removed_words_stay_out() -> None:
     assert {name: words for name, words in found.items() if words} == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "raise Unproven()", "row = await tx.first(sql)", "class Answer(Struct):",

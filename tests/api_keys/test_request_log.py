@@ -230,7 +230,7 @@ def test_a_buffer_keeps_the_newest_requests_of_each_tenant(
     assert list(buffer.take()) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "shown"),
     [
         (b"", "/p"),

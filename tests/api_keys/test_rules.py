@@ -8,6 +8,7 @@ import pytest
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS
 from sealdesk.api_keys.types import ApiKey
+from tests.support.for_each import for_each
 
 NOW = 1_767_225_600_000_000
 KEY = ApiKey(
@@ -44,7 +45,7 @@ def test_minted_secrets_are_unique() -> None:
     assert all(re.fullmatch(r"[0-9a-f]{64}", secret) for secret in secrets)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expires_at", "revoked_at", "is_active"),
     [
         (None, None, True),

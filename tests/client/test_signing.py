@@ -11,13 +11,14 @@ from sealdesk.client.error_codes import InvalidSignature
 from sealdesk.client.signing import Signer
 from tests import vectors
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.service import Tenant
 from tests.vectors import Vector
 
 TICKETS = "/api/v1/external/tickets"
 
 
-@pytest.mark.parametrize("vector", vectors.VALID, ids=lambda vector: vector.name)
+@for_each("vector", vectors.VALID, ids=lambda vector: vector.name)
 def test_every_vector_is_signed_alike(vector: Vector) -> None:
     sent: list[httpx.Request] = []
 

@@ -9,6 +9,7 @@ import pytest
 
 from sealdesk.client import Desk, InvalidConfiguration
 from tests import vectors
+from tests.support.for_each import for_each
 
 MAKE: Any = Desk
 URL = "http://desk.example.test"
@@ -65,7 +66,7 @@ def _desk(sent: list[httpx.Request]) -> Desk:
     return Desk(vectors.API_KEY, vectors.API_SECRET, URL, http=http)
 
 
-@pytest.mark.parametrize("text", REFUSED)
+@for_each("text", REFUSED)
 def test_what_would_be_sent_as_something_else_is_refused(text: str) -> None:
     sent: list[httpx.Request] = []
     with pytest.raises(InvalidConfiguration) as refused:

@@ -12,7 +12,6 @@ from itertools import chain
 from typing import NamedTuple
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from sealdesk.crypto.diagnosis import diagnose, forms
 from sealdesk.crypto.diagnosis.serialisations import reserialised
 from sealdesk.crypto.mistakes import DIAGNOSES, MISTAKES
 from sealdesk.crypto.signing import Signed, message
+from tests.support.for_each import for_each
 from tests.vectors import API_KEY, API_SECRET
 
 HOST = b"desk.test:8000"
@@ -291,7 +291,7 @@ def test_every_name_is_found_by_an_attempt() -> None:
     assert named | by_the_guard == by_signature
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("signature", "name"),
     [
         ("ab" * 32, None), ("AB" * 32, "uppercase_hex"),

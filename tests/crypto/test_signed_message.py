@@ -2,13 +2,13 @@
 
 import base64
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sealdesk.crypto.diagnosis import name_difference, signed_message
 from sealdesk.crypto.diagnosis.signed_message import Difference, first_difference
 from sealdesk.crypto.signing import Signed, body_sha256, message
+from tests.support.for_each import for_each
 from tests.vectors import API_SECRET
 
 AT, TARGET, BODY = b"1767225600", b"/api/v1/external/tickets?status=open", b'{"subject":"S"}'
@@ -24,7 +24,7 @@ def different(text: bytes) -> tuple[str, str]:
     return found.part, found.signed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "part", "signed"),
     [
         (RIGHT.replace(AT, b"1767225600123"), "timestamp", "1767225600123"),
@@ -52,7 +52,7 @@ def test_every_other_message_has_a_difference(text: bytes) -> None:
         different(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "name"),
     [
         (RIGHT.replace(AT, b"1767225600123"), "timestamp_differs"),
@@ -86,7 +86,7 @@ def test_a_large_request_is_compared_part_by_part_only() -> None:
     assert found == "body_differs"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "is_recent"),
     [
         (b"1767225600GET/", True),
@@ -115,7 +115,7 @@ def test_the_first_time_in_a_message_tells_whether_it_is_recent(
     assert signed_message.is_recent(text, 1767225600, 300) == is_recent
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "text"),
     [
         (base64.b64encode(RIGHT), RIGHT),

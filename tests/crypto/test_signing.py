@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sealdesk.crypto import signing
 from sealdesk.crypto.diagnosis import diagnose
 from sealdesk.crypto.signing import Signed, Verifier, is_valid, message, sign
+from tests.support.for_each import for_each
 from tests.vectors import API_KEY, API_SECRET, BY_SHAPE, VALID, WRONG, Vector
 
 GET = Signed(b"1767225600", b"GET", b"/api/v1/external/tickets", b"")
@@ -36,25 +37,25 @@ def found(parts: Signed, wrong: bytes, *, key: bytes = b"", host: bytes = b"") -
     return diagnose(parts, signature, secret=API_SECRET, api_key=API_KEY, host=host)
 
 
-@pytest.mark.parametrize("vector", VALID, ids=named)
+@for_each("vector", VALID, ids=named)
 def test_message_of_a_vector(vector: Vector) -> None:
     assert message(vector.parts()).decode() == vector.message
 
 
-@pytest.mark.parametrize("vector", VALID, ids=named)
+@for_each("vector", VALID, ids=named)
 def test_signature_of_a_vector(vector: Vector) -> None:
     assert sign(API_SECRET, vector.parts()) == vector.signature
     assert is_valid(API_SECRET, vector.parts(), vector.signature.encode())
     assert VERIFIER.is_valid(vector.parts(), vector.signature.encode())
 
 
-@pytest.mark.parametrize("vector", WRONG, ids=named)
+@for_each("vector", WRONG, ids=named)
 def test_wrong_vector_is_refused(vector: Vector) -> None:
     assert not is_valid(API_SECRET, vector.parts(), vector.signature.encode())
     assert not VERIFIER.is_valid(vector.parts(), vector.signature.encode())
 
 
-@pytest.mark.parametrize("vector", [one for one in WRONG if one.name not in BY_SHAPE], ids=named)
+@for_each("vector", [one for one in WRONG if one.name not in BY_SHAPE], ids=named)
 def test_mistake_of_a_wrong_vector_is_named(vector: Vector) -> None:
     signature, host = vector.signature.encode(), vector.host.encode()
     name = diagnose(vector.parts(), signature, secret=API_SECRET, api_key=API_KEY, host=host)
@@ -66,7 +67,7 @@ def test_trailing_question_mark_is_named() -> None:
     assert found(GET, wrong) == "trailing_question_mark"
 
 
-@pytest.mark.parametrize("prefix", [b"/api", b"/api/v1", b"/api/v1/external"])
+@for_each("prefix", [b"/api", b"/api/v1", b"/api/v1/external"])
 def test_every_length_of_a_missing_prefix_is_named(prefix: bytes) -> None:
     wrong = message(GET._replace(target=GET.target.removeprefix(prefix)))
     assert found(GET, wrong) == "api_prefix_missing"
@@ -85,7 +86,7 @@ def test_body_left_out_with_its_hash_is_named() -> None:
     assert found(POST, b"1767225600POST/api/v1/external/tickets") == "body_omitted"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "name"),
     [
         (b'{"b":1,"a":"\\u00dc"}', "body_reserialised_compact"),
@@ -105,7 +106,7 @@ def test_a_prefix_of_a_proxy_left_out_is_named() -> None:
     assert found(elsewhere, message(GET._replace(target=b"/api/v1/"))) is None
 
 
-@pytest.mark.parametrize("body", [b"{}", b"null", b"[]", b'""'])
+@for_each("body", [b"{}", b"null", b"[]", b'""'])
 def test_body_that_was_signed_and_not_sent_is_named(body: bytes) -> None:
     assert found(GET, message(GET._replace(body=body))) == "body_not_sent"
 

@@ -74,7 +74,7 @@ def test_only_declared_inserts_contain_a_select() -> None:
     assert found == {*_INSERTS_OF_A_SELECTION}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sql", "unbound"),
     [
         ("SELECT 1 FROM tickets WHERE id = :id", ["tickets"]),

@@ -24,6 +24,7 @@ from tests.deploy.files import DEPLOY, Certificate, Ports
 from tests.servers import Haproxy, Postgres, Redis, free_port
 from tests.servers.binaries import find_postgres
 from tests.servers.process import Process
+from tests.support.for_each import for_each
 from tests.support.service import wait_until
 
 PROGRAM = Path(sys.executable).with_name("sealdesk")
@@ -54,7 +55,7 @@ def test_nodes_are_configured_with_their_count() -> None:
     assert expected == {str(len(NODES))}
 
 
-@pytest.mark.parametrize("name", OURS)
+@for_each("name", OURS)
 def test_containers_are_read_only_and_have_time_to_drain(name: str) -> None:
     service = SERVICES[name]
     assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])

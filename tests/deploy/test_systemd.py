@@ -12,6 +12,7 @@ import pytest
 from sealdesk.server import draining
 from sealdesk.settings import from_env, known_names
 from tests.deploy.files import DEPLOY
+from tests.support.for_each import for_each
 
 _UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 _KEPT = Path("/opt/sealdesk/bin/sealdesk")
@@ -54,7 +55,7 @@ def made(tmp_path: Path) -> Path:
     return tmp_path / "made"
 
 
-@pytest.mark.parametrize("unit", _UNITS, ids=lambda unit: unit.name)
+@for_each("unit", _UNITS, ids=lambda unit: unit.name)
 def test_a_unit_runs_what_is_installed_and_shut_in(unit: Path) -> None:
     found = service(unit)
     assert found["ExecStart"].startswith(f"{_KEPT} ")
@@ -100,7 +101,7 @@ def test_secrets_that_are_there_are_not_replaced(made: Path) -> None:
     assert (made / "sealdesk.env").read_text() == before
 
 
-@pytest.mark.parametrize("file", [file for file in DEPLOY.rglob("*") if file.is_file()], ids=str)
+@for_each("file", [file for file in DEPLOY.rglob("*") if file.is_file()], ids=str)
 def test_every_setting_that_is_named_exists(file: Path) -> None:
     named = set(re.findall(r"\bSEALDESK_[A-Z_]+\b", file.read_text()))
     assert named <= {*known_names()}

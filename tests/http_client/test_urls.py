@@ -9,6 +9,7 @@ from sealdesk.http_client.addresses import is_permitted
 from sealdesk.http_client.urls import parse
 from sealdesk.settings import Network
 from tests.http_client.url_corpus import CORPUS
+from tests.support.for_each import for_each
 
 _METADATA = (
     "169.254.169.254",
@@ -55,7 +56,7 @@ def test_an_allowed_network_is_permitted_and_adjacent_ones_are_not() -> None:
     assert verdicts == ["sent"] * 3 + ["url_forbidden"] * 3
 
 
-@pytest.mark.parametrize("address", _METADATA)
+@for_each("address", _METADATA)
 def test_no_setting_permits_a_metadata_service(address: str) -> None:
     everything: tuple[Network, ...] = tuple(
         map(ipaddress.ip_network, ("0.0.0.0/0", "::/0", "169.254.169.254/32", "fd00:ec2::/32"))

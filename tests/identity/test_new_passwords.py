@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from sealdesk.caller import SYSTEM
 from sealdesk.identity import actions, rules
 from sealdesk.identity.auth import passwords
 from tests.support.client import Person
+from tests.support.for_each import for_each
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import PASSWORD, Service, Tenant
 
@@ -88,7 +87,7 @@ def test_a_user_with_a_common_password_can_still_log_in(tenant: Tenant) -> None:
     assert tenant.service.log_in(email, COMMON[0]).get("/api/v1/auth/me").status_code == 200
 
 
-@pytest.mark.parametrize(
+@for_each(
     "password",
     [
         "ada.lovelace@acme-pots.test", "AdaLovelace1815", "acme acme acme", "King of Ceramics!",
@@ -99,7 +98,7 @@ def test_own_words_are_recognised_in_any_combination(password: str) -> None:
     assert rules.is_own(password, OWN)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "password",
     [
         "correct horse battery staple", "adamant gardeners sing", "the king buys teapots",

@@ -4,10 +4,10 @@ import base64
 from typing import Any
 
 import msgspec
-import pytest
 
 from sealdesk.oauth.providers import PROVIDERS
 from sealdesk.oauth.tokens import Tokens, account_of
+from tests.support.for_each import for_each
 
 OURS: dict[str, Any] = {"aud": "ours", "email": "desk@acme.test", "email_verified": True}
 
@@ -29,7 +29,7 @@ def test_microsoft_names_the_user_and_not_the_email_that_any_directory_can_claim
     assert _account("microsoft", OURS) == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "claims",
     [
         {**OURS, "aud": "another client"},

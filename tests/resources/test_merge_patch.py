@@ -7,6 +7,7 @@ import pytest
 from msgspec import UNSET, UnsetType
 
 from sealdesk.resources import merge_patch
+from tests.support.for_each import for_each
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -19,7 +20,7 @@ def test_given_fields_are_those_that_were_sent() -> None:
 
 
 # RFC 7396, appendix A: the examples whose target and patch are objects.
-@pytest.mark.parametrize(
+@for_each(
     ("before", "patch", "after"),
     [
         ({"a": "b"}, {"a": "c"}, {"a": "c"}),

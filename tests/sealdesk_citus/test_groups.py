@@ -3,26 +3,26 @@
 import re
 from pathlib import Path
 
-import pytest
 from sqlalchemy import Table
 
 from sealdesk.db import schema
 from sealdesk.db.schema import metadata
 from sealdesk_citus import groups
+from tests.support.for_each import for_each
 
 _PAGE = Path("docs/citus.md").read_text()
 _TABLES = metadata.sorted_tables
 _BY_COLUMN = [table for table in _TABLES if groups.distribution_of(table.name).column]
 
 
-@pytest.mark.parametrize("table", _BY_COLUMN, ids=str)
+@for_each("table", _BY_COLUMN, ids=str)
 def test_unique_keys_contain_the_column_of_the_distribution(table: Table) -> None:
     column = groups.distribution_of(table.name).column
     unique = [index.columns for index in table.indexes if index.unique]
     assert all(column in keys for keys in (table.primary_key.columns, *unique))
 
 
-@pytest.mark.parametrize("table", _TABLES, ids=str)
+@for_each("table", _TABLES, ids=str)
 def test_foreign_keys_lead_to_the_same_shard_or_to_a_reference_table(table: Table) -> None:
     for key in table.foreign_key_constraints:
         referred = groups.distribution_of(key.referred_table.name)
@@ -39,7 +39,7 @@ def test_a_table_is_distributed_after_those_that_it_refers_to() -> None:
             assert order.index(key.referred_table.name) < order.index(table.name)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("heading", "kind"),
     [
         ("On every node", "reference"),

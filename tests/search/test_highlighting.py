@@ -1,9 +1,8 @@
 """Hits are marked as they stand, and a snippet is one line around the first."""
 
-import pytest
-
 from sealdesk.search import rules, spelling
 from sealdesk.search.highlighting import mark, snippet
+from tests.support.for_each import for_each
 
 
 def marked(text: str, question: str) -> str:
@@ -12,7 +11,7 @@ def marked(text: str, question: str) -> str:
     return "".join(f"[{part.text}]" if part.is_hit else part.text for part in parts)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "question", "shown"),
     [
         ("A Kettle, cracked", "kettle", "A [Kettle], cracked"),
@@ -43,7 +42,7 @@ def test_the_number_of_hits_is_bounded() -> None:
     assert sum(part.is_hit for part in mark("kettle " * 1000, rules.parse_query("kettle"))) == 20
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "is_near"),
     [
         ("kettle", "ketle", True),

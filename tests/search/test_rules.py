@@ -11,7 +11,7 @@ from tests.support.for_each import for_each
 OLD_WORD = unicodedata.normalize("NFD", "한국")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words"),
     [
         ("The parcel, #42!", ["the", "parcel", "42"]),
@@ -32,7 +32,7 @@ def test_words_are_letters_and_digits_without_marks(text: str, words: list[str])
     assert rules.split_words(text) == words
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "terms"),
     [
         ("", []),
@@ -114,7 +114,7 @@ def test_the_code_of_a_country_hides_no_number_that_is_stored_without_it(typed: 
     assert rules.parse_prefixes("212 555 0188")[0].others == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "ends"),
     [
         ("Call +49 (30) 998-7766, please.", "49309987766"),

@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from sealdesk.tickets.text.links import link_urls
+from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
 
 
@@ -12,7 +11,7 @@ def _link(address: str) -> str:
     return f'<a href="{address}" rel="nofollow noopener noreferrer" target="_blank">{address}</a>'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "address", "after"),
     [
         ("https://example.test", "https://example.test", ""),
@@ -33,7 +32,7 @@ def test_a_url_is_a_link_without_the_punctuation_around_it(
     assert link_urls(f"See {text}") == f"See {_link(address)}{after}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "javascript:alert(1)", "data:text/html,x", "ftp://example.test", "www.example.test",
@@ -45,7 +44,7 @@ def test_only_http_urls_are_links(text: str) -> None:
     assert link_urls(text) == text
 
 
-@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+@for_each("text", HOSTILE_TEXTS)
 def test_hostile_text_stays_text(text: str) -> None:
     for whole in (text, f"https://example.test/{text}", f"{text}https://example.test"):
         shown = str(link_urls(whole))

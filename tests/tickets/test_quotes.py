@@ -3,7 +3,6 @@
 import re
 from itertools import product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,7 +53,7 @@ def test_a_quote_or_signature_is_folded(visible: str, quoted: str) -> None:
     assert fold(f"{visible}\n\n{quoted}")[1].strip("\n") == quoted.strip("\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "new", "", "> old", "-- \nAnn", _OUTLOOK, "> question\nanswer\n> question\nanswer",

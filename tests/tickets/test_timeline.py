@@ -7,6 +7,7 @@ import pytest
 
 from sealdesk.tickets.pages.timeline import COLOURS, avatar
 from tests.support.client import Key
+from tests.support.for_each import for_each
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 
@@ -120,7 +121,7 @@ def test_the_number_of_a_ticket_leads_to_it(
         assert visitor.get(f"/tickets/{path}").status == 404
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "initials"),
     [
         ("Maria Lopez", "ML"), ("maria", "M"), ("Dr. Ana María de la Cruz", "DC"),

@@ -5,12 +5,13 @@ import ipaddress
 import pytest
 
 from sealdesk.web.client_address import client_address, is_within, networks_of
+from tests.support.for_each import for_each
 from tests.support.service import Tenant
 
 PROXIES = (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("2001:db8::/32"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("peer", "forwarded", "client"),
     [
         ("10.0.0.1", [], "10.0.0.1"),
@@ -55,7 +56,7 @@ def test_a_forwarded_address_of_an_untrusted_peer_is_ignored(tenant: Tenant) -> 
     assert response.json()["code"] == "ip_not_allowed"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("address", "networks"),
     [
         ("192.0.2.1", ("192.0.2.1",)),

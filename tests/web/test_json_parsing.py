@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sealdesk.errors import BadRequest
 from sealdesk.web import json_parsing
 from sealdesk.web.json_parsing import MAX_DEPTH, MAX_VALUES, parse
+from tests.support.for_each import for_each
 
 JSON = st.recursive(
     st.none()
@@ -46,7 +47,7 @@ def test_values_within_the_limits_are_accepted_and_others_refused(value: Any) ->
             parse(content)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "pointer"),
     [
         (r'{"a": 1, "b": {"c/d": "x\u0000"}}', "/b/c~1d"),
@@ -97,9 +98,7 @@ def test_as_many_values_as_allowed_are_read(text: str) -> None:
         parse(text.replace("1]", "1,1]").encode())
 
 
-@pytest.mark.parametrize(
-    "content", [",", "[", '",', "\\", '\\"', "\\,", '",\\"[', '\\\\"{'], ids=repr
-)
+@for_each("content", [",", "[", '",', "\\", '\\"', "\\,", '",\\"[', '\\\\"{'], ids=repr)
 def test_texts_may_hold_what_separates_values(content: str) -> None:
     value = {content * 9_999: [content * 9_999, ""]}
     assert parse(json.dumps(value).encode()) == value

@@ -76,7 +76,7 @@ def test_retry_after_may_be_a_date() -> None:
     assert delay_s(1, 0, format_datetime(at, usegmt=True)) == 400
 
 
-@pytest.mark.parametrize("wish", ["", "soon", "-5", "1.5", "٣", "Wed, 99 Foo 2026 99:99:99 GMT"])
+@for_each("wish", ["", "soon", "-5", "1.5", "٣", "Wed, 99 Foo 2026 99:99:99 GMT"])
 def test_invalid_retry_after_is_ignored(wish: str) -> None:
     assert delay_s(2, 0, wish) == delay_s(2, 0)
 

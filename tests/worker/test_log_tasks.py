@@ -13,13 +13,14 @@ from sealdesk.worker import log_tasks
 from sealdesk.worker.log_tasks import SHORTEST_REST_S, next_rest_s, wait_for
 from tests.support.databases import SQLITE_ONLY
 from tests.support.feed import record
+from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant, wait_until
 from tests.webhooks.stored import stored_endpoint
 
 _DELIVERIES = "SELECT id FROM deliveries WHERE tenant_id = :id"
 
 
-@pytest.mark.parametrize("turns", range(6))
+@for_each("turns", range(6))
 def test_cancellation_is_not_lost_beside_a_wakeup(turns: int) -> None:
     async def work() -> None:
         wakeup = asyncio.Event()

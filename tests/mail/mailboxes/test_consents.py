@@ -23,6 +23,7 @@ from tests.support.authorization_server import (
     authorizing,
 )
 from tests.support.databases import Begin
+from tests.support.for_each import for_each
 from tests.support.pages import Page, logged_in
 from tests.support.receiver import Reply
 from tests.support.service import Service, Tenant
@@ -256,7 +257,7 @@ def test_secrets_have_no_repr(desk: Desk, provider: AuthorizationServer) -> None
     assert "client-secret" not in repr(desk.service.state.settings)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "said"),
     [
         ("imap.gmail.com", "2-step verification"),

@@ -4,12 +4,13 @@ import pytest
 
 from sealdesk.mail.parsing.types import Address, Fault, ParsedMessage
 from sealdesk.mail.receiving.authentication import has_failed, has_passed
+from tests.support.for_each import for_each
 
 IDS = frozenset({"mx.desk.test"})
 ANN = Address("ann@a.test", "Ann")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "passed", "failed"),
     [
         ("mx.desk.test; spf=pass; dmarc=pass header.from=a.test", True, False),

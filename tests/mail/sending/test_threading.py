@@ -4,6 +4,7 @@ import pytest
 
 from sealdesk.mail.sending.rules import MAX_REFERENCES, references, subject_of_answer
 from tests.mail.support import Desk, message
+from tests.support.for_each import for_each
 from tests.support.mail_server import MailServer
 from tests.support.service import wait_until
 
@@ -49,7 +50,7 @@ def test_what_is_no_message_id_is_not_referred_to(key: str) -> None:
     assert references([(key, "")], "token", "help@desk.test") == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("subject", "answer"),
     [
         ("Bowl", "Re: Bowl"),

@@ -5,14 +5,13 @@ import os
 import sys
 from urllib.parse import quote
 
-import pytest
-
 from sealdesk import ids
 from sealdesk.crypto.reply_codes import new_reply_code
 from sealdesk.crypto.sealing import KEY_BYTES, KeyRing
 from sealdesk.mail.threads import links, rules
 from sealdesk.mail.threads.redaction import redact, secrets_of
 from sealdesk.mail.threads.types import Participant
+from tests.support.for_each import for_each
 
 TENANT, TICKET = ids.mint(1), ids.mint(2)
 KEYS = KeyRing([os.urandom(KEY_BYTES)])
@@ -69,7 +68,7 @@ def bare(text: str) -> str:
     return "".join(each for each in text.lower() if each.isalnum())
 
 
-@pytest.mark.parametrize("name", encodings(""))
+@for_each("name", encodings(""))
 def test_a_token_is_found_in_each_spelling(name: str) -> None:
     for secret, whole in ((TOKEN, LINK), (ANN.token, ADDRESS)):
         spelt = encodings(whole)[name]
@@ -81,7 +80,7 @@ def test_a_token_is_found_in_each_spelling(name: str) -> None:
         assert not any(each in bare(found) for each in encoded)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name", ["plain", "upper case", "SafeLinks", "urldefense v2", "SafeLinks in urldefense v2",
              "urldefense v3", "entities",
              "twice percent-encoded", "soft line breaks", "quoted line breaks",

@@ -3,7 +3,6 @@
 from typing import Any
 
 import msgspec
-import pytest
 
 from sealdesk import clock
 from sealdesk.caller import Actor
@@ -12,6 +11,7 @@ from sealdesk.tickets.automation.types import Condition, Rule, RuleActions
 from sealdesk.tickets.store import history
 from sealdesk.tickets.store.history import TicketHistoryEntry
 from tests.support.client import Person
+from tests.support.for_each import for_each
 from tests.support.pages import logged_in
 from tests.support.service import Tenant
 from tests.tickets.automation.test_running import RULES, made, when
@@ -43,7 +43,7 @@ def test_rules_are_stored_as_they_were_sent_with_their_versions(tenant: Tenant) 
     assert all(each in audit for each in ("Rule added", "Rule changed", "Rule deleted"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("conditions", "faults"),
     [
         ([when("colour", "red")], ["unknown_field"]),
@@ -219,7 +219,7 @@ def facts(**fields: Any) -> matching.Facts:
     return matching.facts_of(ticket)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "holds"),
     [
         (Condition("tag", "is", ["VIP"]), True),

@@ -1,13 +1,12 @@
 """Which texts name a person."""
 
-import pytest
-
 from sealdesk.tickets.erasing import rules
+from tests.support.for_each import for_each
 
 _TEXTS = ("Ann", "ann.lee@example.test", "安娜安")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "names"),
     [
         ("Refund for ANN", True),

@@ -3,7 +3,6 @@
 import html
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,9 +80,7 @@ def test_a_link_of_a_value_leads_where_it_says() -> None:
     assert ">Log in</a>" not in rendered
 
 
-@pytest.mark.parametrize(
-    "value", ["# x", "> x", "- x", "+ x", "* x", "1. x", "12) x", "```", "==="]
-)
+@for_each("value", ["# x", "> x", "- x", "+ x", "* x", "1. x", "12) x", "```", "==="])
 def test_a_value_at_the_beginning_of_a_line_begins_no_block(value: str) -> None:
     rendered = shown(value, "Hello\n{{customer.name}}\nbye")
     assert rendered == f"<p>Hello<br>{html.escape(value, quote=False)}<br>bye</p>\n"
@@ -107,7 +104,7 @@ def test_ordinary_values_have_no_escapes() -> None:
         assert fill("To {{customer.name}}.", {**VALUES, "customer.name": value}) == f"To {value}."
 
 
-@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+@for_each("text", HOSTILE_TEXTS)
 def test_hostile_values_are_harmless(text: str) -> None:
     rendered = shown(text)
     assert not re.search(r"<(?!/?(p|br|a)\b)", rendered)

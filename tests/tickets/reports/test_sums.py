@@ -4,10 +4,9 @@ import json
 from collections import Counter
 from random import Random
 
-import pytest
-
 from sealdesk.tickets.reports import sums
 from sealdesk.tickets.reports.rules import KINDS_OF_DURATIONS, NUMBERS
+from tests.support.for_each import for_each
 
 
 def random_difference(random: Random, plain: Counter[str]) -> Counter[str]:
@@ -21,7 +20,7 @@ def random_difference(random: Random, plain: Counter[str]) -> Counter[str]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_a_row_has_what_was_added_and_not_taken_out(seed: int) -> None:
     random, plain, row = Random(seed), Counter[str](), ""
     for _ in range(60):
