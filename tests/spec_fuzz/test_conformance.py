@@ -162,7 +162,7 @@ def _own_macro(fuzzed: Fuzzed) -> dict[str, str]:
 
 
 def _own_rule(fuzzed: Fuzzed) -> dict[str, str]:
-    new = {"name": "Thanks", "trigger": "created", "actions": {"priority": "high"}}
+    new = {"name": uuid4().hex, "trigger": "created", "actions": {"priority": "high"}}
     return {"id": fuzzed.admin.post("/api/v1/rules", new).json()["data"]["id"]}
 
 
