@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not _OF_SERVICES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("service")
         is_listed = postgres_sample.test_of(item.nodeid) in left_out
-        if is_listed and postgres_sample.may_be_left_out(item):
+        if is_listed and postgres_sample.is_on_both(item):
             item.add_marker("prove")
 
 

@@ -5,7 +5,6 @@ unless it lets things happen at once. `left_out.txt` lists such tests; `make pro
 new test is not listed. `python -m tests.postgres_sample` runs all and writes the list anew.
 """
 
-import inspect
 import os
 import re
 from collections.abc import Iterable
@@ -37,10 +36,14 @@ def test_of(case: str) -> str:
     return case.partition("[")[0]
 
 
-def may_be_left_out(item: pytest.Item) -> bool:
-    """Whether this is a case on PostgreSQL of a test that runs on SQLite too, without races."""
+def is_on_both(item: pytest.Item) -> bool:
+    """Whether this is a case on PostgreSQL of a test that runs on SQLite too."""
     if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
         return False
     kinds = [mark.args[1] for mark in item.iter_markers("parametrize") if mark.args[0] == "kind"]
-    is_on_both = item.callspec.params.get("kind") == "postgresql" and ["postgresql"] not in kinds
-    return is_on_both and _AT_ONCE.search(inspect.getsource(item.obj)) is None
+    return item.callspec.params.get("kind") == "postgresql" and ["postgresql"] not in kinds
+
+
+def lets_things_happen_at_once(source: str) -> bool:
+    """Whether a test does, by its source."""
+    return _AT_ONCE.search(source) is not None

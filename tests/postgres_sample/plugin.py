@@ -1,5 +1,6 @@
 """Notes how long each test takes that may be left out; `tests.postgres_sample` loads it."""
 
+import inspect
 import os
 from collections import defaultdict
 from collections.abc import Mapping
@@ -7,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres_sample import may_be_left_out, test_of
+from tests.postgres_sample import is_on_both, lets_things_happen_at_once, test_of
 
 DIRECTORY = "STATEMENTS_DIRECTORY"  # in the environment
 
 
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-    if may_be_left_out(item):
+    if is_on_both(item) and not lets_things_happen_at_once(inspect.getsource(item.obj)):  # type: ignore[attr-defined] # a function
         with (Path(os.environ[DIRECTORY]) / f"{os.getpid()}.durations").open("a") as file:
             file.write(f"{call.duration:.3f}\t{test_of(item.nodeid)}\n")
 

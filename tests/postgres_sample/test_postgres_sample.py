@@ -4,24 +4,26 @@ import re
 from functools import cache
 from pathlib import Path
 
-from tests.postgres_sample import read_left_out
+from tests.postgres_sample import lets_things_happen_at_once, read_left_out
 from tests.postgres_sample.__main__ import choose_left_out
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_every_test_that_is_left_out_is_there() -> None:
-    gone = []
+def test_every_test_that_is_left_out_is_there_and_does_one_thing_at_a_time() -> None:
+    wrong = []
     for test in read_left_out():
         file, _, name = test.partition("::")
-        is_there = (ROOT / file).exists() and name in _words(ROOT / file)
-        gone += [] if is_there else [test]
-    assert gone == []
+        text = _read(ROOT / file)
+        own = re.search(rf"^def {name}\(.*?(?=^[@\w])", text + "\nend", re.M | re.S)
+        if name not in text or (own and lets_things_happen_at_once(own[0])):
+            wrong.append(test)
+    assert wrong == []
 
 
 @cache
-def _words(file: Path) -> set[str]:
-    return {*re.findall(r"\w+", file.read_text())}
+def _read(file: Path) -> str:
+    return file.read_text() if file.exists() else ""
 
 
 def test_those_that_stay_send_every_statement_in_little_time() -> None:
