@@ -395,6 +395,7 @@ def test_a_note_by_another_name_is_not_sent_to_the_customer(key: Key) -> None:
         "visibility", "note", "is_note", "internal_note", "privateNote", "message_type",
         "staff_only", "publicly", "visibleToCustomer", "customer_visible", "whisper",
         "is_public_reply", "is_interal", "Intenral", "privte_note", "kind", "draft", "send_email",
+        "publish", "privacy", "channel", "is_external", "shared",
     ):  # fmt: skip
         refused = key.post(at, {"body": "Only for us.", name: True})
         assert refused.status_code == 422

@@ -160,7 +160,8 @@ class ReplyBody(msgspec.Struct, frozen=True):
         replytype commenttype messagetype privatereply privatecomment privatemessage staffonly
         agentonly agentsonly teamonly onlyagents onlystaff visibletocustomer customervisible
         customerfacing sendtocustomer notifycustomer silent confidential whisper audience kind
-        notify sendemail sendnotification draft publicly hiddenfromcustomer
+        notify sendemail sendnotification draft publicly hiddenfromcustomer publish published
+        privacy channel external share shared
     """.split(),
         "is_internal",
     )

@@ -107,6 +107,7 @@ def test_what_is_sent_to_a_merged_ticket_is_refused_with_the_one_to_use(key: Key
         merge(key, source, third),
         key.post(f"{at}/split", {"reply_id": source["id"], "subject": "New"}),
         key.call("PUT", f"{at}/participants", {"participants": []}),
+        key.post(f"{at}/followers", {"user_id": source["id"]}),
     )
     for each in refused:
         assert code(each) == (409, "ticket_merged")
