@@ -96,6 +96,10 @@ def test_a_phone_number_in_a_text_is_found_as_people_dial_it(tenant: Tenant, key
         for typed in dialled:
             assert find_tickets(tenant, typed) == [tickets[text]], typed
     assert find_tickets(tenant, "0309987767") == []
+    same = key.ticket(subject="030 9987766 again")["id"]
+    wait_until_tickets(tenant, "again", same)
+    for typed in ("030 9987766", "9987766", "+49 30 9987766"):
+        assert find_tickets(tenant, typed) == [same, next(iter(tickets.values()))], typed
 
 
 def test_a_number_is_not_corrected_to_another_number(tenant: Tenant, key: Key) -> None:

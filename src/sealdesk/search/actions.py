@@ -38,16 +38,20 @@ async def find_tickets(
 ) -> SearchResult:
     """Find the newest tickets that match a query. Raises ServiceUnavailable, QueryTooSlow.
 
-    Where its words find none, its phone numbers are looked up as people dial them.
+    Its phone numbers are also looked up as people dial them; fewer digits where they find none.
     besides: further terms that they match, of tags and of custom fields. before: the id behind
     which the page begins.
     """
     terms = rules.parse_query(query)
     found = await _find(state, tenant_id, [*terms, *besides], before, limit)
-    dialled = () if found.ticket_ids else rules.parse_dialled(query)
+    may_be_dialled = rules.has_phone(query) or not found.ticket_ids
+    dialled = rules.parse_dialled(query) if may_be_dialled else ()
     if not dialled:
         return found
-    return await _find(state, tenant_id, [*dialled, *besides], before, limit)
+    by_phone = await _find(state, tenant_id, [*dialled, *besides], before, limit)
+    ids = sorted({*found.ticket_ids, *by_phone.ticket_ids}, reverse=True)
+    has_more = found.has_more or by_phone.has_more or len(ids) > limit
+    return SearchResult(ids[:limit], has_more, [*found.terms, *by_phone.terms])
 
 
 async def find_corrected(

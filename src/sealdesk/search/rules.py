@@ -240,6 +240,12 @@ def parse_dialled(query: str) -> list[Term]:
     ]
 
 
+def has_phone(query: str) -> bool:
+    """Whether a query has so many digits as phone numbers are found by within texts."""
+    found = (_digits_of(match[0]) for match in _PHONE.finditer(query[:MAX_QUERY_LENGTH]))
+    return any(len(digits) >= _MIN_SUFFIX_IN_TEXT for digits in found)
+
+
 def _join_phones(query: str) -> tuple[str, dict[str, tuple[str, ...]]]:
     """A query with each phone number as one word, and that word without its country's code."""
     phones: dict[str, tuple[str, ...]] = {}
