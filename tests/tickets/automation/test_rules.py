@@ -195,6 +195,14 @@ def test_a_form_says_beside_the_condition_what_is_wrong(tenant: Tenant) -> None:
     page = visitor.submit(form, name="Wrong", trigger="created", priority="high", **condition)
     assert page.status == 422
     assert ("p", "id", "conditions/0-fault") in page.attributes
+    assert page.text.count("This must be one of Open, Pending, On hold, Resolved, Closed.") == 1
+    condition["values"] = "Pending, on HOLD"
+    saved = visitor.submit(page.form(f"{PAGE}/new"), **condition)
+    assert "if Status is Pending or On hold" in saved.text
+    (rule,) = tenant.admin().get(RULES).json()["data"]
+    assert rule["conditions"] == [when("status", "pending", "on_hold")]
+    form = visitor.get(f"{PAGE}/{rule['id']}").form(f"{PAGE}/{rule['id']}")
+    assert ("values", "Pending, On hold") in form.fields
 
 
 def test_a_rule_by_business_hours_leads_to_them_if_there_are_none(tenant: Tenant) -> None:

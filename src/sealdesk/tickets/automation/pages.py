@@ -199,8 +199,8 @@ async def _form(
     definitions = [each for each in known.fields if each.is_active]
     conditions = typed["conditions"]
     shown = forms.messages(error)
-    if isinstance(error, ValidationFailed):  # beside the row, or the choice
-        shown["faults"] |= {each.pointer[1:]: forms.message_of(each) for each in error.faults}
+    if isinstance(error, ValidationFailed):
+        shown["faults"] = _faults_beside(error, known, msgspec.to_builtins(conditions))
     blank = min(_BLANK_ROWS, typed_rule.MAX_ROWS - len(conditions))
     typed_names = known.typed_names()
     return await render.page(
@@ -210,12 +210,12 @@ async def _form(
         rule=rule,
         typed=typed,
         rows=[*conditions, *[_BLANK] * blank],
+        said=known.said,
         fields=[*rules.FIELDS, *(f"{rules.CUSTOM}{each.key}" for each in known.fields)],
         triggers=(*rules.TRIGGERS.values(), "unchanged"),
         statuses=STATUSES,
         priorities=PRIORITIES,
         names=known.names(),
-        typed_names=typed_names,
         people=known.people,
         live_teams=known.teams,
         macros=known.macros,
@@ -224,3 +224,21 @@ async def _form(
         notified=[typed_names.get(each, each) for each in typed["actions"]["notify"] or ()],
         **shown,
     )
+
+
+def _faults_beside(
+    error: ValidationFailed, known: Known, conditions: list[dict[str, Any]]
+) -> dict[str, str]:
+    """The message of each field, row or choice; that of a row is not repeated below all rows."""
+    faults = forms.faults_by_field(error)
+    for each in error.faults:
+        shown = each
+        name, _, place = each.pointer[1:].partition("/")
+        if name == "conditions" and place.isdigit():
+            faults.pop(name, None)
+            said = known.said(conditions[int(place)]["field"])
+            choices = str(each.values.get("choices", "")).split(", ")
+            words = ", ".join(said.get(choice, choice) for choice in choices)
+            shown = each._replace(values={"choices": words})
+        faults[each.pointer[1:]] = forms.message_of(shown)
+    return faults

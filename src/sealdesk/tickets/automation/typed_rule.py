@@ -17,9 +17,27 @@ from sealdesk.tickets.store import assignees, teams
 from sealdesk.tickets.types import CUSTOM
 from sealdesk.web.form import Form
 from sealdesk.web.pages import forms
+from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.request import Request
 
 MAX_ROWS = 20
+# What a page says in place of the values of these fields.
+_CHOICES = {
+    "status": {
+        "open": gettext_noop("Open"),
+        "pending": gettext_noop("Pending"),
+        "on_hold": gettext_noop("On hold"),
+        "resolved": gettext_noop("Resolved"),
+        "closed": gettext_noop("Closed"),
+    },
+    "priority": {
+        "low": gettext_noop("Low"),
+        "medium": gettext_noop("Medium"),
+        "high": gettext_noop("High"),
+        "urgent": gettext_noop("Urgent"),
+    },
+    "business_hours": {"yes": gettext_noop("yes"), "no": gettext_noop("no")},
+}
 _PEOPLE = 1000  # whose names conditions show
 
 
@@ -48,6 +66,12 @@ class Known(NamedTuple):
             if count[identity(name)] == 1 and "," not in name
         }
 
+    def said(self, field: str) -> dict[str, str]:
+        """What a form says in place of the values of a condition's field: value → words."""
+        if field in ("assignee_id", "team_id"):
+            return self.typed_names()
+        return {value: gettext(words) for value, words in _CHOICES.get(field, {}).items()}
+
     def lacks_team(self, rule: Rule) -> bool:
         """Whether a rule names a team that is not there any more."""
         wanted = {each for one in rule.conditions if one.field == "team_id" for each in one.values}
@@ -67,16 +91,16 @@ async def list_known(tx: Tx, tenant_id: str) -> Known:
 
 
 async def read(request: Request) -> dict[str, Any]:
-    """The fields as they were typed; names of people and teams as their ids."""
+    """The fields as they were typed; names of people and teams as their ids, words as values."""
     form, known = forms.read(request), await request.fetch(list_known)
     by_name = {identity(name): each for each, name in known.typed_names().items()}
     rows = zip(form.texts("field"), form.texts("operator"), form.texts("values"), strict=False)
     conditions = []
     for field, operator, values in list(rows)[:MAX_ROWS]:
         if field:
-            wanted = [each.strip() for each in values.split(",")]
-            if field in ("assignee_id", "team_id"):
-                wanted = [by_name.get(identity(each), each) for each in wanted]
+            by_words = {identity(words): value for value, words in known.said(field).items()}
+            texts = [each.strip() for each in values.split(",")]
+            wanted = [by_words.get(identity(each), each) for each in texts]
             conditions.append({"field": field, "operator": operator, "values": wanted})
     return {
         "name": form.text("name").strip(),
