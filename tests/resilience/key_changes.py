@@ -9,9 +9,16 @@ from typing import Any, Literal
 
 import uvloop
 
+from sealdesk.api_keys.rules import MAX_NEW_KEYS_PER_HOUR
 from tests.resilience.connections import Connection, Key, Response
 from tests.resilience.figures import Progress, Target, no_progress
-from tests.resilience.nodes import Installation, Node, admin_request, log_in
+from tests.resilience.nodes import (
+    Installation,
+    Node,
+    admin_request,
+    create_tenant_with_key,
+    log_in,
+)
 
 Action = Literal["revoke", "rotate"]
 TARGETS = (
@@ -23,6 +30,7 @@ TARGETS = (
 _KEYS = "/api/v1/api-keys"
 _WHOAMI = "/api/v1/external/whoami"
 _NEW = json.dumps({"name": "to be ended", "rate_limit": 100_000}).encode()
+_KEYS_OF_TENANT = MAX_NEW_KEYS_PER_HOUR // 2
 _PER_NODE = 2  # connections that hammer one node
 _AFTER = 2  # requests of each connection that must begin after the acknowledgement
 
@@ -99,21 +107,25 @@ def run(
 ) -> dict[str, Any]:
     """One client ends keys through node 1, others hammer nodes 2 and 3; the figures."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_measure(installation.shared_nodes(), action, trials, progress))
+        return runner.run(_measure(installation, action, trials, progress))
 
 
 async def _measure(
-    nodes: list[Node], action: Action, trials: int, progress: Progress
+    installation: Installation, action: Action, trials: int, progress: Progress
 ) -> dict[str, Any]:
+    nodes = installation.shared_nodes()
     scenario = _Run(nodes[1:])
     admin = nodes[0].connection()
-    token = await log_in(admin)
     hammers = [asyncio.create_task(scenario.hammer(n)) for n in range(len(scenario.connections))]
     began_at = time.monotonic()
-    key = await _new_key(admin, token)
     for number in range(trials):
         if scenario.unexpected:
             break
+        if number % _KEYS_OF_TENANT == 0:
+            email = f"admin{number}@example.test"
+            await create_tenant_with_key(installation.env, email)
+            token = await log_in(admin, email)
+            key = await _new_key(admin, token)
         if action == "revoke":
             request = admin_request(token, "DELETE", f"{_KEYS}/{key.id}")
             await scenario.one(key, lambda key, request=request: admin.send(request))  # type: ignore[misc]

@@ -120,9 +120,9 @@ def new_installation() -> Iterator[Installation]:
             installation.close()
 
 
-async def log_in(connection: Connection) -> str:
+async def log_in(connection: Connection, email: str = _ADMIN) -> str:
     """The administrator's token."""
-    body = f'{{"email": "{_ADMIN}", "password": "{PASSWORD}"}}'.encode()
+    body = f'{{"email": "{email}", "password": "{PASSWORD}"}}'.encode()
     response = await connection.send(http_request("POST", "/api/v1/auth/login", body, {}))
     assert response.status == 200, response
     return str(response.json()["data"]["access_token"])
