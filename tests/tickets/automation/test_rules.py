@@ -196,7 +196,7 @@ def test_a_form_says_beside_the_condition_what_is_wrong(tenant: Tenant) -> None:
     assert page.status == 422
     assert ("p", "id", "conditions/0-fault") in page.attributes
     assert page.text.count("This must be one of Open, Pending, On hold, Resolved, Closed.") == 1
-    condition["values"] = "Pending, on HOLD"
+    condition["values"] = "Pending, on HOLD,"
     saved = visitor.submit(page.form(f"{PAGE}/new"), **condition)
     assert "if Status is Pending or On hold" in saved.text
     (rule,) = tenant.admin().get(RULES).json()["data"]

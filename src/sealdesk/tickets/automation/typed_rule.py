@@ -100,6 +100,8 @@ async def read(request: Request) -> dict[str, Any]:
         if field:
             by_words = {identity(words): value for value, words in known.said(field).items()}
             texts = [each.strip() for each in values.split(",")]
+            if field in _CHOICES:  # none of them is ever empty
+                texts = forms.split_list(values) or [""]
             wanted = [by_words.get(identity(each), each) for each in texts]
             conditions.append({"field": field, "operator": operator, "values": wanted})
     return {
