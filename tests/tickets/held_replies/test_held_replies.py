@@ -10,6 +10,7 @@ import pytest
 from sealdesk.state import AppState
 from sealdesk.tickets.held_replies import actions, releasing, store
 from sealdesk.tickets.held_replies.types import DueReply
+from sealdesk.web.pages.preferences import HOLDS
 from sealdesk.worker import loop
 from tests.support.client import Key
 from tests.support.databases import Begin
@@ -140,6 +141,16 @@ def test_an_undo_fills_the_composer_as_it_was(
     assert (sent["status"], sent["priority"]) == ("pending", "urgent")
     (reply,) = key.get(f"{API}/{ticket['id']}/replies").json()["data"]
     assert [each["id"] for each in reply["attachments"]] == [file]
+
+
+def test_a_reply_is_undone_in_another_browser_of_its_author(
+    tenant: Tenant, ada: Agent, ticket: dict[str, Any]
+) -> None:
+    send(ada, ticket, "Sent from the telephone")
+    ada.visitor.cookies.pop(HOLDS)
+    page = ada.visitor.get(f"/tickets/{ticket['id']}")
+    assert f"Your reply to #{ticket['number']} leaves in" in page.text
+    assert "Sent from the telephone" in undo(ada, page).text and held(tenant) == []
 
 
 def test_an_undo_that_comes_too_late_says_so(

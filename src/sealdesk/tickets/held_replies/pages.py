@@ -1,9 +1,7 @@
 """What leaves in some seconds, its undo, and Settings → Replies."""
 
-from typing import NamedTuple
-
 from sealdesk.tickets.held_replies import actions, labels, store
-from sealdesk.tickets.held_replies.types import HELD_S
+from sealdesk.tickets.held_replies.types import HELD_S, LeavingReply, leaving_of
 from sealdesk.tickets.pages import composer_form, field_form, ticket_response
 from sealdesk.tickets.pages.ticket_response import RejectedForm
 from sealdesk.web.operation import page
@@ -17,23 +15,11 @@ ROOM = Room("tickets.held_replies", None, labels, NavItem(_PATH, gettext_noop("R
 _YES = "yes"
 
 
-class LeavingReply(NamedTuple):
-    """A held reply as the frame of each page shows it to its author."""
-
-    id: str
-    ticket_id: str
-    number: int
-    left_s: int
-
-
 async def list_leaving(request: Request) -> list[LeavingReply]:
     """The user's replies that can still be undone, the newest first."""
-    held = await request.fetch(store.list_of_user, request.caller.actor.id)
-    return [
-        LeavingReply(each.id, each.ticket_id, each.number, each.left_s(request.real_now_us))
-        for each in reversed(held)
-        if each.failed_at is None
-    ]
+    user_id = request.caller.actor.id
+    held = await request.fetch(store.list_of_user, user_id)
+    return leaving_of(held, user_id, request.real_now_us)
 
 
 @page

@@ -1,5 +1,6 @@
 """Held replies as they are stored."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -44,6 +45,24 @@ class HeldReply(NamedTuple):
 
     def is_of(self, user_id: str) -> bool:
         return self.user_id == user_id
+
+
+class LeavingReply(NamedTuple):
+    """A held reply as a page shows it to its author, with its undo."""
+
+    id: str
+    ticket_id: str
+    number: int
+    left_s: int
+
+
+def leaving_of(held: Sequence[HeldReply], user_id: str, real_now_us: int) -> list[LeavingReply]:
+    """Those that their author can still undo, the newest first."""
+    return [
+        LeavingReply(each.id, each.ticket_id, each.number, each.left_s(real_now_us))
+        for each in reversed(held)
+        if each.failed_at is None and each.is_of(user_id)
+    ]
 
 
 class DueReply(NamedTuple):

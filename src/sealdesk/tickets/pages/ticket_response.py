@@ -9,6 +9,7 @@ from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, Va
 from sealdesk.tickets import rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.editing import rules as editing
+from sealdesk.tickets.held_replies.types import leaving_of
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.macros.types import AppliedMacro
 from sealdesk.tickets.pages import (
@@ -26,7 +27,7 @@ from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.text import kept_html
 from sealdesk.tickets.types import CUSTOM, PRIORITIES, STATUSES, Ticket, TicketResponse
 from sealdesk.web.form import Form
-from sealdesk.web.pages import cursor_trail, forms, render
+from sealdesk.web.pages import cursor_trail, forms, preferences, render
 from sealdesk.web.request import Request, Response
 
 PATH = "/tickets"
@@ -110,10 +111,13 @@ async def respond(
 
 def _notices(request: Request, query: Form, view: TicketPage) -> dict[str, Any]:
     """What the page says about others who answer, and about what its reader has sent."""
+    user_id = request.caller.actor.id
+    own = {"leaving_replies": leaving_of(view.held, user_id, request.real_now_us)}
     return {
+        **({} if preferences.holds(request) else own),  # this browser did not send it
         "replying_notice": presence.replying_notice(view.replying),
         "looking_notice": "",
-        "leaving_notice": presence.leaving_notice(view.held, request.caller.actor.id),
+        "leaving_notice": presence.leaving_notice(view.held, user_id),
         "sent_id": _sent_id(request, query, view),
         "held_id": _held_id(request, query, view),
         "has_left": bool(query.text("left")),
