@@ -105,6 +105,7 @@ def test_an_unknown_country_is_said_beside_its_field(visitor: Visitor, country: 
     ("field", "value", "said"),
     [
         ("time_zone", "Europe/Nowhere", "no such time zone"),
+        ("time_zone", "localtime", "no such time zone"),
         ("time_zone", "../../etc/passwd", "no such time zone"),
         ("monday", "09:00-12:00, 11:00-13:00", "overlap"),
         ("monday", "17:00-09:00", "overlap"),

@@ -9,6 +9,7 @@ from sealdesk.errors import Fault, gettext_noop, raise_any
 from sealdesk.tickets.hours.types import DAYS, MAX_HOLIDAYS, Hours, HoursBody, Interval
 
 _MAX_INTERVALS = 6  # of a day
+_OF_THE_MACHINE = frozenset({"Factory", "localtime", "posixrules"})  # files beside the zones
 _INTERVAL = re.compile(r"(\d\d):([0-5]\d)\s?[-\u2013]\s?(\d\d):([0-5]\d)", re.ASCII)
 _NO_ZONE = gettext_noop("There is no such time zone. Write one as in Europe/Berlin.")
 _NO_HOURS = gettext_noop("Write hours as in 09:00-12:00, 13:00-17:30, or nothing for a free day.")
@@ -46,7 +47,7 @@ def _is_zone(name: str) -> bool:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         return False
-    return True
+    return name not in _OF_THE_MACHINE
 
 
 def _read_day(day: str, text: str, faults: list[Fault]) -> tuple[Interval, ...]:
