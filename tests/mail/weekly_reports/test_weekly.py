@@ -126,3 +126,10 @@ def test_reports_are_bounded_listed_and_deleted(desk: FormDesk) -> None:
     assert other.post(paths[0], [("form_token", token)]).status == 404
     visitor.submit(page.form(paths[0]))
     assert "By Source" not in visitor.get(SAVED).text
+
+
+def test_a_desk_without_a_mailbox_is_led_to_where_one_is_added(desk: FormDesk) -> None:
+    visitor = logged_in(desk.service.tenant())
+    refused = visitor.submit(visitor.get(AT).form(SAVED))
+    assert refused.status == 422 and "No mailbox of this desk sends e-mail." in refused.text
+    assert "/settings/email/new" in refused.links

@@ -16,6 +16,7 @@ from sealdesk.tickets.hours import store as hours_store
 from sealdesk.tickets.reports.making import zone_of
 
 WEEKLY = "report"  # the kind of its outgoing message
+NO_MAILBOX = "no_mailbox"
 _TOO_MANY = gettext_noop("There are already %(count)s weekly reports. Delete one first.")
 _NO_MAILBOX = gettext_noop("No mailbox of this desk sends e-mail. Set one up first.")
 
@@ -37,7 +38,7 @@ async def save(tx: Tx, wanted: SavedReport, *, now_us: int) -> None:
         reached = len(own) if len(own) >= rules.MAX_OF_USER else count
         raise invalid([Fault("/report", "too_many", _TOO_MANY, {"count": reached})])
     if not await sending.list_sending_of(tx, tenant_id):
-        raise invalid([Fault("/report", "no_mailbox", _NO_MAILBOX)])
+        raise invalid([Fault("/report", NO_MAILBOX, _NO_MAILBOX)])
     due_at = rules.next_due_at(now_us, await read_zone(tx, tenant_id))
     report = msgspec.structs.replace(wanted, id=ids.mint(now_us), created_at=now_us, due_at=due_at)
     await store.add(tx, report)

@@ -104,6 +104,7 @@ async def _list(request: Request, error: ValidationFailed | None = None) -> Resp
         error,
         reports=[(report_id, query, naming.describe(query, names)) for report_id, query in shown],
         path=PATH,
+        lacks_mailbox=error is not None and error.faults[0].code == actions.NO_MAILBOX,
     )
 
 
