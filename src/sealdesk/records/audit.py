@@ -21,6 +21,7 @@ SELECT a.id, a.action, a.actor_kind, a.actor_id, a.actor_name, a.address, a.obje
 FROM audit a WHERE a.tenant_id = :tenant_id AND a.id < :before AND a.id >= :since
     AND (CAST(:actor_id AS TEXT) IS NULL OR a.actor_id = :actor_id)
     AND (CAST(:action AS TEXT) IS NULL OR a.action = :action)
+    AND (CAST(:object_id AS TEXT) IS NULL OR a.object_id = :object_id)
 ORDER BY a.id DESC LIMIT :limit
 """
 
@@ -65,10 +66,11 @@ class AuditQuery(msgspec.Struct, frozen=True):
     since: str = ids.NONE
     actor_id: str | None = None
     action: str | None = None
+    object_id: str | None = None
 
     def is_served(self) -> bool:
         """Whether the primary key is an index for this query."""
-        return self.actor_id is None and self.action is None
+        return all(each is None for each in (self.actor_id, self.action, self.object_id))
 
 
 class StoredAuditEntry(msgspec.Struct, frozen=True):

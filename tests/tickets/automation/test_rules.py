@@ -1,5 +1,6 @@
 """Automation rules by API and on their page: what is stored, and what is refused."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -186,6 +187,16 @@ def test_a_rule_is_written_on_its_page_and_reads_as_a_sentence(tenant: Tenant) -
     assert rule["conditions"] == [when("tag", "vip", "gold")]
     off = visitor.submit(page.form(f"{PAGE}/{rule['id']}/switch"))
     assert "Switch on" in off.text
+
+
+def test_the_page_of_a_rule_names_who_made_each_version(tenant: Tenant) -> None:
+    admin, visitor = tenant.admin(), logged_in(tenant)
+    rule, other = (made(admin, name=name, actions=HIGH) for name in ("VIP first", "Another"))
+    path = f"{PAGE}/{rule['id']}"
+    visitor.submit(visitor.get(path).form(path), name="Gold first", priority="urgent")
+    text = visitor.get(path).text
+    assert re.search("Version 2 admin.* Name, Actions Version 1 admin.* Rule added", text)
+    assert "Version 2" not in visitor.get(f"{PAGE}/{other['id']}").text
 
 
 def test_a_form_says_beside_the_condition_what_is_wrong(tenant: Tenant) -> None:

@@ -1,14 +1,19 @@
 """Settings → Rules."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
+from sealdesk import ids
 from sealdesk.clock import iso
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, ValidationFailed
+from sealdesk.errors import ApiError, Conflict, QueryTooSlow, ValidationFailed
+from sealdesk.records import audit
+from sealdesk.records.audit import AuditQuery, StoredAuditEntry
 from sealdesk.resources.identity import is_among
+from sealdesk.resources.paging import LAST_ID
 from sealdesk.tickets.automation import (
     actions,
     dry_run,
@@ -39,6 +44,7 @@ _PATH = "/settings/rules"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Rules"))
 ROOM = Room("tickets.automation", errors, labels, NAV_ITEM, object_type="rule")
 _BLANK_ROWS = 3
+_VERSIONS = 20  # that the page of a rule shows
 _BLANK = Condition("", "is", [""])
 _EMPTY: dict[str, Any] = {
     "name": "",
@@ -94,7 +100,7 @@ async def show_rule(request: Request, rule_id: str) -> Response:
     rule = await request.fetch(actions.get_rule, rule_id)
     typed = {name: getattr(rule, name) for name in rules.CHANGED}
     typed |= {"actions": msgspec.structs.asdict(rule.actions), "hours": rule.hours or ""}
-    return await _form(request, typed, rule=rule)
+    return await _form(request, typed, rule=rule, versions=await _list_versions(request, rule))
 
 
 @page
@@ -167,6 +173,17 @@ async def delete_rule(request: Request, rule_id: str) -> Response:
     return render.redirect(request, _PATH)
 
 
+async def _list_versions(request: Request, rule: Rule) -> Sequence[StoredAuditEntry]:
+    """The newest versions, from the audit log; none while that is too long to look through."""
+    since = ids.lowest(rule.created_at)
+    query = AuditQuery(limit=_VERSIONS, before=LAST_ID, since=since, object_id=rule.id)
+    with suppress(QueryTooSlow):
+        return await request.read_unindexed(
+            lambda tx: audit.list_entries(tx, request.caller.tenant_id, query)
+        )
+    return ()
+
+
 def _list_ready_made(listed: list[Rule]) -> list[tuple[str, NewRule]]:
     """(translated name, rule) of those that the desk does not have."""
     names = [each.name for each in listed]
@@ -193,6 +210,7 @@ async def _form(
     typed: dict[str, Any],
     error: ApiError | None = None,
     rule: Rule | None = None,
+    versions: Sequence[StoredAuditEntry] = (),
 ) -> Response:
     """The form with what was typed and a message beside each invalid field."""
     known = await request.fetch(typed_rule.list_known)
@@ -208,6 +226,8 @@ async def _form(
         "automation/rule.html",
         error.status if error else 200,
         rule=rule,
+        versions=versions,
+        field_labels=request.site.field_labels,
         typed=typed,
         rows=[*conditions, *[_BLANK] * blank],
         said=known.said,
