@@ -123,12 +123,9 @@ _ATTRIBUTIONS = (
     " ---- On Tue, 24 Nov 2026 09:14:00 +0100 help@shop.example wrote ----",
     "On Tuesday, November 24,\n2026 at 9:14 AM Shop Help <help@shop.example> wrote:",
 )
-# Of Persian, Arabic and Hindi, in their digits.
-_IN_OTHER_DIGITS = (
-    f"{_SENDER} \u06f2\u06f0\u06f2\u06f6 \u06f9:\u06f1\u06f4 \u0646\u0648\u0634\u062a:",
-    f"\u0662\u0664 \u0662\u0660\u0662\u0666 \u0641\u064a \u0669:\u0661\u0664 {_SENDER}:",
-    f"\u0968\u096a \u0968\u0966\u0968\u096c \u0967\u0966:\u0967\u096a {_SENDER} \u0928\u0947:",
-)
+_PERSIAN = f"{_SENDER} \u06f1\u06f4\u06f0\u06f5/\u06f9/\u06f3 \u06f9:\u06f1\u06f4 \u0646:"
+# Arabic, Persian, Hindi, Bengali, Thai and full-width.
+_ZEROS = "\u0660\u06f0\u0966\u09e6\u0e50\uff10"
 # Those without an address, of which each says when and who, and most with a verb.
 _WITHOUT_ADDRESS = (
     "Shop Help wrote on 24.11.2026 09:14:",
@@ -153,6 +150,15 @@ _WITHOUT_ADDRESS = (
     "---- On Tue, 24 Nov 2026 09:14:00 +0100 Shop Help wrote ----",
     "Dne 24. 11. 2026 v 9:14 Shop Help napsal(a):",
     "Pe mar., 24 nov. 2026, 09:14 Ann a scris:",
+)
+# Lotus Notes, also from a menu of Domino's web mail.
+_OF_NOTES = (
+    f"Shop Help ---24.11.2026 09:14:05---Liebe Ann\n\nVon:\t{_SENDER}\nAn:\tAnn/Sales/Customer",
+    "Inactive hide details for Shop Help ---11/24/2026 09:14:05 AM---Dear Ann",
+    f"{_SENDER}\n24/11/2026 09:14\nTo\nann@customer.example\ncc\n\nSubject\nRe: Number",
+    f"{_SENDER}\nSent by: Bo Lee\n24/11/2026 09:14 AM\n\n   To:   Ann\n   cc:\n   Subject:   Re: x",
+    "Shop Help/Sales/Shop\n24.11.2026 09:14\n\nAn\nAnn\nKopie\n\nThema\nRe: Nummer",
+    f"{_SENDER} on 24/11/2026 09:14:00\n\nTo: ann@customer.example\ncc:\nSubject: Re: Number",
 )
 # The names of From, Sent, To and Subject in Outlook.
 _OUTLOOK_FIELDS = (
@@ -196,10 +202,15 @@ def test_an_attribution_above_a_quote_needs_no_address() -> None:
 
 def test_an_attribution_that_says_when_and_who_needs_neither_address_nor_quote_marks() -> None:
     texts = [f"{each}\n{old}" for each in _WITHOUT_ADDRESS for old in ("> Dear", "\nDear\n\nold")]
-    texts += [f"{each}\n\nDear" for each in _IN_OTHER_DIGITS]
+    texts += [_in_digits(each, zero) for each in texts for zero in _ZEROS]
+    texts += [f"{each}\n\nDear" for each in (_PERSIAN, *_OF_NOTES)]
     kept = [each for each in texts if fold(f"My answer is 42.\n\n{each}")[0] != "My answer is 42."]
     assert kept == []
     assert fold("Yes.\n\nShop Help wrote:\n> old")[0] == "Yes."
+
+
+def _in_digits(text: str, zero: str) -> str:
+    return text.translate({ord("0") + digit: ord(zero) + digit for digit in range(10)})
 
 
 def test_what_the_author_says_of_a_dated_message_is_shown() -> None:
@@ -274,6 +285,8 @@ def test_words_of_the_author_that_look_like_a_header_are_shown() -> None:
         "Hello,\n\nFrom: Berlin\nTo: Rome\nDate: 24.12.2026 14:30\n\nIs there a seat?",
         "Booking\nFrom: Berlin\nTo: Rome\nDate: 24.11.2026\nSubject: change my flight\nThanks",
         "On Monday I wrote:\nthe lamp is broken.\nFrom: the shop in town\nPlease help.",
+        "Hello,\n\nThe driver/helper came\n24/11/2026 09:14\nTo: the wrong house\nDate: as above",
+        f"See\n\n-- Forwarded by Bo/Shop on 24/11/2026 --\n\n{_OF_NOTES[-1]}\n\nIt broke.",
     )
     assert [text for text in texts if fold(text) != (text, "")] == []
     for line in ("See order 2026:", "My address is a@b.example, order 2026."):

@@ -4,6 +4,10 @@ import re
 
 _MAX_LOCAL_PART, _MAX_DOMAIN = 64, 255  # RFC 5321, 4.5.3.1
 _LABEL = re.compile(r"[\w-]{1,63}")
+# `root@[192.0.2.1]` (RFC 5321, 4.1.3).
+_LITERAL = re.compile(
+    r"\[(?:\d{1,3}(?:\.\d{1,3}){3}|ipv6:[\da-f:.]{2,45})\]", re.ASCII | re.IGNORECASE
+)
 _NO_REPLY = re.compile(
     r"(?:^|[._+-])(?:(?:no|not|dont|donot|do-not|never)[._-]?(?:repl(?:y|ies|ay)|respon[ds]e?|answer)"
     r"|(?:nicht|keine)[._-]?antwort(?:en)?|ne[._-]?pas[._-]?repondre|no[._-]?responder"
@@ -21,14 +25,15 @@ def can_send(address: str) -> bool:
         0 < len(local) <= _MAX_LOCAL_PART
         and len(address) <= _MAX_DOMAIN
         and local.isprintable()
-        and all(map(_LABEL.fullmatch, labels))
+        and (_LITERAL.fullmatch(domain) is not None or all(map(_LABEL.fullmatch, labels)))
         and labels[-1].lower() not in ("invalid", "localhost")
     )
 
 
 def can_receive(address: str) -> bool:
     """Whether mail can reach an address, which is more than what a form should accept."""
-    return can_send(address) and "." in address.rpartition("@")[2].rstrip(".")
+    domain = address.rpartition("@")[2].rstrip(".")
+    return can_send(address) and ("." in domain or domain.startswith("["))
 
 
 def is_no_reply(address: str) -> bool:

@@ -300,9 +300,10 @@ def _text_cases() -> Iterator[Case]:
     for body, text in (
         ("a \r\nb\r\n\r\nc", "a b\n\nc"),
         ("> a \r\n> b\r\nc", "> a b\nc"),
+        ("> > a", "> > a"),
         (">> a \r\n> b", ">> a\n> b"),
         ("a \r\n> b", "a\n> b"),
-        (" > no quote\r\n From here", "> no quote\nFrom here"),
+        (" > no quote\r\n From here", " > no quote\nFrom here"),
         ("a\r\n-- \r\nAnn", "a\n-- \nAnn"),
         ("a \r\n-- \r\nAnn", "a\n-- \nAnn"),
         ("a ", "a"),
@@ -461,7 +462,22 @@ def _signed() -> bytes:
     return b"\x30\x80\x06\x09" + identifier + b"\xa0\x80" + signed + b"\0\0\0\0"
 
 
+_ENRICHED_TEXTS = {
+    "enriched": {
+        "a <bold>b</bold>\nc\n\nd\n\n\ne": "a b c\nd\n\ne",
+        "<color><param>red</param>a</color> << b & c": "a < b & c",
+        "a\n\n<excerpt>b\n\nc</excerpt>\nd": "a\n\n> b\n> c\n\nd",
+        "<nofill>a\n  b</nofill>": "a\n  b",
+    },
+    "richtext": {"a<nl>\nb <lt>\nc<comment>d</comment>": "a\nb < c"},
+}
+
+
 def _html_cases() -> Iterator[Case]:
+    for kind, source, text in (
+        (kind, *each) for kind, texts in _ENRICHED_TEXTS.items() for each in texts.items()
+    ):
+        yield _case(f"{kind} {source!r}", part(f"text/{kind}; charset=utf-8", source), text)
     for source, text in _HTML_TEXTS.items():
         inner = part("text/html; charset=utf-8", source, encoding="base64")
         yield _case(f"HTML {source[:70]!r}", inner, text)

@@ -336,7 +336,10 @@ def test_a_message_id_that_a_device_always_uses_loses_no_message(desk: Desk) -> 
 
 
 def test_every_address_that_mail_reaches_may_write(desk: Desk) -> None:
-    addresses = ("a..b.@docomo.example", "pump@server3.local", "us@my_host.example")
+    addresses = (
+        "a..b.@docomo.example", "pump@server3.local", "us@my_host.example", "root@[192.0.2.1]",
+        "root@[IPv6:2001:db8::1]",
+    )  # fmt: skip
     for address in addresses:
         desk.get_mail(message(sender=f"Pump <{address}>"))
     assert {each["customer"]["email"] for each in desk.tickets()} == set(addresses)

@@ -25,7 +25,7 @@ def _set_participants(desk: Desk, ticket: Ticket, *people: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "sender", [FORM, "root@localhost", "backup@server3", "ann@customer.invalid"]
+    "sender", [FORM, "root@localhost", "backup@server3", "ann@customer.invalid", "ann@[here]"]
 )
 def test_an_answer_that_nobody_can_get_is_refused_until_somebody_is_added(
     own: Desk, server: MailServer, sender: str

@@ -9,7 +9,10 @@ from sealdesk.clock import Iso
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.http_client.errors import RequestFailed
 from sealdesk.http_client.urls import parse_host
-from sealdesk.resources.representation import MAX_EMAIL_LENGTH, check_email, email_identity
+from sealdesk.mail.parsing.addresses import read_addresses
+from sealdesk.mail.parsing.types import Address
+from sealdesk.resources.addresses import can_receive
+from sealdesk.resources.representation import MAX_EMAIL_LENGTH, email_identity
 
 _NOT_A_PATTERN = gettext_noop("This must be an e-mail address, or @ and a domain.")
 
@@ -19,7 +22,8 @@ def normalise(pattern: str) -> str:
     text = pattern.strip()
     local, _, domain = text.rpartition("@")
     if local:
-        if check_email(text):
+        # Whatever may be a sender (decision 0089), which is more than what a form should accept.
+        if [Address(text)] != read_addresses(text, set()) or not can_receive(text):
             raise ValueError
         return email_identity(text)
     try:

@@ -7,13 +7,13 @@ _TAG = r"(?:\W{0,3}ext(?:ern(?:al|e|o)?)?\b\W{1,4})?"
 _ANSWER_PREFIX = r"(?:re|aw|sv|vs|fwd?|antw|odp)\s*[:：]"
 # What follows such words where a program wrote them; a person's sentence goes on otherwise.
 _AFTER = (
-    r"(?=\W*$|\s*[:：\])(.,!/|\"„«]|\s*[\-–—](?!\w)|\s+(?:(?:re|aw|sv|from|to your|von|zu|until"
-    r"|till|through|today|this|auto\w*|reply|response|message|notifi\w*|notice|alert|bis|tot|hasta"
-    r"|fino|até|jusqu\w*|до|auf (?:ihre|deine)|à votre|a su|al tuo|alla (?:tua|sua))\b"
+    r"(?=\W*$|\s*[:：\])】］*(.,!/|\"„«]|\s*[\-–—](?!\w)|\s+(?:(?:re|aw|sv|from|to your|von|zu"
+    r"|until|till|through|today|this|auto\w*|reply|response|message|notifi\w*|notice|alert|bis|tot"
+    r"|hasta|fino|até|jusqu\w*|до|auf (?:ihre|deine)|à votre|a su|al tuo|alla (?:tua|sua))\b"
     r"|(?:auf|to)\s*:|\w{1,12}\.? \d|\d))"
 )
 _NOTICES = (
-    r"auto(?:matic|mated|matische|matisch|m\.)?[ -]?(?:reply|response|antwort|antwoord|reactie"
+    r"auto(?:matic|mated|matisch(?:e[rs]?)?|m\.)?[ -]?(?:reply|response|antwort|antwoord|reactie"
     r"|beantwoording|rückmeldung|abwesenheits\w+|(?:eingangs|empfangs)bestätigung)"
     r"|auto-?(?:svar|odpowiedź|matiskt svar|matisk svar)|abwesenheits\w+|urlaubsbenachrichtigung"
     r"|r[ée]ponse (?:auto(?:matique)?|d.absence)|respuesta autom[áa]tica(?: (?:de|por) ausencia)?"
@@ -22,19 +22,24 @@ _NOTICES = (
     r"|respuesta de ausencia|afwezigheids\w+|frånvaro\w+|fraværs\w+|poissaolo\w+"
     r"|ausência temporária|automatyczna odpowiedź|odpowiedź automatyczna"
     r"|automatick[áa] odpov[eě][ďd]\w?|automatikus válasz|răspuns automat|αυτόματη απάντηση"
-    r"|автоматический ответ|автоответ|автоматична відповідь|автоматичен отговор"
+    r"|автоматический ответ|авто-?ответ|автоматична відповідь|автоматичен отговор"
     r"|а[ув]томатски одговор|автоматты жауап|پاسخ خودکار|awtomatikong tugon|automaattinen vastaus"
     r"|otomatik yanıt|automatski odgovor|automatsko odgovaranje|resposta automàtica"
     r"|erantzun automatikoa|samodejni odgovor|automatinis atsakymas|automātisk[āa] atbilde"
     r"|automaatvastus|trả lời tự động|tự động trả lời|(?:balasan|jawaban) otomatis"
-    r"|balasan automatik|jawapan automatik|sjálfvirkt svar|ตอบกลับอัตโนมัติ|स्वचालित उत्तर"
-    r"|(?:休假|外出时)?自动(?:回复|答复)|(?:外出時|不在時)?自動(?:返信|応答|回覆)"
+    r"|balasan automatik|jawapan automatik|sjálfvirkt svar|ตอบกลับอัตโนมัติ"
+    r"|(?:स्वचालित|स्वयंचलित|स्वत[ः:]|ऑटो) ?(?:उत्तर|जवाब|प्रतिक्रिया|प्रत्युत्तर|रिप्लाई)"
+    r"|(?:স্ব(?:য়|য়)ংক্রি(?:য়|য়)|অটো) ?(?:উত্তর|জবাব|প্রত্যুত্তর|প্রতিক্রি(?:য়া|য়া)|রিপ্লাই)"
+    r"|(?:ਸਵੈਚਲਿਤ|ਆਟੋਮੈਟਿਕ|ਸਵੈ-?ਚਾਲਤ) ?(?:ਜਵਾਬ|ਉੱਤਰ)|સ્વચાલિત (?:જવાબ|પ્રત્યુત્તર)|(?:خودکار|آٹو) جواب"
+    r"|தானியங்கி (?:பதில்|மறுமொழி)|స్వయంచాలక (?:ప్రత్యుత్తరం|జవాబు)"
+    r"|(?:休假|外出[时中]|出差)?自动(?:回复|答复)|(?:外出時|不在時)?自動(?:返信|応答|回覆)"
     r"|(?:不在|休暇)(?:通知|応答|のお知らせ)|자동 ?(?:회신|응답)"
-    r"|부재 ?중 ?(?:자동 ?응답|메시지|알림)|(?:ال)?رد (?:ال)?تلقائي|מענה אוטומטי|תשובה אוטומטית"
+    r"|부재 ?중 ?(?:자동 ?응답|메시지|알림)|(?:ال)?(?:رد|إجابة) (?:ال)?(?:تلقائية?|آلي)"
+    r"|מענה אוטומטי|תשובה אוטומטית"
 )
 _SELF = (
     r"(?:(?:i am|i.m|ich bin|je suis|estoy|estou|sono|ik ben|jestem|jag är|jeg er|olen|jsem|я"
-    r"|меня|أنا|我(?:目前|现在)?) ?)?(?:(?:currently|derzeit|zurzeit|actuellement|momenteel) )?"
+    r"|меня|أنا|我(?:目前|现在|正)?) ?)?(?:(?:currently|derzeit|zurzeit|actuellement|momenteel) )?"
 )
 _AWAY = (
     r"out[ -]of[ -](?:the )?office|(?:not in|away from) (?:the |my )?(?:office|mail|desk)"
@@ -44,15 +49,16 @@ _AWAY = (
     r"|ikke (?:på kontoret|til ?stede)|poissa toimisto(?:sta|lta)|mimo kancelář\w*|házon kívül"
     r"|(?:нет|не) (?:на (?:рабочем )?месте|в офисе)|вне офиса|отсутствие на работе|εκτός γραφείου"
     r"|ofis dışında\w*|nisam u uredu|nu sunt la birou|خارج المكتب|אי(?:נני|ני) במשרד"
-    r"|ez dago bulegoan|不在办公室|不在辦公室"
+    r"|ez dago bulegoan|不在办公室|不在辦公室|(?:कार्यालय|दफ़्तर|ऑफ़िस) से बाहर"
+    r"|(?:অফিসের|কার্যাল(?:য়ে|য়ে)র) বাইরে|ਦਫ਼ਤਰ ਤੋਂ ਬਾਹਰ|دفتر سے باہر"
 )
 # Words that begin ordinary subjects too: alone, or before a colon.
 _ABSENT = (
     r"ooo|oof|absen(?:ce|t(?:\(?e\)?)?)|ausente|ausencia|ausência|assen(?:te|za)|afwezig(?:heid)?"
     r"|frånvar(?:o|ande)|fravær(?:ende)?|nieobecn(?:[yae]|ość)|távollét|abwesen(?:d|heit)"
     r"|abwesend (?:bis|vom|ab|am)\b[^:]{0,30}\d[^:]{0,20}|außer haus|poissa|nepřítomnost"
-    r"|neprítomnosť|auto-?responder|en congés?|外出|外出中|odsot(?:en|na|nost)|休暇|休暇中|不在"
-    r"|부재 ?중|vacation (?:auto-?)?(?:reply|response|message|notice)"
+    r"|neprítomnosť|auto-?responder|en congés?|外出|外出中(?:です)?|odsot(?:en|na|nost)|休暇|休暇中"
+    r"|不在|부재 ?중|vacation (?:auto-?)?(?:reply|response|message|notice)"
 )
 # What people write about their own holidays: alone, or before the subject they answer.
 _ON_HOLIDAY = (
@@ -66,10 +72,10 @@ _HOLIDAY = (
     r"|congés?|indisponible|(?:annual|parental|maternity|paternity|sick) leave"
 )
 _OF_PROGRAM = re.compile(
-    rf"{_TAG}(?:[\[(]?(?:{_NOTICES}){_AFTER}|{_SELF}(?:{_AWAY}){_AFTER}"
+    rf"{_TAG}(?:[\[(【［*]?(?:{_NOTICES}){_AFTER}|{_SELF}(?:{_AWAY}){_AFTER}"
     rf"|{_SELF}(?:{_ABSENT})\s*(?:$|[:：]|{_ANSWER_PREFIX})|{_SELF}(?:{_ON_HOLIDAY})\W*(?:$|{_ANSWER_PREFIX})"
     rf"|\[ooo\]|{_SELF}(?:{_HOLIDAY})\W{{1,3}}{_ANSWER_PREFIX}"
-    # Of Sieve and Notes: `Auto: Re: …`, `Ann Lee is out of the office.`
+    # Of Sieve and Notes: `Auto: Re: …`, as whatever the desk sends, `Ann is out of the office.`
     rf"|auto\s*:\s*+(?={_ANSWER_PREFIX}|.*\bis out\b|.*\bout of (?:the )?office)"
     r"|(?:\w[\w.-]* ){1,4}is (?:currently )?(?:out of the office\.?\s*(?:$|\()"
     rf"|on (?:vacation|holiday|(?:\w+ )?leave)\W*{_ANSWER_PREFIX}))",

@@ -16,10 +16,10 @@ _MAX_SEARCHED = 1_000  # characters of a field that is broken, or of a name in q
 # An encoded word is one token: mailers leave commas and quotes in it as they are.
 _TOKEN = re.compile(
     r"""(?P<word>=\?[^?\s]{1,60}\?[bqBQ]\?[^?]*\?=)|(?P<quoted>"(?:[^"\\]|\\.){0,255}")"""
-    r"""|(?P<special>[<>,;:()])|(?P<other>\\.|[^"<>,;:()=\\]+|.)""",
+    r"""|(?P<special>[<>,;:()])|(?P<other>\\.|[^"<>,;:()=\\@]+|@\[[\w:.]{2,60}\]|.)""",
     re.DOTALL,
 )
-_ADDRESS = re.compile(r'(?:"[^\r\n<>]*"|[^\s<>():;,"@\\]+)@[^\s<>():;,"@\\]+')
+_ADDRESS = re.compile(r'(?:"[^\r\n<>]*"|[^\s<>():;,"@\\]+)@(?:\[[\w:.]{2,60}\]|[^\s<>():;,"@\\]+)')
 _MAILTO = re.compile(r"(?:mailto|smtp):([^?]*).*", re.IGNORECASE)
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.){0,255}"', re.DOTALL)
 _PART = re.compile(rf"(?:{_QUOTED.pattern}|\S)+", re.DOTALL)

@@ -64,8 +64,6 @@ def is_by_program(headers: Headers, content_type: str, sender: str | None, subje
         or is_daemon(sender or "")
         or "oof" in headers.first("x-ms-exchange-generated-message-source").lower()
         or is_of_absence(subject)
-        # Of Sieve. What begins so and answers nothing may be about a car.
-        or (subject.lower().startswith("auto:") and bool(headers.first("in-reply-to")))
     )
 
 

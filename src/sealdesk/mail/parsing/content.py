@@ -8,6 +8,7 @@ from sealdesk.mail.parsing import charsets
 from sealdesk.mail.parsing.bounces import COMPLAINT_TYPE
 from sealdesk.mail.parsing.calendars import describe_event
 from sealdesk.mail.parsing.charsets import clean_line, clean_text
+from sealdesk.mail.parsing.enriched import enriched_to_html
 from sealdesk.mail.parsing.flowed import join_flowed
 from sealdesk.mail.parsing.html_text import html_to_text
 from sealdesk.mail.parsing.names import file_name
@@ -28,7 +29,8 @@ _INLINE_DATA = re.compile(rb";base64,[A-Za-z0-9+/=\s]{100,}+")
 _META_CHARSET = re.compile(rb"charset\s*+=\s*+[\"']?([A-Za-z0-9_-]{2,40})", re.IGNORECASE)
 _META_BYTES = 2_048
 _MAX_CONTENT_ID_LENGTH = 255
-_BODY_TYPES = ("text/plain", "text/html", "text/enriched", "text/richtext", UNCLEAR)
+_ENRICHED_TYPES = ("text/enriched", "text/richtext")
+_BODY_TYPES = ("text/plain", "text/html", *_ENRICHED_TYPES, UNCLEAR)
 _TEXT_FILES = (
     "text/calendar", "text/css", "text/csv", "text/directory", "text/javascript", "text/rtf",
     "text/rfc822-headers", "text/vcard", "text/x-vcard", "text/xml",
@@ -187,6 +189,7 @@ class Content:
             self.is_truncated = True
         elif self._is_html(node):
             source = self._decoded(node, _MAX_HTML_BYTES, is_html=True)
+            source = enriched_to_html(source) if node.kind in _ENRICHED_TYPES else source
             text, is_whole = html_to_text(source, MAX_TEXT_LENGTH)
             self.is_truncated = self.is_truncated or not is_whole
             self.texts.append(text)
@@ -195,7 +198,7 @@ class Content:
 
     def _is_html(self, node: Node) -> bool:
         if node.kind in _BODY_TYPES and node.kind != UNCLEAR:
-            return node.kind == "text/html"
+            return node.kind in ("text/html", *_ENRICHED_TYPES)
         beginning = decode_text(self._encoded(node), set(), _META_BYTES)
         return _HTML_BEGINNING.match(beginning) is not None
 

@@ -15,7 +15,9 @@ def join_flowed(text: str, *, deletes_space: bool) -> str:
     for line in text.split("\n"):
         content = line.lstrip(">")
         depth = len(line) - len(content)
-        content = content.removeprefix(" ")
+        # A space keeps a line that begins with > from being a quote (RFC 3676, 4.4).
+        is_stuffed = not depth and content.startswith(" >")
+        content = content if is_stuffed else content.removeprefix(" ")
         is_open = content.endswith(" ") and content != _SIGNATURE
         if open_depth not in (depth, -1) or (content == _SIGNATURE and pieces):
             joined.append("".join(pieces).rstrip(" "))

@@ -29,11 +29,20 @@ _OTHER_FIELDS = phrases("""
     收件者, 主旨, 보낸 날짜, 받는 사람, 제목, assunto, enviada em, data de envio, enviada,
     تم الإرسال, تاريخ الإرسال, إلى, الموضوع, đã gửi, đến, chủ đề, изпратено, до, относно, prima,
     zadeva, saadetud, adressaat, teema, nosūtīts, kam, tēma, išsiųsta, tema, ส่ง, ถึง, เรื่อง,
-    dikirim, kepada, subjek, enviat, per a, efni, küldve
+    dikirim, kepada, subjek, enviat, per a, efni, küldve, kopie, thema
 """)
 _MAX_FIELD_LINES = 9  # with blank lines and folded lines between the fields
 MIN_FIELDS = 2  # after the first
-_FORWARDED = ("forwarded message", "weitergeleitete nachricht", "message transféré")
+# Of Lotus Notes: `Ann Lee ---24.11.2026 09:14:05---Dear Bo`, and the line below the sender.
+_TIME = r"\d{1,4}([./-])\d{1,2}\1\d{2,4} \d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AP]M)?"
+_BETWEEN_RULES = re.compile(rf"---{_TIME}---")
+_TIMED = re.compile(rf"(?:.{{0,200}} )?{_TIME}")
+_MAX_NAME_WORDS = 5
+_MAX_SENDER_LINES = 4  # with `Sent by:`
+_FORWARDED = (
+    "forwarded message", "weitergeleitete nachricht", "message transféré", "forwarded by",
+    "weitergeleitet von",
+)  # fmt: skip
 
 
 def list_fields(lines: list[str], at: int) -> list[tuple[str, str]]:
@@ -75,8 +84,7 @@ def find_sender(fields: list[tuple[str, str]]) -> str | None:
 
 def is_header(lines: list[str], at: int) -> bool:
     """Whether the copied header of an earlier message begins here, as Outlook writes it."""
-    before = " ".join(lines[max(at - 2, 0) : at]).lower()
-    if any(each in before for each in _FORWARDED):
+    if _is_forwarded(lines, at):
         return False
     (name, sender), *others = list_fields(lines, at) or [("", "")]
     known = sum(other in _OTHER_FIELDS for other, _ in others)
@@ -100,3 +108,29 @@ def _is_first_below(lines: list[str], at: int) -> bool:
     """Whether a blank line or a rule is above."""
     above = lines[at - 1].strip() if at > 0 else ""
     return not above or SEPARATOR.fullmatch(above) is not None
+
+
+def is_header_of_notes(lines: list[str], at: int) -> bool:
+    """Whether Lotus Notes names sender and time here, perhaps above fields without colons."""
+    if _BETWEEN_RULES.search(lines[at][:1_000]):
+        return True
+    if at == 0 or lines[at - 1].strip() or _is_forwarded(lines, at):
+        return False
+    part = [line[:1_000].strip() for line in lines[at : at + _MAX_SENDER_LINES + _MAX_FIELD_LINES]]
+    if IN_BRACKETS.search(part[0]) is None and not _is_of_directory(part[0]):
+        return False
+    timed = (place for place, line in enumerate(part) if _TIMED.fullmatch(line))
+    start = next(timed, len(part)) + 1
+    below = [line.partition(":")[0].strip().lower() for line in part[start:]]
+    return start <= _MAX_SENDER_LINES and sum(map(_OTHER_FIELDS.__contains__, below)) >= MIN_FIELDS
+
+
+def _is_of_directory(name: str) -> bool:
+    """Whether it is `Ann Lee/Sales/Shop`."""
+    words = name.split("/")
+    return 1 < len(words) <= _MAX_NAME_WORDS and all(word[:1].isupper() for word in words)
+
+
+def _is_forwarded(lines: list[str], at: int) -> bool:
+    before = " ".join(lines[max(at - 2, 0) : at]).lower()
+    return any(each in before for each in _FORWARDED)

@@ -4,10 +4,16 @@ import re
 
 ADDRESS = re.compile(r"[^\s<>@:()\[\]]{1,64}@[^\s<>@:()\[\]]{1,255}")
 IN_BRACKETS = re.compile(r"[<\[(](?:mailto:)?[^\s<>@]{1,64}@[^\s<>@]{1,255}[>\])]")
-TIME = re.compile(r"(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
-# 25: the calendar of Thailand. Then 20 in the digits of Arabic, Persian and Hindi, and Persian 14.
-_CENTURY = "19|20|25|\u0662\u0660|\u06f2\u06f0|\u0968\u0966|\u06f1\u06f4"
-YEAR = re.compile(rf"(?<!\d)(?:{_CENTURY})\d\d(?!\d)")
+# `\d` is a digit of any script, so that only what begins a year must name them.
+_ZEROS = "0\u0660\u06f0\u0966\u09e6\u0e50\u1040\u17e0\uff10"
+TIME = re.compile(r"(?<!\d)\d{1,2}[:.\uff1a]\d{2}(?!\d)")
+# 25: the calendar of Thailand. The last one is 14 of Persia.
+_CENTURY = "|".join(
+    chr(ord(zero) + tens) + chr(ord(zero) + ones)
+    for zero in _ZEROS
+    for tens, ones in ((1, 9), (2, 0), (2, 5))
+)
+YEAR = re.compile(rf"(?<!\d)(?:{_CENTURY}|\u06f1\u06f4)\d\d(?!\d)")
 # Invisible marks that mailers put around names and addresses between texts of two directions.
 MARKS = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 COLONS = (":", "：")

@@ -13,7 +13,13 @@ from sealdesk.tickets.text.attributions import (
     is_ruled,
     names_sender_and_time,
 )
-from sealdesk.tickets.text.copied_headers import FIELD, MIN_FIELDS, is_header, list_fields
+from sealdesk.tickets.text.copied_headers import (
+    FIELD,
+    MIN_FIELDS,
+    is_header,
+    is_header_of_notes,
+    list_fields,
+)
 from sealdesk.tickets.text.patterns import (
     ADDRESS,
     COLONS,
@@ -57,7 +63,7 @@ def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
     line = lines[at]
     if not line or line.startswith(">"):
         return _is_of_groupwise(line)
-    if line.rstrip(" ") == "--" or _is_original(line):
+    if line.rstrip(" ") == "--" or _is_original(line) or is_header_of_notes(lines, at):
         return True
     if line.startswith(_RULE):
         return _is_header_below(lines, at)
