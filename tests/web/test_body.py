@@ -221,6 +221,25 @@ def test_unknown_fields_are_named_in_a_warning_and_not_stored(key: Key) -> None:
     assert "subjct" not in response.text
 
 
+def test_unknown_fields_are_found_in_lists_of_objects(tenant: Tenant) -> None:
+    condition = {"field": "status", "operator": "is", "values": ["open"], "vallues": []}
+    rule = {"name": "R", "trigger": "created", "conditions": [condition], "actions": {"note": "N"}}
+    admin = tenant.admin()
+    (fault,) = admin.post("/api/v1/rules", rule, **STRICT).json()["errors"]
+    assert (fault["pointer"], "`values`" in fault["message"]) == ("/conditions/0/vallues", True)
+    warnings = admin.post("/api/v1/rules", rule).headers["x-warnings"]
+    assert warnings == "unknown_field=/conditions/0/vallues"
+
+
+def test_members_that_an_operation_without_a_body_ignores_are_named(tenant: Tenant) -> None:
+    key = tenant.key(permissions=["customers:write", "customers:erase"])
+    at = f"{CUSTOMERS}/{key.customer('dry@example.test')['id']}/erase"
+    wanted = {"dry_run": True}
+    assert faults(key.post(at, wanted, **STRICT)) == {("/dry_run", "unknown_field")}
+    assert key.get(at.replace("erase", "erasure")).status_code == 404
+    assert key.post(at, wanted).headers["x-warnings"] == "unknown_field=/dry_run"
+
+
 def test_a_body_without_unknown_fields_gets_no_warning(key: Key) -> None:
     assert "x-warnings" not in key.post(TICKETS, NEW).headers
 
@@ -379,7 +398,10 @@ def test_a_ticket_that_was_read_with_more_may_be_sent_back(key: Key) -> None:
 
 def test_a_key_is_refused_with_a_field_that_does_not_exist(tenant: Tenant) -> None:
     admin = tenant.admin()
-    for name, right in (("permission", "permissions"), ("expires", "expires_at")):
+    for name, right in (
+        ("permission", "permissions"), ("roles", "permissions"), ("ttl", "expires_at"),
+        ("expires", "expires_at"), ("ip_whitelist", "allowed_ips"), ("is_test", "mode"),
+    ):  # fmt: skip
         refused = admin.post("/api/v1/api-keys", {"name": "k", name: None})
         assert refused.status_code == 422
         assert f"`{right}`" in refused.json()["errors"][0]["message"]
@@ -395,7 +417,8 @@ def test_a_note_by_another_name_is_not_sent_to_the_customer(key: Key) -> None:
         "visibility", "note", "is_note", "internal_note", "privateNote", "message_type",
         "staff_only", "publicly", "visibleToCustomer", "customer_visible", "whisper",
         "is_public_reply", "is_interal", "Intenral", "privte_note", "kind", "draft", "send_email",
-        "publish", "privacy", "channel", "is_external", "shared",
+        "publish", "privacy", "channel", "is_external", "shared", "restricted", "agent_note",
+        "suppress_email", "hide", "via_email", "mode",
     ):  # fmt: skip
         refused = key.post(at, {"body": "Only for us.", name: True})
         assert refused.status_code == 422
@@ -407,18 +430,19 @@ def test_a_switch_by_another_name_is_refused(tenant: Tenant) -> None:
     admin = tenant.admin()
     field = admin.post("/api/v1/custom-fields", {"key": "k", "label": "K", "type": "text"})
     rule = {"name": "r", "trigger": "created", "actions": {"priority": "high"}}
+    address = {"address": f"help@{tenant.id[-12:]}.test"}
     for made, right in (
         (field, "is_active"),
         (admin.post("/api/v1/rules", rule), "is_enabled"),
+        (admin.post("/api/v1/mailboxes", address), "is_paused"),
     ):
-        for name in ("active", "enabled", "disabled", "is_actve", "Enabeld"):
+        for name in ("active", "enabled", "disabled", "paused", "is_actve", "Enabeld"):
             refused = admin.patch(made.headers["location"], {name: False})
             assert refused.status_code == 422, name
             assert f"`{right}`" in refused.json()["errors"][0]["message"]
-    new = {"url": "https://a.test/", "events": ["*"], "is_active": False}
-    assert [each["pointer"] for each in admin.post("/api/v1/webhooks", new).json()["errors"]] == [
-        "/is_active"
-    ]
+    for name in ("is_active", "status", "suspended"):
+        new = {"url": "https://a.test/", "events": ["*"], name: False}
+        assert faults(admin.post("/api/v1/webhooks", new)) == {(f"/{name}", "unknown_field")}
 
 
 def test_a_note_by_a_name_within_its_author_is_not_sent_to_the_customer(key: Key) -> None:

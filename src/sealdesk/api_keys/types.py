@@ -54,13 +54,15 @@ Networks = Annotated[list[str], Meta(max_length=20, extra={"check": _check_netwo
 Diagnosis = Annotated[str, Meta(extra_json_schema={"enum": list(DIAGNOSES)})]
 
 
-_MISTAKEN = {
-    "permission": "permissions",
-    "scopes": "permissions",
-    "expires": "expires_at",
-    "expiry": "expires_at",
-    "ips": "allowed_ips",
+_OTHER_NAMES = {
+    "permissions": "permission scope scopes role roles access grants privileges rights",
+    "expires_at": "expires expiry expiration validuntil validto notafter lifetime ttl",
+    "allowed_ips": "ips ipwhitelist ipallowlist whitelist allowlist networks cidrs",
+    "rate_limit": "rate limit rpm",
+    "replay_protection": "replay",
+    "mode": "test live livemode sandbox environment",
 }
+_MISTAKEN = {name: field for field, names in _OTHER_NAMES.items() for name in names.split()}
 
 
 class NewApiKey(msgspec.Struct, frozen=True):

@@ -155,14 +155,17 @@ class ReplyBody(msgspec.Struct, frozen=True):
     # Without "is", in small letters.
     MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(
         """
-        public private internal hidden visible visibility type note privatenote internalnote
-        internalcomment internalreply internalonly publicreply publiccomment publicnote notetype
-        replytype commenttype messagetype privatereply privatecomment privatemessage staffonly
-        agentonly agentsonly teamonly onlyagents onlystaff visibletocustomer customervisible
-        customerfacing sendtocustomer notifycustomer silent confidential whisper audience kind
-        notify sendemail sendnotification draft publicly hiddenfromcustomer publish published
-        privacy channel external share shared
-    """.split(),
+        public private internal visibility type commenttype messagetype replytype kind mode channel
+        audience external share shared draft email viaemail sendemail whisper agentonly agentsonly
+        teamonly onlyagents customerfacing
+        """.split(),
+        "is_internal",
+    )
+    MISTAKEN_PARTS: ClassVar[dict[str, str]] = dict.fromkeys(
+        """
+        public privat intern visib hidden hide note secret silent confiden publish privacy restrict
+        suppress notif staff sendto
+        """.split(),
         "is_internal",
     )
 

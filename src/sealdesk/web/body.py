@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,6 +16,8 @@ from sealdesk.web.json_parsing import parse, pointer_to
 from sealdesk.web.request import Request
 
 S = TypeVar("S", bound=msgspec.Struct)
+# The pointer to a name, and the struct that does not have it.
+_Unknown = tuple[str, type[msgspec.Struct]]
 _PREFERENCE = re.compile(rb'(?:[^,"]|"[^"]*"?)+')
 # A hostile body of 1 MiB could have 100,000 faults, and a response of 15 MiB.
 _MAX_FAULTS = 100
@@ -30,6 +32,20 @@ def read(request: Request, struct: type[S]) -> S:
     a switch: see `unknown_names.meant`. Names in its IGNORED are dropped without a warning.
     """
     return _read_document(request, _parse_object(request), struct)
+
+
+class _NoBody(msgspec.Struct):
+    """The body of an operation that takes none."""
+
+
+def read_no_body(request: Request) -> None:
+    """Treat the members of a body that nothing reads as unknown names, as in `read`.
+
+    Who sends `dry_run` to what cannot be undone is told that there is none. Raises BadRequest,
+    ValidationFailed.
+    """
+    if request.body:
+        read(request, _NoBody)
 
 
 async def read_change(request: Request, struct: type[S], show: Callable[[], Awaitable[Any]]) -> S:
@@ -89,15 +105,28 @@ def _parse_object(request: Request) -> dict[str, Any]:
 
 def _read_document(request: Request, document: dict[str, Any], struct: type[S]) -> S:
     unknown = _unknown_fields(document, struct, "")
-    if not unknown:
-        return convert(document, struct)
-    names = (pointer.rpartition("/")[2] for pointer in unknown)
-    is_mistaken = any(unknown_names.meant(name, struct) is not None for name in names)
-    if _is_strict(request) or getattr(struct, "IS_CLOSED", False) or is_mistaken:
-        faults = (unknown_names.fault_of(pointer, struct) for pointer in unknown)
+    if _are_refused(request, unknown, struct):
+        faults = starmap(unknown_names.fault_of, unknown)
         raise _invalid(chain(faults, find_faults(document, struct)))
-    request.response_headers.append((b"x-warnings", unknown_names.warnings(unknown)))
+    _warn(request, unknown)
     return convert(document, struct)
+
+
+def _are_refused(request: Request, unknown: list[_Unknown], struct: type[msgspec.Struct]) -> bool:
+    """struct: of the body, whose switches are meant in the objects within it too."""
+    if not unknown or _is_strict(request) or getattr(struct, "IS_CLOSED", False):
+        return bool(unknown)
+    return any(
+        unknown_names.meant(pointer.rpartition("/")[2], each) is not None
+        for pointer, inner in unknown
+        for each in (struct, inner)
+    )
+
+
+def _warn(request: Request, unknown: list[_Unknown]) -> None:
+    if unknown:
+        text = unknown_names.warnings([pointer for pointer, _ in unknown])
+        request.response_headers.append((b"x-warnings", text))
 
 
 def read_items(
@@ -137,13 +166,11 @@ def _parse_items(
     if not 1 <= len(items) <= max_count:
         text = f"This must hold 1 to {max_count} items."
         raise invalid([Fault(f"/{name}", "too_long" if items else "too_short", text)])
-    pointers = [pointer_to("", other) for other in document if other != name]
-    for number, item in enumerate(items):
-        pointers += _unknown_fields(item, struct, f"/{name}/{number}")
-    if pointers and _is_strict(request):
-        raise _invalid(unknown_names.fault_of(pointer, struct) for pointer in pointers)
-    if pointers:
-        request.response_headers.append((b"x-warnings", unknown_names.warnings(pointers)))
+    unknown: list[_Unknown] = [(pointer_to("", each), struct) for each in document if each != name]
+    unknown += _unknown_fields(items, struct, f"/{name}")
+    if _are_refused(request, unknown, struct):
+        raise _invalid(starmap(unknown_names.fault_of, unknown))
+    _warn(request, unknown)
     return items
 
 
@@ -186,8 +213,9 @@ def _fields_with_ids(
 ) -> tuple[tuple[str, type[msgspec.Struct] | None], ...]:
     """(name, struct that it contains) of each field that is an id, ids, or objects with them."""
     found: list[tuple[str, type[msgspec.Struct] | None]] = []
+    inner_structs = dict(_inner_structs(struct))
     for field in fields_of(struct):
-        inner = field.type.struct or (field.type.item.struct if field.type.item else None)
+        inner = inner_structs.get(field.name)
         is_id = field.name in ("id", "into") or field.name.endswith(("_id", "_ids"))
         if inner is not None and _fields_with_ids(inner):
             found.append((field.name, inner))
@@ -228,18 +256,25 @@ def _known_names(struct: type[msgspec.Struct]) -> frozenset[str]:
 
 @cache
 def _inner_structs(struct: type[msgspec.Struct]) -> tuple[tuple[str, type[msgspec.Struct]], ...]:
-    fields = fields_of(struct)
-    return tuple((field.name, field.type.struct) for field in fields if field.type.struct)
+    """(name, struct) of each field that is an object or a list of objects."""
+    items = ((field.name, field.type.item or field.type) for field in fields_of(struct))
+    return tuple((name, each.struct) for name, each in items if each.struct)
 
 
-def _unknown_fields(document: dict[str, Any], struct: type[msgspec.Struct], at: str) -> list[str]:
+def _unknown_fields(value: Any, struct: type[msgspec.Struct], at: str) -> list[_Unknown]:
+    """Those of an object, or of each object of a list."""
+    if isinstance(value, list):
+        places = (_unknown_fields(each, struct, f"{at}/{n}") for n, each in enumerate(value))
+        return [*chain.from_iterable(places)]
+    if not isinstance(value, dict):
+        return []
     known = _known_names(struct)
-    pointers = [pointer_to(at, name) for name in document if name not in known]
+    unknown: list[_Unknown] = [
+        (pointer_to(at, name), struct) for name in value if name not in known
+    ]
     for name, inner in _inner_structs(struct):
-        value = document.get(name)
-        if isinstance(value, dict):
-            pointers += _unknown_fields(value, inner, f"{at}/{name}")
-    return pointers
+        unknown += _unknown_fields(value.get(name), inner, f"{at}/{name}")
+    return unknown
 
 
 def _is_strict(request: Request) -> bool:

@@ -142,8 +142,16 @@ class Route(msgspec.Struct, frozen=True):
     @property
     def is_unconditional(self) -> bool:
         """Whether it changes what has no ETag, so that no If-Match can hold."""
-        is_api = self.guard.scheme in ("hmac", "jwt")
-        return is_api and self.method != "GET" and "if-match" not in self.operation.headers
+        return self._is_api_change and "if-match" not in self.operation.headers
+
+    @property
+    def is_without_body(self) -> bool:
+        """Whether it is a change for which no body is read, if its operation takes no struct."""
+        return self._is_api_change and not self.operation.receives
+
+    @property
+    def _is_api_change(self) -> bool:
+        return self.guard.scheme in ("hmac", "jwt") and self.method != "GET"
 
     def __post_init__(self) -> None:
         """The argument of `{id}` says whose it is, as `ticket_id` does; others agree by name."""

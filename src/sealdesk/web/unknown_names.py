@@ -15,7 +15,7 @@ _MAX_WARNINGS_BYTES = 1024
 _MAX_POINTER_LENGTH = 64
 _MIN_TYPO = 6  # letters of a name that is known with one wrong, missing or further letter
 # What other services call the switch of a rule, an endpoint or a field.
-_STATES = ("is_active", "is_enabled")
+_STATES = ("is_active", "is_enabled", "is_paused")
 _SWITCHED = "active inactive enabled enable disabled disable paused suspended".split()
 
 
@@ -35,10 +35,12 @@ def meant(name: str, struct: type[msgspec.Struct]) -> str | None:
     """The switch for which a name is mistaken, written in any way: `isInternal`, `is_interal`.
 
     It is another name or spelling of a boolean field, or one that the struct's MISTAKEN has with
-    the right name, "" for none.
+    the right name, "" for none, or has a part that is in MISTAKEN_PARTS.
     """
-    mistaken = _mistaken(struct)
-    found = (mistaken.get(form) for form in _forms(_letters(name[:64])))
+    mistaken, letters = _mistaken(struct), _letters(name[:64])
+    found = [mistaken.get(form) for form in _forms(letters)]
+    parts = getattr(struct, "MISTAKEN_PARTS", {}).items()
+    found += [field for part, field in parts if part in letters]
     return next((each for each in found if each is not None), None)
 
 
@@ -46,8 +48,8 @@ def meant(name: str, struct: type[msgspec.Struct]) -> str | None:
 def _mistaken(struct: type[msgspec.Struct]) -> dict[str, str]:
     """The forms of names that are mistaken for a switch → its name, "" if there is none."""
     switches = [each.name for each in msgspec.structs.fields(struct) if _is_switch(each.type)]
-    names: dict[str, str | None] = {_letters(name): name for name in switches}
-    names |= dict.fromkeys(_SWITCHED, next((each for each in switches if each in _STATES), None))
+    state = next((each for each in switches if each in _STATES), None)
+    names = dict.fromkeys(_SWITCHED, state) | {_letters(name): name for name in switches}
     names |= getattr(struct, "MISTAKEN", {})
     return {
         form: field for name, field in names.items() if field is not None for form in _forms(name)

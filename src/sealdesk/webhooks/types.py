@@ -72,7 +72,9 @@ class NewWebhook(msgspec.Struct, frozen=True):
 
     # A new endpoint is active, and its secret is made here.
     MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(
-        "active inactive enabled disabled paused secret".split(), ""
+        "active inactive enable enabled disable disabled paused suspended status state secret"
+        " signingsecret".split(),
+        "",
     )
 
     url: Url

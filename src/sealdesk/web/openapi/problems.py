@@ -65,7 +65,7 @@ def _implied(route: Route) -> list[ProblemType]:
         found.append(NOT_FOUND)
     if route.is_unconditional:
         found.append(INVALID_HEADER)
-    if operation.takes is not None:
+    if operation.takes is not None or route.is_without_body:
         found += [MALFORMED_JSON, VALIDATION_FAILED]
     if operation.params:
         found += [INVALID_PARAMETER, UNKNOWN_PARAMETER]
