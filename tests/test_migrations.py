@@ -163,6 +163,27 @@ def test_an_aim_for_replies_from_before_0056_is_a_policy(template: Path, tmp_pat
     assert (policy.position, policy.counts) == (1, "business")
 
 
+def test_customers_merged_before_0067_have_their_external_id(
+    template: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "sealdesk.db"
+    shutil.copy(template, path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP INDEX customer_merges_external_id")
+        connection.execute("ALTER TABLE customer_merges DROP COLUMN external_id")
+        _add_row(connection, "tenants", id="a")
+        for source, external_id in {"1": '"C-1"', "2": "null"}.items():
+            customer = f'{{"external_id": {external_id}}}'
+            _add_row(
+                connection, "customer_merges", tenant_id="a", source_id=source, customer=customer
+            )
+    with sqlite_transaction(path) as migrated:
+        with Operations.context(MigrationContext.configure(migrated)):
+            import_module("sealdesk.db.migrations.versions.0067_merged_external_ids").upgrade()
+        ids = migrated.execute(text("SELECT external_id FROM customer_merges ORDER BY source_id"))
+        assert [*ids.scalars()] == ["C-1", None]
+
+
 def _add_row(connection: sqlite3.Connection, table: str, **values: str) -> None:
     """Insert a row with these values, and 0 in all columns that need one."""
     columns = connection.execute(f"PRAGMA table_info({table})").fetchall()

@@ -54,6 +54,12 @@ def test_a_filter_by_address_reads_the_indexes_of_addresses(
     ]
 
 
+def test_the_external_id_of_merged_customers_has_an_index(template: Path) -> None:
+    steps = plan(template, lambda tx: store.list_merged_with(tx, "tenant", "x", 1))
+    index = "customer_merges_external_id (tenant_id=? AND external_id=?)"
+    assert steps == [f"SEARCH customer_merges USING INDEX {index}"]
+
+
 async def _list(filters: Filter, page: PageRequest, tx: Any) -> object:
     return await store.list_customers(tx, "tenant", filters, page)
 

@@ -88,7 +88,7 @@ async def list_customers(request: Request) -> Response:
 async def _list_merged(request: Request, list_request: ListRequest) -> Response:
     """Whom the customers with an external_id were merged into stands in them."""
     external_id, limit = list_request.values["external_id"], list_request.page.per_page
-    merged = await request.read_unindexed(
+    merged = await request.read(
         lambda tx: store.list_merged_with(tx, request.caller.tenant_id, external_id, limit)
     )
     return page(request, list_request, merged, show=rules.to_json)

@@ -17,7 +17,6 @@ STORED = tuple(name for name in Customer.__struct_fields__ if name != "merged_in
 _COMPUTED = ("email_identity", "reference")
 _LISTS = ("other_emails", "other_phones")  # JSON, NULL without any
 _MAX_MERGED = 1000
-_MAX_MERGES_READ = 10_000
 # A change never sets these.
 _FIXED = {"tenant_id", "id", "created_at"}
 _COLUMNS = column_list(STORED)
@@ -49,13 +48,9 @@ _FIND_MERGED = """
 SELECT customer FROM customer_merges
 WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
 """
-# No index has the external_id, which is asked for when nobody has it any more: of the newest.
-_LIST_MERGED_ALIKE = rf"""
-SELECT customer FROM (
-    SELECT source_id, customer FROM customer_merges
-    WHERE tenant_id = :tenant_id ORDER BY source_id DESC LIMIT {_MAX_MERGES_READ}
-) AS merges
-WHERE customer LIKE :customer ESCAPE '\' ORDER BY source_id LIMIT :limit
+_LIST_MERGED_WITH = """
+SELECT customer FROM customer_merges
+WHERE tenant_id = :tenant_id AND external_id = :external_id ORDER BY source_id LIMIT :limit
 """
 _LIST_MERGED = """
 SELECT source_id FROM customer_merges
@@ -181,13 +176,9 @@ def _contains_word(word: str, name: str, params: dict[str, object]) -> str:
     keys = []
     for place, variant in enumerate(rules.case_variants(word)):
         keys.append(f"{name}_{place}")
-        params[keys[-1]] = _containing(variant)
+        params[keys[-1]] = "%" + _LIKE_WILDCARD.sub(r"\\\g<0>", variant) + "%"
     likes = (f"lower({_SEARCHED_TEXT}) LIKE :{key} ESCAPE '\\'" for key in keys)
     return f"({' OR '.join(likes)})"
-
-
-def _containing(part: str) -> str:
-    return "%" + _LIKE_WILDCARD.sub(r"\\\g<0>", part) + "%"
 
 
 async def find_merged(tx: Tx, tenant_id: str, customer_id: str) -> Customer | None:
@@ -205,11 +196,9 @@ async def find_lasting_id(tx: Tx, tenant_id: str, customer_id: str) -> str:
 
 async def list_merged_with(tx: Tx, tenant_id: str, external_id: str, limit: int) -> list[Customer]:
     """The merged customers with an external_id, as they were."""
-    part = msgspec.json.encode({"external_id": external_id}).decode()[1:-1]
-    params = {"tenant_id": tenant_id, "customer": _containing(part), "limit": limit}
-    rows = await tx.fetch_all(_LIST_MERGED_ALIKE, params)
-    found = (msgspec.json.decode(row["customer"], type=Customer) for row in rows)
-    return [customer for customer in found if customer.external_id == external_id]
+    params = {"tenant_id": tenant_id, "external_id": external_id, "limit": limit}
+    rows = await tx.fetch_all(_LIST_MERGED_WITH, params)
+    return [msgspec.json.decode(row["customer"], type=Customer) for row in rows]
 
 
 async def list_merged(tx: Tx, tenant_id: str, customer_id: str) -> list[str]:

@@ -59,9 +59,15 @@ table(
     id_("source_id", key=True),
     id_("target_id"),
     *texts("customer", "gained", "ticket_ids"),
+    text_("external_id", null=True),
     time_("merged_at"),
     of_tenant(),
     index("customer_merges_target", "tenant_id target_id source_id"),
+    index(
+        "customer_merges_external_id",
+        "tenant_id external_id source_id",
+        where="external_id IS NOT NULL",
+    ),
     runtime="UPDATE DELETE",
     worker="SELECT",
 )

@@ -12,9 +12,8 @@ from sealdesk.tickets.customer_merging.types import Gained, StoredMerge
 
 _COLUMNS = StoredMerge.__struct_fields__
 _JSON: dict[str, Any] = {"customer": Customer, "gained": Gained, "ticket_ids": tuple[str, ...]}
-_ADD = f"""
-INSERT INTO customer_merges ({column_list(_COLUMNS)}) VALUES ({parameter_list(_COLUMNS)})
-"""
+_ADDED = (*_COLUMNS, "external_id")
+_ADD = f"INSERT INTO customer_merges ({column_list(_ADDED)}) VALUES ({parameter_list(_ADDED)})"
 _FIND = f"""
 SELECT {column_list(_COLUMNS)} FROM customer_merges
 WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
@@ -38,7 +37,7 @@ WHERE tenant_id = :tenant_id AND id = :id AND customer_id = :customer_id
 async def add(tx: Tx, merge: StoredMerge) -> None:
     values = {name: getattr(merge, name) for name in _COLUMNS}
     values |= {name: msgspec.json.encode(values[name]).decode() for name in _JSON}
-    await tx.execute_one(_ADD, values)
+    await tx.execute_one(_ADD, values | {"external_id": merge.customer.external_id})
 
 
 async def find(tx: Tx, tenant_id: str, source_id: str) -> StoredMerge | None:

@@ -23,7 +23,8 @@ SELECT {column_list(STORED)} FROM erasures
 WHERE tenant_id = :tenant_id AND customer_id = :customer_id LIMIT 1
 """
 _ERASE_MERGED = """
-UPDATE customer_merges SET customer = :customer, gained = '{}', ticket_ids = '[]', merged_at = 0
+UPDATE customer_merges SET customer = :customer, external_id = NULL, gained = '{}',
+    ticket_ids = '[]', merged_at = 0
 WHERE tenant_id = :tenant_id AND source_id = :source_id
 """
 _COUNT = """
