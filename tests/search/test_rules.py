@@ -1,14 +1,10 @@
 """What a word is, and what somebody asks for."""
 
-import unicodedata
-
 import pytest
 
 from sealdesk.search import rules
 from sealdesk.search.rules import Term
 from tests.support.for_each import for_each
-
-OLD_WORD = unicodedata.normalize("NFD", "한국")
 
 
 @for_each(
@@ -18,6 +14,7 @@ OLD_WORD = unicodedata.normalize("NFD", "한국")
         ("Müller & Öztürk", ["muller", "ozturk"]),
         ("STRASSE Straße", ["strasse", "strasse"]),
         ("ann.lee@example.com", ["ann", "lee", "example", "com"]),
+        ("Łódź Ærøskøbing \u0131s\u0131", ["lodz", "aeroskobing", "isi"]),
         ("snake_case", ["snake", "case"]),
         ("退款 now", ["退", "款", "now"]),
         ("m² №5", ["m2", "no5"]),
@@ -44,7 +41,7 @@ def test_words_are_letters_and_digits_without_marks(text: str, words: list[str])
         ('"was lost', [Term(("was", "lost"))]),
         ("refund -paid", [Term(("refund",)), Term(("paid",), False, True)]),
         ('-"not this"', [Term(("not", "this"), False, True)]),
-        ("한국 lost", [Term(("한", "국"), others=(OLD_WORD,)), Term(("lost",), True)]),
+        ("한국 lost", [Term(("한", "국")), Term(("lost",), True)]),
         ("ann@exam", [Term(("ann", "exam"), True)]),
         ("- \" ' * ( AND", [Term(("and",))]),
     ],

@@ -1,9 +1,9 @@
 """The words of texts and queries, in the syntax of each database; no IO.
 
 Both databases get words that are normalised here, so that they find the same: letters and digits
-in lower case, without accents, other marks and invisible characters. In Chinese, Japanese, Thai,
-Lao, Burmese and Khmer, which have no spaces, and in Korean, whose spaces are few and whose words
-end in particles, each character is a word, and so is each emoji;
+in lower case, without accents, strokes, other marks and invisible characters. In Chinese,
+Japanese, Thai, Lao, Burmese and Khmer, which have no spaces, and in Korean, whose spaces are few
+and whose words end in particles, each character is a word, and so is each emoji;
 several of them in a query, like the parts of an e-mail address, are searched as a phrase.
 """
 
@@ -36,9 +36,12 @@ _TEXT_GAP = 8  # between two texts, so that no phrase spans both
 _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
 )
-_KOREAN_WORD = re.compile("[\uac00-\ud7a3]+")
 _JAMO = re.compile("[\u1100-\u11ff]+")  # the letters of a syllable
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
+# Letters that Unicode does not decompose, as people type them who do not have them.
+_PLAIN_LETTERS = str.maketrans(
+    dict(zip("øłđðħŧı", "olddhti", strict=True)) | {"æ": "ae", "œ": "oe", "þ": "th"}
+)
 TOKEN = re.compile(rf"[{_EMOJI}]|[^\W_]+")
 # Other letters and digits form a word together.
 _WORD = re.compile(rf"(?=\w)[{_SPACELESS}]|[{_EMOJI}]|[^\W_{_SPACELESS}]+")
@@ -77,7 +80,7 @@ def split_words(text: str) -> list[str]:
     else:
         # Case folding may decompose a character again ("ǰ").
         seen = _without_marks(strip_invisible(text))
-        plain = unicodedata.normalize("NFKD", seen.casefold())
+        plain = unicodedata.normalize("NFKD", seen.casefold()).translate(_PLAIN_LETTERS)
         plain = _JAMO.sub(lambda found: unicodedata.normalize("NFC", found[0]), plain)
     return [word[:_MAX_WORD_LENGTH] for word in _WORD.findall(plain)]
 
@@ -140,16 +143,8 @@ def parse_query(query: str) -> list[Term]:
             # A prefix of one letter matches a million tickets, which takes 2 s on SQLite.
             may_be_prefix = plain is not None and not minus and len(words[-1]) > 1
             is_prefix = part is parts[-1] and may_be_prefix
-            terms.append(Term(words, is_prefix, bool(minus), _as_before(plain or "")))
+            terms.append(Term(words, is_prefix, bool(minus)))
     return terms
-
-
-def _as_before(typed: str) -> tuple[str, ...]:
-    """A Korean word as tickets have it that were indexed when each was one word."""
-    word = unicodedata.normalize("NFC", typed)
-    if not _KOREAN_WORD.fullmatch(word):
-        return ()
-    return (unicodedata.normalize("NFKD", word)[:_MAX_WORD_LENGTH],)
 
 
 def as_query(terms: Iterable[Term]) -> str:
@@ -222,10 +217,8 @@ def parse_prefixes(query: str) -> list[Term]:
     """The terms of a query in which every word is a prefix, and a phone number is one word."""
     typed, phones = _join_phones(query)
     terms: dict[str, Term] = {}
-    for part in typed.split():
-        others = _as_before(part)
-        for word in split_words(part):
-            terms[word] = Term((word,), is_prefix=True, others=others or phones.get(word, ()))
+    for word in split_words(typed):
+        terms[word] = Term((word,), is_prefix=True, others=phones.get(word, ()))
     return list(islice(terms.values(), _MAX_PREFIXES))
 
 
