@@ -267,7 +267,7 @@ def test_a_full_disk_refuses_the_file_and_keeps_nothing_of_it(
 ) -> None:
     tenant = own_service.tenant()
     key = tenant.key()
-    append, received = IncomingFile._append, 0
+    append, received = IncomingFile.append, 0
 
     def append_to_full_disk(file: IncomingFile, part: bytes) -> None:
         nonlocal received
@@ -276,7 +276,7 @@ def test_a_full_disk_refuses_the_file_and_keeps_nothing_of_it(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         append(file, part)
 
-    monkeypatch.setattr(IncomingFile, "_append", append_to_full_disk)
+    monkeypatch.setattr(IncomingFile, "append", append_to_full_disk)
     assert code(key.upload("a.bin", bytes(2 * MIB))) == (503, "storage_unavailable")
     assert stored_files(own_service) == []
     assert rows_of(tenant) == []
@@ -289,13 +289,13 @@ def test_uploads_hold_little_of_the_budget_of_bodies(
 ) -> None:
     key = own_service.tenant().key()
     held = []
-    append = IncomingFile._append
+    append = IncomingFile.append
 
     def look(file: IncomingFile, part: bytes) -> None:
         held.append(own_service.state.limits.received.held_bytes)
         append(file, part)
 
-    monkeypatch.setattr(IncomingFile, "_append", look)
+    monkeypatch.setattr(IncomingFile, "append", look)
     key.attachment(content=bytes(16 * MIB))
     assert 0 < max(held) < MIB
     assert (

@@ -146,11 +146,8 @@ async def prune(state: AppState) -> int:
 async def _store(
     settings: Settings, tenant_id: str, parts: Iterable[bytes], now_us: int
 ) -> _Stored:
-    incoming = await files.begin(files.folder_of(settings))
+    incoming, digest = await files.take(files.folder_of(settings), parts)
     try:
-        for part in parts:
-            await incoming.write(part)
-        digest = await incoming.finish()
         content = Content(tenant_id, digest.sha256)
         await storage_of(settings).publish(incoming.path, content, now_us)
     finally:

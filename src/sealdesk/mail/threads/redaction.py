@@ -153,7 +153,7 @@ def _find(decoded: _Decoded, secrets: Secrets) -> Iterator[tuple[int, int]]:
 
 
 def _find_in_base64(text: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
-    for found in _BASE64.finditer(text):
+    for found in _BASE64.finditer(text) if _has_any(text, "=/") else ():
         # What is decoded may begin behind a part of a path.
         if any(_has_secret(_from_base64(found[1][at:]), secrets) for at in range(4)):
             yield found.span(1)

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -37,11 +37,12 @@ class IncomingFile:
 
     async def write(self, part: bytes) -> None:
         """Append a part. Raises ServiceUnavailable, as on a full disk."""
+        await in_thread(partial(self.append, part))
+
+    def append(self, part: bytes) -> None:
+        """As `write`, in this thread. Raises OSError."""
         if len(self.head) < rules.HEAD_BYTES:
             self.head = (self.head + part[: rules.HEAD_BYTES])[: rules.HEAD_BYTES]
-        await in_thread(partial(self._append, part))
-
-    def _append(self, part: bytes) -> None:
         self._digest.update(part)
         self._size += len(part)
         left = memoryview(part)
@@ -50,12 +51,13 @@ class IncomingFile:
 
     async def finish(self) -> BodyDigest:
         """Make it durable; its hash and size. Raises ServiceUnavailable."""
-        await in_thread(self._sync)
-        return BodyDigest(self._digest.hexdigest(), self._size)
+        return await in_thread(self.sync)
 
-    def _sync(self) -> None:
+    def sync(self) -> BodyDigest:
+        """As `finish`, in this thread. Raises OSError."""
         self._file.flush()
         os.fsync(self._file.fileno())
+        return BodyDigest(self._digest.hexdigest(), self._size)
 
     def discard(self) -> None:
         """Delete what was received, unless a storage has moved it."""
@@ -79,6 +81,22 @@ def _create(folder: Path) -> IncomingFile:
     make_private_dir(folder)
     handle, path = tempfile.mkstemp(dir=folder / _INCOMING)  # readable by its owner only
     return IncomingFile(Path(path), FileIO(handle, "wb"))
+
+
+async def take(folder: Path, parts: Iterable[bytes]) -> tuple[IncomingFile, BodyDigest]:
+    """A file with these parts, durable, written in one thread. Raises ServiceUnavailable."""
+    return await in_thread(partial(_take, folder, parts))
+
+
+def _take(folder: Path, parts: Iterable[bytes]) -> tuple[IncomingFile, BodyDigest]:
+    incoming = _create(folder)
+    try:
+        for part in parts:
+            incoming.append(part)
+        return incoming, incoming.sync()
+    except BaseException:
+        incoming.discard()
+        raise
 
 
 async def delete_abandoned(folder: Path, now_us: int) -> None:
