@@ -45,6 +45,9 @@ _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x
         ("new", "*From:* Desk\n\n*Sent:* Monday\n\n*To:* Ann\n\nold"),
         ("new", "-- \nAnn\nExample Ltd"),
         ("new", "> old\n-- \nAnn"),
+        ("new", "---\n\n> From: Desk\n> old"),
+        ("new", "-----BEGIN PGP SIGNATURE-----\nabc"),
+        ("new", f"  Original Message\n{_OUTLOOK}"),
         ("On 5 points I wrote nothing", "> old"),
     ],
 )

@@ -254,6 +254,11 @@ def _marked_cases(text: str) -> Iterator[Case]:
         for charset in ("utf-8", "iso-8859-1", "utf-16", ""):
             raw = with_header(part(f"text/plain; charset={charset}", data, encoding="base64"))
             yield Case(f"{codec} with its mark as {charset!r}", raw, {"text": text, "faults": ()})
+    for codec, charset in product(("utf-16-le", "utf-16-be"), ("utf-16", "utf-16le", "utf-16be")):
+        raw = with_header(
+            part(f"text/plain; charset={charset}", text.encode(codec), encoding="base64")
+        )
+        yield Case(f"{codec} without its mark as {charset}", raw, {"text": text, "faults": ()})
     for charset in ("utf-8", "iso-8859-1"):
         raw = with_header(part(f"text/plain; charset={charset}", b"a\x00b\x1b[31mc\x07\x7f"))
         yield Case(f"control characters in {charset}", raw, {"text": "ab[31mc", "faults": ()})

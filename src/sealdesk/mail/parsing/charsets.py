@@ -171,7 +171,7 @@ def decode(
     for mark, codec in _BOMS:
         if data.startswith(mark):
             return Decoded(_replacing(data[len(mark) :], codec), codec, is_certain=True)
-    declared = codec_of(charset)
+    declared = _in_order(codec_of(charset), data)
     for codec in _candidates(data, declared):
         text = _strictly(data, codec, is_cut=is_cut)
         guess = guess_codec(data) if codec in _DOUBTED and text is not None else None
@@ -217,6 +217,14 @@ def _candidates(data: bytes, declared: str | None) -> list[str]:
     if declared == "euc_jis_2004" and _ROWS_OF_NEC.search(data):
         return [_CP51932, declared, "utf-8"]
     return [declared or "", *_WIDER.get(declared or "", ()), "utf-8"]
+
+
+def _in_order(codec: str | None, data: bytes) -> str | None:
+    """UTF-16 with the byte order that at least half of its characters, Latin ones, are in."""
+    swapped = data[::2].count(0) - data[1::2].count(0)
+    if not (codec or "").startswith("utf-16") or abs(swapped) * 4 <= len(data):
+        return codec
+    return "utf-16-be" if swapped > 0 else "utf-16-le"
 
 
 def _is_wide(codec: str | None) -> bool:

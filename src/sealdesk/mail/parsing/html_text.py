@@ -19,7 +19,12 @@ _LINES = set(
 _LISTS = {"ul", "ol"}
 _WITHIN_LINKS = {"div", "p", "h1", "h2", "h3", "h4", "h5", "h6", "center", "br"}
 _MAX_LINK_LENGTH = 500
-_HIDDEN = re.compile(r"display\s*+:\s*+none|mso-hide\s*+:\s*+all", re.IGNORECASE)
+_HIDDEN = re.compile(
+    r"display\s*+:\s*+none|(?:mso-hide|visibility)\s*+:\s*+(?:all|hidden)"
+    r"|(?:max-height|opacity)\s*+:\s*+0(?![\d.])",
+    re.IGNORECASE,
+)
+_VALUES = re.compile(r"\"[^\"]*\"|'[^']*'")
 _MAY_HIDE = {"div", "span", "p", "td", "table", "tr"}
 # Fillers with which newsletters hide the beginning of their text.
 _INVISIBLE = re.compile("[\u00ad\u034f\u200b\u2060\ufeff]+")
@@ -163,9 +168,12 @@ class _Converter:
                 self._add_image(tag)
 
     def _hides(self, tag: Tag) -> bool:
-        if self.shows_hidden or tag.name not in _MAY_HIDE or "style" not in (tag.attributes or ""):
+        attributes = tag.attributes or ""
+        if self.shows_hidden or tag.name not in _MAY_HIDE:
             return False
-        return _HIDDEN.search(tag.attribute("style")) is not None
+        if "hidden" in attributes and "hidden" in _VALUES.sub("", attributes).split():
+            return True
+        return "style" in attributes and _HIDDEN.search(tag.attribute("style")) is not None
 
     def _end(self, name: str) -> None:
         if name in _LISTS and self.lists:

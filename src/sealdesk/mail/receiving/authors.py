@@ -115,7 +115,7 @@ def _named_instead(
     if message.is_of_list and (message.original_from or _is_rewritten(message, sender)):
         # Lists that take Reply-To for themselves name the author in Cc.
         authors = (each for each in message.cc if each.name and each.name in sender.name)
-        named = (*message.original_from, *message.reply_to, *authors)
+        named = (*message.original_from, *message.reply_to, *authors, *_encoded(sender))
         yield from (each for each in named if each.address.lower() != sender.address.lower())
     elif _is_here(message, sender.address, own_addresses) or not is_read(sender.address):
         yield from (*(message.original_from if message.is_of_list else ()), *message.reply_to)
@@ -127,10 +127,15 @@ def _named_instead(
 
 def _is_rewritten(message: ParsedMessage, sender: Address) -> bool:
     """Whether a list has put an address of its own in the place of the author's."""
-    local = sender.address.lower().rpartition("@")[0]
     is_of_server = _REWRITTEN in sender.address.lower() or _is_list(message, sender.address)
-    is_encoded = any(each.address.lower().replace("@", "=") == local for each in message.reply_to)
-    return is_of_server or is_encoded or _VIA.fullmatch(sender.name) is not None
+    return is_of_server or bool(_encoded(sender)) or _VIA.fullmatch(sender.name) is not None
+
+
+def _encoded(sender: Address) -> tuple[Address, ...]:
+    """The author in `dora=strict.example@lists.example`, unless it is for bounces."""
+    user, _, domain = sender.address.rpartition("@")[0].rpartition("=")
+    address = f"{user}@{domain}"
+    return (Address(address, sender.name),) if is_read(address) and "+" not in user else ()
 
 
 def _is_list(message: ParsedMessage, address: str) -> bool:

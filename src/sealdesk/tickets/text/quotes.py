@@ -39,7 +39,8 @@ _ORIGINAL = phrases("""
     oprindelig meddelelse, ursprungligt meddelande, opprinnelig melding, oryginalna wiadomość,
     wiadomość oryginalna, původní zpráva, alkuperäinen viesti, исходное сообщение, eredeti üzenet,
     özgün ileti, - original -, 元のメッセージ, 原始邮件, 郵件原件, 원본 메시지,
-    original appointment, original-nachricht, originalmeddelande, oprindelig besked
+    original appointment, original-nachricht, originalmeddelande, oprindelig besked,
+    begin pgp signature
 """)
 # Outlook's line above the copied header, and what a message in HTML has there.
 _RULE = "_" * 10
@@ -53,7 +54,8 @@ def fold(text: str) -> tuple[str, str]:
     lines = text.split("\n")
     end = next((at for at in range(len(lines)) if _is_beginning_of_rest(lines, at)), len(lines))
     start = _start_of_quote(lines, end)
-    start = _with_attribution(lines, start) if start < end else _without_separator(lines, start)
+    start = _with_attribution(lines, start) if start < end else start
+    start = _without_separator(lines, start)
     visible = "\n".join(lines[:start]).rstrip()
     return (visible, "\n".join(lines[start:])) if visible.strip() else (text, "")
 
@@ -174,4 +176,5 @@ def _without_separator(lines: list[str], start: int) -> int:
     while above > 0 and not lines[above - 1].strip():
         above -= 1
     rule = lines[above - 1].strip() if above > 0 else ""
-    return above - 1 if SEPARATOR.fullmatch(rule) or is_ruled(rule) else start
+    is_rule = SEPARATOR.fullmatch(rule) or is_ruled(rule) or rule.lower() in _ORIGINAL
+    return above - 1 if is_rule else start
