@@ -16,6 +16,8 @@ from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.attachments import store as attachments
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.live.types import Change
+from sealdesk.tickets.macros import store as macros
+from sealdesk.tickets.macros.types import OF_THE_DESK, Reader
 from sealdesk.tickets.reports import store as reports
 from sealdesk.tickets.reports.types import DIMENSIONS, FIELD, HAPPENINGS, Selection
 from sealdesk.tickets.store import (
@@ -178,5 +180,7 @@ async def _list_by_ids(tx: Tx) -> None:
         live._list_numbers,
     ):
         await find(tx, _TENANT, _IDS)
+    for reader in (OF_THE_DESK, Reader("user"), Reader("user", of_all_teams=True)):
+        await macros.list_choices(tx, _TENANT, reader)
     await reads.list_reads(tx, _TENANT, "user", _IDS)
     await live._list_actors(tx, _TENANT, [Change("ticket", 1), Change("ticket", 2)])

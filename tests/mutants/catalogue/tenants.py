@@ -290,8 +290,8 @@ MUTANTS = (
     Mutant(
         "a macro is found by its id alone",
         "tickets/macros/store.py",
-        "WHERE tenant_id = :tenant_id AND id = :id AND owner_id IN (:desk, :user_id) LIMIT 1",
-        "WHERE :tenant_id <> '' AND id = :id AND owner_id IN (:desk, :user_id) LIMIT 1",
+        "WHERE tenant_id = :tenant_id AND id = :id LIMIT 1",
+        "WHERE :tenant_id <> '' AND id = :id LIMIT 1",
         (
             (
                 "tests/tickets/macros/test_composer.py"

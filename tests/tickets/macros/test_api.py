@@ -284,7 +284,7 @@ def test_every_statement_reads_macros_by_an_index(template: Path) -> None:
     expected = {
         f"{by_key} AND id<?)": lambda tx: store.list_macros(tx, "t", page),
         "SEARCH macros USING INDEX macros_shortcut (tenant_id=? AND owner_id=?)": (
-            lambda tx: store.list_choices(tx, "t", "u")
+            lambda tx: store.list_choices(tx, "t")
         ),
         f"{by_key} AND id=?)": lambda tx: store.find(tx, "t", "id"),
         "SEARCH macros USING INDEX macros_shortcut (tenant_id=? AND owner_id=? AND"

@@ -157,9 +157,9 @@ def test_two_users_may_have_the_same_shortcut_but_not_that_of_the_desk(
 ) -> None:
     made(admin, shortcut="desk")
     for each in (agent, visitor):
-        assert "is added" in add(each, shortcut="mine", is_own="yes").text
-        assert "Another macro has this shortcut." in add(each, shortcut="DESK", is_own="yes").text
-        assert "Another macro has this shortcut." in add(each, shortcut="Mine", is_own="yes").text
+        assert "is added" in add(each, shortcut="mine", owner_id="me").text
+        assert "Another macro has this shortcut." in add(each, shortcut="DESK", owner_id="me").text
+        assert "Another macro has this shortcut." in add(each, shortcut="Mine", owner_id="me").text
 
 
 def test_a_user_has_a_limit_of_their_own(

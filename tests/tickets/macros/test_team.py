@@ -1,4 +1,4 @@
-"""The team that a macro sets."""
+"""The team that a macro sets, and macros of one team."""
 
 import pytest
 
@@ -7,6 +7,7 @@ from tests.support.client import Key, Person
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.tickets.macros import MACROS, made, new_macro
+from tests.tickets.test_notifications import Agent
 
 HOME = "/settings/macros"
 TEAMS = "/api/v1/teams"
@@ -78,3 +79,31 @@ def test_a_deleted_team_is_named_and_left_out(visitor: Visitor, admin: Person, k
     visitor.submit(visitor.get(path).form(path), name="Renamed")
     stored = admin.get(path.replace("/settings", "/api/v1")).json()["data"]
     assert (stored["name"], stored["team_id"]) == ("Renamed", team)
+
+
+def test_a_macro_of_a_team_is_its_members(
+    visitor: Visitor, admin: Person, tenant: Tenant, key: Key
+) -> None:
+    team, ticket = team_of(admin), f"/tickets/{key.ticket()['id']}"
+    member, other = (Agent(tenant, name) for name in ("Member", "Other"))
+    admin.post(f"{TEAMS}/{team}/members", {"user_id": member.id})
+    form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
+    fields = {"name": "Ours", "shortcut": "ours", "body": "Hello"}
+    refused = visitor.submit(form, **fields, owner_id=ids.mint(1))
+    assert refused.status == 422 and "There is no such team." in refused.text
+    page = visitor.submit(refused.form(f"{HOME}/new"), owner_id=team)
+    assert "Returns <b> ;ours" in page.text
+    (path,) = [each for each in page.links if each.startswith(f"{HOME}/0")]
+    preview = f"{ticket}/macro/{path.rpartition('/')[2]}"
+    for each, is_shown in ((member.visitor, True), (other.visitor, False), (visitor, False)):
+        assert ("Ours ;ours" in each.get(ticket).text) == is_shown
+        assert each.get(preview).status == (200 if is_shown else 404)
+    assert [each.visitor.get(path).status for each in (member, other)] == [404, 404]
+    assert admin.get(MACROS).json()["data"] == []
+    changed = visitor.submit(visitor.get(path).form(path), name="Still ours")
+    assert "Still ours" in changed.text and "Still ours" in member.visitor.get(ticket).text
+    assert "Still ours" in visitor.get("/settings/audit").text
+    admin.call("DELETE", f"{TEAMS}/{team}")
+    assert "Still ours" not in member.visitor.get(ticket).text
+    visitor.submit(visitor.get(f"{path}/delete").form(f"{path}/delete"))
+    assert path not in visitor.get(HOME).links

@@ -15,7 +15,15 @@ from sealdesk.tickets import checks
 from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.macros import rules, store, variables
 from sealdesk.tickets.macros.errors import TOO_MANY_MACROS
-from sealdesk.tickets.macros.types import ME, AppliedMacro, Macro, MacroChange, NewMacro
+from sealdesk.tickets.macros.types import (
+    ME,
+    OF_THE_DESK,
+    AppliedMacro,
+    Macro,
+    MacroChange,
+    NewMacro,
+    Reader,
+)
 from sealdesk.tickets.rules import distinct
 from sealdesk.tickets.store import assignees, teams
 from sealdesk.tickets.types import (
@@ -36,18 +44,21 @@ _TOO_LONG = gettext_noop(
 _decode_ticket = msgspec.json.Decoder(TicketResponse).decode
 
 
-async def get_macro(tx: Tx, tenant_id: str, macro_id: str, user_id: str = "") -> Macro:
-    """A macro of the desk, or of a user. Raises NotFound."""
-    return must_exist(await store.find(tx, tenant_id, macro_id, user_id))
+async def get_macro(tx: Tx, tenant_id: str, macro_id: str, reader: Reader = OF_THE_DESK) -> Macro:
+    """A macro that somebody sees. Raises NotFound."""
+    return must_exist(await store.find(tx, tenant_id, macro_id, reader))
 
 
 async def create_macro(
     tx: Tx, caller: Caller, new: NewMacro, *, now_us: int, owner_id: str = ""
 ) -> Macro:
-    """owner_id: a user, "" for the desk. Raises ValidationFailed, Conflict if there are many."""
+    """owner_id: see Macro. Raises ValidationFailed, Conflict if there are many."""
     await _lock_macros(tx, caller)
-    limit = rules.MAX_OWN_MACROS if owner_id else rules.MAX_MACROS
-    if await store.count(tx, caller.tenant_id, owner_id) >= limit:
+    own_id = caller.actor.id if owner_id == caller.actor.id else ""
+    if owner_id != own_id and not await teams.is_team(tx, caller.tenant_id, owner_id):
+        raise invalid([Fault("/owner_id", "unknown_team", _NO_TEAM)])
+    limit = rules.MAX_OWN_MACROS if own_id else rules.MAX_MACROS
+    if await store.count(tx, caller.tenant_id, own_id) >= limit:
         raise Conflict(TOO_MANY_MACROS, limit=limit)
     fields = msgspec.structs.asdict(new) | {"tags": distinct(new.tags)}
     macro = Macro(
@@ -65,11 +76,17 @@ async def create_macro(
 
 
 async def change_macro(
-    tx: Tx, caller: Caller, macro_id: str, change: MacroChange, *, now_us: int, user_id: str = ""
+    tx: Tx,
+    caller: Caller,
+    macro_id: str,
+    change: MacroChange,
+    *,
+    now_us: int,
+    reader: Reader = OF_THE_DESK,
 ) -> Macro:
-    """The macro of the desk, or of a user, after the change. Raises NotFound, ValidationFailed."""
+    """The macro after the change. Raises NotFound, ValidationFailed."""
     await _lock_macros(tx, caller)
-    macro = await get_macro(tx, caller.tenant_id, macro_id, user_id)
+    macro = await get_macro(tx, caller.tenant_id, macro_id, reader)
     changed = rules.changed(macro, change, now_us)
     if changed is macro:
         return macro
@@ -81,11 +98,11 @@ async def change_macro(
 
 
 async def delete_macro(
-    tx: Tx, caller: Caller, macro_id: str, *, now_us: int, user_id: str = ""
+    tx: Tx, caller: Caller, macro_id: str, *, now_us: int, reader: Reader = OF_THE_DESK
 ) -> None:
     """Raises NotFound, also the second time."""
     await _lock_macros(tx, caller)
-    macro = await get_macro(tx, caller.tenant_id, macro_id, user_id)
+    macro = await get_macro(tx, caller.tenant_id, macro_id, reader)
     await store.delete(tx, caller.tenant_id, macro_id)
     await _record_audit(tx, caller, "macro.deleted", macro, now_us)
 
@@ -94,7 +111,7 @@ async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> 
     """What a macro would do to a ticket; nothing is stored. Raises NotFound."""
     view = await tickets.get_view(tx, caller.tenant_id, ticket_id)
     user_id, ticket = caller.actor.id, _decode_ticket(view.json)
-    macro = await get_macro(tx, caller.tenant_id, macro_id, user_id)
+    macro = await get_macro(tx, caller.tenant_id, macro_id, Reader(user_id))
     assignee_id = rules.assignee_of(macro, user_id)
     assignee = None
     if assignee_id is not None:
@@ -176,7 +193,7 @@ async def _check(tx: Tx, macro: Macro, before: Macro | None) -> None:
 
 
 async def _is_name_taken(tx: Tx, macro: Macro) -> bool:
-    listed = await store.list_choices(tx, macro.tenant_id, macro.owner_id)
+    listed = await store.list_choices(tx, macro.tenant_id, Reader(macro.owner_id))
     others = (each for each in listed if each.id != macro.id)
     return rules.order(macro)[:2] in [rules.order(each)[:2] for each in others]
 
@@ -199,7 +216,7 @@ async def _lock_macros(tx: Tx, caller: Caller) -> None:
 async def _record_audit(
     tx: Tx, caller: Caller, action: str, macro: Macro, now_us: int, **details: Any
 ) -> None:
-    if macro.owner_id:  # what one writes for oneself is nobody else's matter
+    if macro.owner_id == caller.actor.id:  # what one writes for oneself is nobody else's matter
         return
     named = {"name": macro.name, "shortcut": macro.shortcut, **details}
     await audit.record(tx, caller, action, macro.id, named, now_us)

@@ -5,7 +5,7 @@ from typing import Any
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, ValidationFailed
 from sealdesk.tickets.macros import actions, errors, labels, rules, store, variables
-from sealdesk.tickets.macros.types import ME, Macro, MacroChange, NewMacro
+from sealdesk.tickets.macros.types import ME, Macro, MacroChange, NewMacro, Reader
 from sealdesk.tickets.store import assignees, teams
 from sealdesk.tickets.store.teams import TeamOption
 from sealdesk.tickets.types import PRIORITIES, STATUSES
@@ -28,24 +28,24 @@ _EMPTY = {
     "body": "",
     **dict.fromkeys(_SELECTS, ""),
     "tags": (),
-    "is_own": False,
+    "owner_id": "",
 }
 
 
 @page
 async def list_macros(request: Request) -> Response:
     """One's own macros, for administrators also those of the desk, each with what it sets."""
-    tenant_id, user_id = request.caller.tenant_id, request.caller.actor.id
+    tenant_id, reader = request.caller.tenant_id, _reader(request)
     added_id = forms.read_query(request).text("added")
 
     async def work(tx: Tx) -> tuple[list[Macro], dict[str, assignees.Assignee], dict[str, str]]:
-        listed = await store.list_short(tx, tenant_id, user_id)
+        listed = await store.list_short(tx, tenant_id, reader)
         macros = [each for each in listed if _may_change(request, each.owner_id)]
         wanted = {
             each.assignee_id for each in macros if each.assignee_id and each.assignee_id != ME
         }
         people = await assignees.find_assignees(tx, tenant_id, wanted)
-        team_ids = {each.team_id for each in macros if each.team_id}
+        team_ids = {each for macro in macros for each in (macro.team_id, macro.owner_id) if each}
         return macros, people, await teams.list_names(tx, tenant_id, team_ids)
 
     macros, people, team_names = await request.read(work)
@@ -69,8 +69,8 @@ async def create_macro(request: Request) -> Response:
     typed = _read_fields(forms.read(request))
     try:
         new = body.convert(_wanted(typed), NewMacro)
-        is_own = typed["is_own"] or not _may_change(request, "")
-        owner_id = request.caller.actor.id if is_own else ""
+        is_own = typed["owner_id"] == ME or not _may_change(request, "")
+        owner_id = request.caller.actor.id if is_own else typed["owner_id"]
         macro = await request.act(
             actions.create_macro, new, now_us=request.now_us, owner_id=owner_id
         )
@@ -93,9 +93,9 @@ async def change_macro(request: Request, macro_id: str) -> Response:
     typed = _read_fields(forms.read(request))
     try:
         change = body.convert(_wanted(typed), MacroChange)
-        user_id = request.caller.actor.id
+        reader = _reader(request)
         await request.act(
-            actions.change_macro, macro.id, change, now_us=request.now_us, user_id=user_id
+            actions.change_macro, macro.id, change, now_us=request.now_us, reader=reader
         )
     except ValidationFailed as error:
         return await _form(request, typed, error, macro)
@@ -110,8 +110,8 @@ async def confirm_deletion(request: Request, macro_id: str) -> Response:
 
 @page
 async def delete_macro(request: Request, macro_id: str) -> Response:
-    macro, user_id = await _get_macro(request, macro_id), request.caller.actor.id
-    await request.act(actions.delete_macro, macro.id, now_us=request.now_us, user_id=user_id)
+    macro, reader = await _get_macro(request, macro_id), _reader(request)
+    await request.act(actions.delete_macro, macro.id, now_us=request.now_us, reader=reader)
     return render.redirect(request, _PATH)
 
 
@@ -126,16 +126,22 @@ async def preview(request: Request, ticket_id: str, macro_id: str) -> Response:
 
 async def _get_macro(request: Request, macro_id: str) -> Macro:
     """A macro that the user may change. Raises NotFound."""
-    macro = await request.fetch(actions.get_macro, macro_id, request.caller.actor.id)
+    macro = await request.fetch(actions.get_macro, macro_id, _reader(request))
     if not _may_change(request, macro.owner_id):
         raise NotFound
     return macro
 
 
 def _may_change(request: Request, owner_id: str) -> bool:
-    """owner_id: of a macro that the user sees; those of the desk are the administrators'."""
+    """owner_id: of a macro; those of the desk and of teams are the administrators'."""
     visitor = request.visitor
-    return owner_id != "" or (visitor is not None and visitor.is_administrator)
+    is_administrator = visitor is not None and visitor.is_administrator
+    return is_administrator or owner_id == request.caller.actor.id
+
+
+def _reader(request: Request) -> Reader:
+    """The user, who as an administrator sees the macros of all teams."""
+    return Reader(request.caller.actor.id, _may_change(request, ""))
 
 
 def _read_fields(form: Form) -> dict[str, Any]:
@@ -147,7 +153,7 @@ def _read_fields(form: Form) -> dict[str, Any]:
         "body": form.text("body") if form.text("body").strip() else "",
         **{name: form.text(name) for name in _SELECTS},
         "tags": [*form.texts("tags"), *added],
-        "is_own": form.text("is_own") == "yes",
+        "owner_id": form.text("owner_id"),
     }
 
 

@@ -95,7 +95,10 @@ class MacroFields(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Macro(MacroFields, frozen=True, kw_only=True):
-    """A macro as it is stored, with times in microseconds. owner_id: a user, "" for the desk."""
+    """A macro as it is stored, with times in microseconds.
+
+    owner_id: a user or a team, "" for the desk.
+    """
 
     tenant_id: str
     owner_id: str = ""
@@ -108,6 +111,16 @@ class MacroResponse(MacroFields, frozen=True, kw_only=True):
 
     created_at: Iso
     updated_at: Iso
+
+
+class Reader(NamedTuple):
+    """Who sees macros: those of the desk, the own ones, and those of the own or of all teams."""
+
+    user_id: str = ""
+    of_all_teams: bool = False
+
+
+OF_THE_DESK = Reader()
 
 
 class MacroChoice(NamedTuple):

@@ -10,7 +10,7 @@ from sealdesk.errors import ApiError, must_exist
 from sealdesk.tickets.macros import actions as macros
 from sealdesk.tickets.macros import rules as macro_rules
 from sealdesk.tickets.macros import store as macro_store
-from sealdesk.tickets.macros.types import AppliedMacro, Macro, MacroChoice
+from sealdesk.tickets.macros.types import AppliedMacro, Macro, MacroChoice, Reader
 from sealdesk.tickets.pages import bulk
 from sealdesk.tickets.pages.bulk import Line
 from sealdesk.tickets.types import TicketChange
@@ -56,10 +56,10 @@ async def _load(request: Request, ticket_ids: Sequence[str], macro_id: str) -> _
     caller = request.caller
 
     async def work(tx: Tx) -> _Chosen:
-        macro = await macro_store.find(tx, caller.tenant_id, macro_id, caller.actor.id)
+        macro = await macro_store.find(tx, caller.tenant_id, macro_id, Reader(caller.actor.id))
         tickets = await bulk.load_short(tx, caller.tenant_id, ticket_ids)
         if macro is None:
-            choices = await macro_store.list_choices(tx, caller.tenant_id, caller.actor.id)
+            choices = await macro_store.list_choices(tx, caller.tenant_id, Reader(caller.actor.id))
             return _Chosen(
                 [Line(each, stored, "", "") for each, stored in tickets.items()], None, choices
             )

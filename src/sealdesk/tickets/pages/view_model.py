@@ -23,7 +23,7 @@ from sealdesk.tickets.links import rules as link_rules
 from sealdesk.tickets.links import store as links
 from sealdesk.tickets.links.types import TicketLinkResponse
 from sealdesk.tickets.macros import store as macros
-from sealdesk.tickets.macros.types import MacroChoice
+from sealdesk.tickets.macros.types import MacroChoice, Reader
 from sealdesk.tickets.pages import custom_values
 from sealdesk.tickets.pages.custom_values import CustomValues
 from sealdesk.tickets.pages.timeline import Timeline, load_timeline
@@ -142,7 +142,7 @@ async def load_ticket_page(
         ),
         await destinations.list_recipients(tx, tenant_id, ticket_id),
         [_name(each) for each in await destinations.list_destinations(tx, tenant_id)],
-        await macros.list_choices(tx, tenant_id, caller.actor.id),
+        await macros.list_choices(tx, tenant_id, Reader(caller.actor.id)),
         await followers.list_followers(tx, tenant_id, ticket_id),
         link_rules.in_order(link_rules.show(await links.list_links(tx, tenant_id, ticket_id))),
         await held_replies.list_of_ticket(tx, tenant_id, ticket_id),
