@@ -164,4 +164,7 @@ def test_everything_public_is_pickled_and_copied(desk: Desk, key: Key) -> None:
     settings = (key.api_key, key.api_secret, desk.base_url)
     with Desk(*settings) as original, pickled(original) as sent, copy.copy(original) as copied:
         assert sent.tickets.get(ticket.id) == copied.tickets.get(ticket.id) == ticket
+        assert pickled(original.events.follow(cursor="c")).cursor == "c"
+        tickets = original.tickets.list(status="open")
+        assert type(pickled(tickets)) is type(tickets)
     assert pickled(AsyncDesk(*settings)).base_url == desk.base_url

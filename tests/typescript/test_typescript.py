@@ -5,7 +5,8 @@ import os
 import re
 import subprocess
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,11 @@ def _strict() -> dict[str, object]:
 
 
 def _run(
-    arguments: Sequence[str | Path], key: Key, cwd: Path, command: Sequence[str | Path] = (NODE,)
+    arguments: Sequence[str | Path],
+    key: Key,
+    cwd: Path,
+    command: Sequence[str | Path] = (NODE,),
+    variables: Mapping[str, str] | None = None,
 ) -> str:
     """The output of a runtime; fails with it if it ends with an error."""
     environment = {
@@ -65,10 +70,11 @@ def _run(
         "SEALDESK_API_KEY": key.api_key,
         "SEALDESK_API_SECRET": key.api_secret,
         "SIGNATURE_VECTORS": str(_VECTORS),
+        **(variables or {}),
     }
     done = subprocess.run(
         [*command, *arguments], cwd=cwd, env=environment,
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=3600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -88,6 +94,23 @@ def test_its_own_tests_pass(live_key: Key) -> None:
 @pytest.mark.prove
 def test_it_works_with_a_live_service(live_key: Key) -> None:
     _run(["--test", built() / "test" / "live" / "live.test.js"], live_key, built())
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(3600)
+def test_100_000_random_requests_of_it_are_accepted(live_key: Key) -> None:
+    # A tenant each, as all keys of a tenant share its limit; the rest is waited for.
+    test = built() / "test" / "live" / "live.test.js"
+    named: list[str | Path] = ["--test", "--test-name-pattern=whatever a URL may hold", test]
+
+    def send(seed: int) -> None:
+        key = live_key.service.tenant().key()
+        drawn = {"RANDOM_SEED": str(seed), "RANDOM_REQUESTS": "25000"}
+        assert "pass 1" in _run(named, key, built(), variables=drawn)
+
+    with ThreadPoolExecutor(4) as pool:
+        for _ in pool.map(send, range(1, 5)):
+            pass
 
 
 @pytest.mark.prove

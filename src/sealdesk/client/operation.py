@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -70,19 +71,27 @@ class _Rows(msgspec.Struct, Generic[T]):
 
 def reader_of(kind: type[T]) -> Callable[[bytes], T]:
     """Return the function that reads one object of this type."""
-    decode: Callable[[bytes], _One[T]] = msgspec.json.Decoder(_One[kind]).decode  # type: ignore[valid-type]
-    return lambda body: decode(body).data
+    return partial(_read_one, _One[kind])  # type: ignore[valid-type]
 
 
 def page_reader_of(kind: type[T]) -> Callable[[bytes], Page[T]]:
     """Return the function that reads a page with rows of this type."""
-    decode: Callable[[bytes], _Rows[T]] = msgspec.json.Decoder(_Rows[kind]).decode  # type: ignore[valid-type]
+    return partial(_read_page, _Rows[kind])  # type: ignore[valid-type]
 
-    def read(body: bytes) -> Page[T]:
-        rows = decode(body)
-        return Page(rows.data, rows.meta.has_more, rows.meta.next_cursor, rows.meta.resume_cursor)
 
-    return read
+# Functions of the module, so that lists can be pickled.
+def _read_one(shape: Any, body: bytes) -> Any:
+    return _decoder_of(shape).decode(body).data
+
+
+def _read_page(shape: Any, body: bytes) -> Page[Any]:
+    rows = _decoder_of(shape).decode(body)
+    return Page(rows.data, rows.meta.has_more, rows.meta.next_cursor, rows.meta.resume_cursor)
+
+
+@cache
+def _decoder_of(shape: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(shape)
 
 
 def key_header(idempotency_key: object) -> dict[str, str]:

@@ -361,20 +361,20 @@ def download_attachment(attachment_id: str, max_bytes: int) -> Operation[Content
 
 
 def list_events(
-    types: Sequence[str], cursor: str | None, start: str, wait_s: int
+    types: Sequence[str], start: str, cursor: str | None, wait_s: int
 ) -> Operation[Page[Event]]:
     """Read a page of the events feed; wait for the next event if there is none."""
     return Operation(
-        "GET", _events_target(types, cursor, start, wait_s), b"", {}, _read_events, wait_s
+        "GET", _events_target(types, start, cursor, wait_s), b"", {}, _read_events, wait_s
     )
 
 
 def list_event_rows(
-    types: Sequence[str], cursor: str | None, start: str, wait_s: int
+    types: Sequence[str], start: str, cursor: str | None, wait_s: int
 ) -> Operation[Page[msgspec.Raw]]:
     """Read a page of the events feed as the bytes of their JSON."""
     return Operation(
-        "GET", _events_target(types, cursor, start, wait_s), b"", {}, _read_rows, wait_s
+        "GET", _events_target(types, start, cursor, wait_s), b"", {}, _read_rows, wait_s
     )
 
 
@@ -391,7 +391,7 @@ def _links_path(ticket_id: str) -> str:
     return f"{ROOT}/tickets/{encode_segment(ticket_id)}/links"
 
 
-def _events_target(types: Sequence[str], cursor: str | None, start: str, wait_s: int) -> str:
+def _events_target(types: Sequence[str], start: str, cursor: str | None, wait_s: int) -> str:
     begin = {"cursor": cursor} if cursor else {"start": start}
     query = {"type": types or None, "per_page": PAGE_ROWS, "wait": wait_s, **begin}
     return make_target(f"{ROOT}/events", query)

@@ -110,7 +110,7 @@ def _open_feed(
     start = "oldest" if since_beginning else "latest"
 
     def read_page(at: str | None, wait_s: int) -> Operation[Page[msgspec.Raw]]:
-        return operations.list_event_rows(types, at, start, wait_s)
+        return operations.list_event_rows(types, start, at, wait_s)
 
     def report(error: SealdeskError | None, pause_s: float) -> None:
         text = f"Retrying in {pause_s:g} s: {error}" if error else None

@@ -1,6 +1,7 @@
 """The resources of `AsyncDesk`: tickets, replies, customers, files and events."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar, Unpack
 
 from sealdesk.client import operations
@@ -298,7 +299,7 @@ class Events(Resource):
         """
         return AsyncFeed(
             self._desk.run,
-            lambda at, wait: operations.list_events(types, at, start, wait),
+            partial(operations.list_events, types, start),
             cursor=cursor,
             wait_s=wait_s,
             on_failure=on_failure,
@@ -309,4 +310,4 @@ class Events(Resource):
         self, *, cursor: str | None = None, types: Sequence[str] = (), start: str = "oldest"
     ) -> Page[Event]:
         """Return one page of the feed without waiting."""
-        return await self._desk.run(operations.list_events(types, cursor, start, 0))
+        return await self._desk.run(operations.list_events(types, start, cursor, 0))

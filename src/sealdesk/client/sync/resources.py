@@ -2,6 +2,7 @@
 """The resources of `Desk`: tickets, replies, customers, files and events."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar, Unpack
 
 from sealdesk.client import operations
@@ -287,7 +288,7 @@ class Events(Resource):
         """
         return Feed(
             self._desk.run,
-            lambda at, wait: operations.list_events(types, at, start, wait),
+            partial(operations.list_events, types, start),
             cursor=cursor,
             wait_s=wait_s,
             on_failure=on_failure,
@@ -298,4 +299,4 @@ class Events(Resource):
         self, *, cursor: str | None = None, types: Sequence[str] = (), start: str = "oldest"
     ) -> Page[Event]:
         """Return one page of the feed without waiting."""
-        return self._desk.run(operations.list_events(types, cursor, start, 0))
+        return self._desk.run(operations.list_events(types, start, cursor, 0))
