@@ -10,10 +10,11 @@ _LITERAL = re.compile(
 )
 _NO_REPLY = re.compile(
     r"(?:^|[._+-])(?:(?:no|not|dont|donot|do-not|never)[._-]?(?:repl(?:y|ies|ay)|respon[ds]e?|answer)"
-    r"|(?:nicht|keine)[._-]?antwort(?:en)?|ne[._-]?pas[._-]?repondre|no[._-]?responder"
+    r"|(?:nicht|keine)[._-]?antwort(?:en)?|ne[._-]?pas[._-]?repondre|no[._-]?(?:respond|contest)(?:er?|ar?)"
     r"|non[._-]?rispondere|n[ãa]o[._-]?respond(?:a|er)|(?:geen|niet)[._-]?(?:be)?antwoord(?:en)?"
     r"|nie[._-]?odpowiada[jć]|svar(?:a?[._-]?(?:ej|inte)|[._-]?ikke)|(?:ikke|ej|inte)[._-]?svara?"
-    r"|ei[._-]?vast(?:aa|austa)|neodpov[ií]da[tj])",
+    r"|ei[._-]?vast(?:aa|austa)|neodpov[ií]da[tj]|nu[._-]?raspunde|ne[._-]?otvecha|yan.tlama"
+    r"|jangan[._-]?(?:di)?balas|unattended|unmonitored)",
 )
 
 

@@ -454,6 +454,10 @@ def _broken_type_cases() -> Iterator[Case]:
         expected = {"subject": "s", "sender": ("a@x.example", ""), "text": "words"}
         yield Case(name, raw, expected)
 
+    junk = part("text/plain", "words").replace(b"Content", b"junk\r\nX-Filter: no\r\nContent")
+    for raw in (junk.replace(b"Content-Type: text/plain\r\n", b""), junk):
+        yield _case("a junk line before the last field", raw, "words", faults=("headers",))
+
 
 def _signed() -> bytes:
     """SignedData (RFC 5652, 5.1) as a stream writes it: lengths are not known beforehand."""

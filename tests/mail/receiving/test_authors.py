@@ -56,6 +56,8 @@ def test_reply_to_is_the_author_of_what_a_form_sends() -> None:
         "help@shop.example", "HELP+form@shop.example", "billing@shop.example",
         "noreply@forms.example", "no-reply+17@forms.example", "do_not_reply@forms.example",
         "nicht-antworten@forms.example", "wordpress.donotreply@forms.example",
+        "no-contestar@forms.example", "no-responda@forms.example", "nu-raspunde@forms.example",
+        "ne-otvechat@forms.example", "jangan-balas@forms.example", "unattended@forms.example",
     )  # fmt: skip
     found = {sender: _author(sender, reply_to=DORA) for sender in senders}
     assert {sender for sender, address in found.items() if address != DORA.address} == set()
@@ -66,6 +68,12 @@ def test_reply_to_is_the_author_of_what_a_form_sends() -> None:
     [
         ("Name: Dora\nEmail: dora@strict.example\nMessage: Hi", DORA.address),
         ("Ihre E-Mail-Adresse:\n\n  dora@strict.example\n", DORA.address),
+        ("이메일 주소: dora@strict.example\n电子邮箱: dora@strict.example", DORA.address),
+        (
+            "**E-mail (required):** dora@strict.example\nSähköposti: dora@strict.example",
+            DORA.address,
+        ),
+        ("Mailadresse: dora@strict.example\nईमेल: dora@strict.example", DORA.address),
         ("Correo electrónico | dora@strict.example <mailto:dora@strict.example>", DORA.address),
         ("Write an email to dora@strict.example", None),
         ("Email: dora@strict.example\nEmail: bo@strict.example", None),

@@ -49,7 +49,8 @@ _OF_ANSWERS = re.compile(
 )
 # What every message has, and no text begins a line with.
 _MESSAGE_FIELD = re.compile(
-    rb"(?:from|to|message-id|mime-version|received|content-type|date|subject)[ \t]{0,9}:",
+    rb"(?:from|to|message-id|mime-version|received|content-t[a-z-]{3,24}|date|subject|reply-to"
+    rb"|return-path|references|in-reply-to|dkim-signature|(?:x|list)-[a-z-]{1,40})[ \t]{0,9}:",
     re.IGNORECASE,
 )
 _MAX_LOOKED_AHEAD = 40

@@ -54,8 +54,10 @@ _FORM_SUBJECT = re.compile(
 # What stands before the address that somebody has typed into a form, or above it.
 _TYPED = re.compile(
     r"^[ \t>*|-]{0,4}(?:[^\W\d_]{1,12}[ -]){0,2}"
-    r"(?:e-?mail|courriel|correo|e-?post|poczta|эл\. почта|邮箱|メールアドレス)"
-    r"(?:[ -]?[^\W\d_]{1,12}){0,2}\*?[ \t]{0,4}[:\uff1a=|\t\n]\*?\s{0,4}(?:<|mailto:)?"
+    r"(?:(?:e-?)?mail(?:adresse)?|courriel|correo|e-?post|poczta|(?:эл\. |электронная )?почта"
+    r"|(?:电子|電子)?[邮郵][箱件]|メールアドレス|이?메일|(?:ال)?بريد|ई-?मेल|ই-?মেইল|אימייל|דוא.ל|sähköposti)"
+    r"(?:[ -]?[^\W\d_]{1,12}){0,2}(?: ?\([^()\n]{1,20}\))?\*{0,2}[ \t]{0,4}[:\uff1a=|\t\n]\*{0,2}"
+    r"\s{0,4}(?:<|mailto:)?"
     r"([^\s<>()\[\]:;,\"@*]{1,64}@[^\s<>()\[\]:;,\"@*]{0,254}[^\s<>()\[\]:;,\"@.*|])>?"
     r"[ \t]*(?:$|[<|])",
     re.IGNORECASE | re.MULTILINE,
