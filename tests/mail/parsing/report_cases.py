@@ -71,6 +71,9 @@ def report_cases() -> Iterator[Case]:
     yield Case("a receipt", with_header(read), {"automatic": "report", "delivery_status": None})
     yield from _complaint_cases()
     yield from _text_cases()
+    bare = b"From: Mail Delivery Subsystem <MAILER-DAEMON>\r\nSubject: Returned mail\r\n\r\n"
+    lost = b"550 5.1.1 <ann@example.com>... User unknown\r\n"
+    yield Case("a sender without a domain", bare + lost, {"action": "failed"})
     yield from _copy_cases()
     yield from _answer_cases()
 

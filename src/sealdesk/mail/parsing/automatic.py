@@ -24,7 +24,10 @@ _OF_WEBSITES = re.compile(
 )
 _WEBMAIL = re.compile(r"rcube|roundcube|horde|squirrel|rainloop|snappymail|webmail", re.IGNORECASE)
 _DMARC_REPORT = re.compile(r"(?:\[preview\] )?report domain:.{1,260}\bsubmitter:", re.IGNORECASE)
-_DAEMONS = ("mailerdaemon", "maildaemon", "postmaster", "maildeliverysystem", "mmdf")
+_DAEMONS = (
+    "mailerdaemon", "maildaemon", "postmaster", "maildeliverysystem", "maildeliverysubsystem",
+    "mmdf",
+)  # fmt: skip
 _COMMENT = re.compile(r"\([^()]{0,200}\)")
 _BETWEEN_WORDS = str.maketrans("", "", "-_ \"'")  # auto-replied, auto_reply, "Auto Replied"
 _NO = ("", "no", "false", "none", "0")
