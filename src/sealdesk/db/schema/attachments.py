@@ -14,6 +14,7 @@ from sealdesk.db.schema.definitions import (
 )
 
 # ticket_id: of the ticket that refers to it, NULL until one does. reply_id: of the reply in it.
+# macro_id: of the macro that keeps it; replies get copies, which share its bytes.
 table(
     "attachments",
     tenant(),
@@ -25,12 +26,14 @@ table(
     id_("ticket_id", null=True),
     id_("reply_id", null=True),
     time_("created_at"),
+    id_("macro_id", null=True),
     of_tenant(),
     refers("ticket_id", "tickets"),
     index("attachments_sha256", "tenant_id sha256 id"),
+    index("attachments_macro", "tenant_id macro_id id", where="macro_id IS NOT NULL"),
     index("attachments_unused", "created_at", where="ticket_id IS NULL"),
     runtime="UPDATE",
-    worker="SELECT UPDATE DELETE",
+    worker="SELECT INSERT UPDATE DELETE",
 )
 table(
     "attachment_usage",
@@ -38,5 +41,5 @@ table(
     number("used_bytes"),
     of_tenant(),
     runtime="UPDATE",
-    worker="SELECT UPDATE",
+    worker="SELECT INSERT UPDATE",
 )
