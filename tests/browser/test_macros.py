@@ -59,3 +59,27 @@ def _draft(page: Page) -> str | None:
         "Object.keys(localStorage).find((key) => key.startsWith('draft ')) ?? null"
     )
     return found
+
+
+def test_the_files_of_a_macro_go_along_with_the_reply(window: Window, tenant: Tenant) -> None:
+    page, key = window.page, tenant.key()
+    ticket = key.ticket(subject="Two bowls")
+    page.goto("/settings/macros/new")
+    page.get_by_label("Name").fill("Care")
+    page.get_by_label("Shortcut", exact=True).fill("care")
+    page.get_by_label("Text").fill("See the card.")
+    card = {"name": "card.txt", "mimeType": "text/plain", "buffer": b"by hand"}
+    page.locator("main input[type=file]").set_input_files(card)  # type: ignore[arg-type]
+    page.get_by_role("link", name="card.txt").wait_for()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("The macro “Care” is added.").wait_for()
+    page.goto(f"{INBOX}/{ticket['id']}")
+    page.get_by_label("Your reply").focus()
+    page.keyboard.type(";care ")
+    files = page.get_by_role("list", name="Files to send")
+    expect(files).to_contain_text("card.txt")
+    expect(page.locator("#said")).to_contain_text("Files to send: card.txt")
+    with page.expect_navigation():
+        page.keyboard.press("Control+Enter")
+    (reply,) = key.get(f"{TICKETS}/{ticket['id']}/replies").json()["data"]
+    assert (reply["body"], reply["attachments"][0]["name"]) == ("See the card.", "card.txt")

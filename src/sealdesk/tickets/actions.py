@@ -65,7 +65,7 @@ async def open_ticket(
     customer = await customers.ensure_customer(
         tx, caller.tenant_id, known, email=email, name=name, now_us=now_us
     )
-    attached = await _find_attached(tx, caller.tenant_id, new.attachment_ids)
+    attached = await _find_attached(tx, caller.tenant_id, new.attachment_ids, created_at)
     ticket = rules.new_ticket(
         new,
         tenant_id=caller.tenant_id,
@@ -322,7 +322,7 @@ async def _new_reply(
         is_internal=new.is_internal,
         author=await checks.get_author(tx, caller, new.author, stored),
         created_at=created_at,
-        attachments=await _find_attached(tx, caller.tenant_id, new.attachment_ids),
+        attachments=await _find_attached(tx, caller.tenant_id, new.attachment_ids, created_at),
     )
 
 
@@ -335,9 +335,11 @@ def _from_mail(caller: Caller, new: NewReply) -> FromMail | None:
 
 
 async def _find_attached(
-    tx: Tx, tenant_id: str, attachment_ids: list[str] | None
+    tx: Tx, tenant_id: str, attachment_ids: list[str] | None, now_us: int
 ) -> tuple[AttachmentRef, ...]:
-    return await attachments.find_attached(tx, tenant_id, attachment_ids) if attachment_ids else ()
+    if not attachment_ids:
+        return ()
+    return await attachments.find_attached(tx, tenant_id, attachment_ids, now_us)
 
 
 def view_of(stored: TicketAndCustomer, document: bytes) -> TicketView:

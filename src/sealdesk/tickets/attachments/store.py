@@ -7,6 +7,7 @@ import msgspec
 from sealdesk.db.column_lists import column_list, id_parameters, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.db.postgres.tenant_moves import is_moving
+from sealdesk.tickets.attachments import rules
 from sealdesk.tickets.attachments.types import Attachment, Content
 
 _STORED = Attachment.__struct_fields__
@@ -23,6 +24,14 @@ _RELINK = """
 UPDATE attachments SET ticket_id = :ticket_id, reply_id = :reply_id
 WHERE tenant_id = :tenant_id AND id = :id
 """
+_KEEP = """
+UPDATE attachments SET macro_id = :macro_id
+WHERE tenant_id = :tenant_id AND id = :id AND ticket_id IS NULL
+"""
+_LIST_OF_MACRO = f"""
+SELECT {_COLUMNS} FROM attachments a
+WHERE a.tenant_id = :tenant_id AND a.macro_id = :macro_id ORDER BY a.id LIMIT :limit
+"""
 _USED = "SELECT used_bytes FROM attachment_usage WHERE tenant_id = :tenant_id LIMIT 1"
 _BEGIN_USAGE = """
 INSERT INTO attachment_usage (tenant_id, used_bytes) VALUES (:tenant_id, 0)
@@ -37,11 +46,12 @@ _PRUNE_USED = (
 )
 _PRUNE_LIST = """
 SELECT tenant_id, id, sha256, size_bytes FROM attachments
-WHERE ticket_id IS NULL AND created_at < :before
+WHERE ticket_id IS NULL AND macro_id IS NULL AND created_at < :before
 ORDER BY created_at, tenant_id, id LIMIT :limit
 """
 _PRUNE_UNUSED = """
-DELETE FROM attachments WHERE tenant_id = :tenant_id AND id = :id AND ticket_id IS NULL
+DELETE FROM attachments
+WHERE tenant_id = :tenant_id AND id = :id AND ticket_id IS NULL AND macro_id IS NULL
 """
 _HAS_CONTENT = """
 SELECT 1 FROM attachments WHERE tenant_id = :tenant_id AND sha256 = :sha256 LIMIT 1
@@ -63,7 +73,7 @@ async def find(tx: Tx, tenant_id: str, attachment_id: str) -> Attachment | None:
 
 
 async def list_unlinked(tx: Tx, tenant_id: str, ids: Sequence[str]) -> list[Attachment]:
-    """Of these attachments those that nothing refers to; unknown ids are left out."""
+    """Of these attachments those that no ticket refers to; unknown ids are left out."""
     keys, params = id_parameters(ids)
     params |= {"tenant_id": tenant_id, "limit": len(ids)}
     sql = (
@@ -81,6 +91,17 @@ async def link(
         _LINK,
         {"tenant_id": tenant_id, "id": attachment_id, "ticket_id": ticket_id, "reply_id": reply_id},
     )
+
+
+async def keep(tx: Tx, tenant_id: str, ids: Sequence[str], macro_id: str | None) -> None:
+    """Let a macro keep attachments that no ticket refers to, or None, so that they are pruned."""
+    key = {"tenant_id": tenant_id, "macro_id": macro_id}
+    await tx.execute_many(_KEEP, [{**key, "id": each} for each in ids])
+
+
+async def list_of_macro(tx: Tx, tenant_id: str, macro_id: str) -> list[Attachment]:
+    params = {"tenant_id": tenant_id, "macro_id": macro_id, "limit": rules.MAX_PER_MESSAGE}
+    return [_attachment(row) for row in await tx.fetch_all(_LIST_OF_MACRO, params)]
 
 
 async def relink(

@@ -9,7 +9,7 @@ from sealdesk.ids import Id
 
 
 class Attachment(msgspec.Struct, frozen=True):
-    """An upload as it is stored.
+    """An upload as it is stored. macro_id: of the macro that keeps it.
 
     content_type: what the client declared. image_type: what its first bytes say, if pages show it.
     """
@@ -26,6 +26,7 @@ class Attachment(msgspec.Struct, frozen=True):
     ticket_id: str | None
     reply_id: str | None
     created_at: int
+    macro_id: str | None = None
 
 
 class Content(NamedTuple):

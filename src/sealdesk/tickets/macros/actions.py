@@ -1,5 +1,6 @@
 """What a caller does with macros; each action is the work of one transaction."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from sealdesk.resources import representation
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import checks
 from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.macros import rules, store, variables
 from sealdesk.tickets.macros.errors import TOO_MANY_MACROS
 from sealdesk.tickets.macros.types import (
@@ -50,7 +52,13 @@ async def get_macro(tx: Tx, tenant_id: str, macro_id: str, reader: Reader = OF_T
 
 
 async def create_macro(
-    tx: Tx, caller: Caller, new: NewMacro, *, now_us: int, owner_id: str = ""
+    tx: Tx,
+    caller: Caller,
+    new: NewMacro,
+    *,
+    now_us: int,
+    owner_id: str = "",
+    attachment_ids: Sequence[str] = (),
 ) -> Macro:
     """owner_id: see Macro. Raises ValidationFailed, Conflict if there are many."""
     await _lock_macros(tx, caller)
@@ -71,6 +79,7 @@ async def create_macro(
     )
     await _check(tx, macro, None)
     await store.add(tx, macro)
+    await attachments.keep_for_macro(tx, macro.tenant_id, macro.id, attachment_ids)
     await _record_audit(tx, caller, "macro.created", macro, now_us)
     return macro
 
@@ -83,11 +92,17 @@ async def change_macro(
     *,
     now_us: int,
     reader: Reader = OF_THE_DESK,
+    attachment_ids: Sequence[str] | None = None,
 ) -> Macro:
-    """The macro after the change. Raises NotFound, ValidationFailed."""
+    """The macro after the change; None leaves its files. Raises NotFound, ValidationFailed."""
     await _lock_macros(tx, caller)
     macro = await get_macro(tx, caller.tenant_id, macro_id, reader)
     changed = rules.changed(macro, change, now_us)
+    tenant_id = caller.tenant_id
+    if attachment_ids is not None and await attachments.keep_for_macro(
+        tx, tenant_id, macro_id, attachment_ids
+    ):
+        changed = msgspec.structs.replace(changed, updated_at=now_us)
     if changed is macro:
         return macro
     await _check(tx, changed, macro)
@@ -103,6 +118,7 @@ async def delete_macro(
     """Raises NotFound, also the second time."""
     await _lock_macros(tx, caller)
     macro = await get_macro(tx, caller.tenant_id, macro_id, reader)
+    await attachments.keep_for_macro(tx, caller.tenant_id, macro_id, ())
     await store.delete(tx, caller.tenant_id, macro_id)
     await _record_audit(tx, caller, "macro.deleted", macro, now_us)
 
@@ -133,6 +149,7 @@ async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> 
         ticket_tags=ticket.tags,
         is_assignee_missing=assignee_id is not None and not is_assigned,
         is_team_missing=team_id is not None and not is_team,
+        files=await attachments.list_of_macro(tx, caller.tenant_id, macro_id),
     )
 
 
@@ -167,7 +184,7 @@ async def use_macro(
 def _reply_of(applied: AppliedMacro) -> NewReply:
     if len(applied.text) > MAX_TEXT_LENGTH:
         raise invalid([Fault("/body", "too_long", _TOO_LONG, {"limit": MAX_TEXT_LENGTH})])
-    return NewReply(applied.text)
+    return NewReply(applied.text, attachment_ids=[each.id for each in applied.files])
 
 
 async def _team_name(tx: Tx, macro: Macro) -> str:

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, ValidationFailed
+from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.macros import actions, errors, labels, rules, store, variables
 from sealdesk.tickets.macros.types import ME, Macro, MacroChange, NewMacro, Reader
 from sealdesk.tickets.store import assignees, teams
@@ -29,6 +31,7 @@ _EMPTY = {
     **dict.fromkeys(_SELECTS, ""),
     "tags": (),
     "owner_id": "",
+    "attachment_ids": (),
 }
 
 
@@ -72,7 +75,11 @@ async def create_macro(request: Request) -> Response:
         is_own = typed["owner_id"] == ME or not _may_change(request, "")
         owner_id = request.caller.actor.id if is_own else typed["owner_id"]
         macro = await request.act(
-            actions.create_macro, new, now_us=request.now_us, owner_id=owner_id
+            actions.create_macro,
+            new,
+            now_us=request.now_us,
+            owner_id=owner_id,
+            attachment_ids=typed["attachment_ids"],
         )
     except (ValidationFailed, Conflict) as error:
         return await _form(request, typed, error)
@@ -84,6 +91,8 @@ async def show_macro(request: Request, macro_id: str) -> Response:
     """One macro in the form that changes it."""
     macro = await _get_macro(request, macro_id)
     typed = {name: getattr(macro, name) or "" for name in rules.FIELDS}
+    files = await request.fetch(attachments.list_of_macro, macro.id)
+    typed["attachment_ids"] = [each.id for each in files]
     return await _form(request, typed, macro=macro)
 
 
@@ -95,7 +104,12 @@ async def change_macro(request: Request, macro_id: str) -> Response:
         change = body.convert(_wanted(typed), MacroChange)
         reader = _reader(request)
         await request.act(
-            actions.change_macro, macro.id, change, now_us=request.now_us, reader=reader
+            actions.change_macro,
+            macro.id,
+            change,
+            now_us=request.now_us,
+            reader=reader,
+            attachment_ids=typed["attachment_ids"],
         )
     except ValidationFailed as error:
         return await _form(request, typed, error, macro)
@@ -154,6 +168,7 @@ def _read_fields(form: Form) -> dict[str, Any]:
         **{name: form.text(name) for name in _SELECTS},
         "tags": [*form.texts("tags"), *added],
         "owner_id": form.text("owner_id"),
+        "attachment_ids": [each for each in form.texts("attachment_ids") if ids.is_canonical(each)],
     }
 
 
@@ -177,6 +192,7 @@ async def _form(
         return people, has_more, await _teams(tx, tenant_id, typed["team_id"])
 
     people, has_more, team_options = await request.read(work)
+    files = await request.fetch(attachments.list_unsent, typed["attachment_ids"])
     return await forms.show(
         request,
         "macros/macro.html",
@@ -188,6 +204,7 @@ async def _form(
         people=people,
         has_more_people=has_more,
         teams=team_options,
+        files=files,
         variables=variables.NAMES,
     )
 

@@ -12,7 +12,7 @@ from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
 from sealdesk.resources.representation import check_visible
 from sealdesk.tickets.macros.variables import check_variables
-from sealdesk.tickets.types import Priority, Status, Tags
+from sealdesk.tickets.types import AttachmentRef, Priority, Status, Tags
 
 ME = "me"  # as an assignee: who uses the macro
 _SHORTCUT = re.compile(r"\w[\w-]*")
@@ -139,6 +139,7 @@ class MacroChoice(NamedTuple):
 class AppliedMacro(NamedTuple):
     """What a macro does to a ticket. text: of the reply. tags: that are added to ticket_tags.
 
+    files: that the reply gets copies of.
     status, priority, assignee_id, team_id: "" where the ticket stays as it is. is_assignee_missing:
     whether the assignee was deactivated, so that nobody is assigned. is_team_missing: whether the
     team was deleted.
@@ -156,3 +157,4 @@ class AppliedMacro(NamedTuple):
     ticket_tags: tuple[str, ...]
     is_assignee_missing: bool
     is_team_missing: bool
+    files: tuple[AttachmentRef, ...] = ()

@@ -30,6 +30,8 @@ async def use_macro(request: Request, ticket_id: str) -> Response:
         rejected = RejectedForm("reply", typed, error, before=chosen)
         return await ticket_response.respond(request, ticket_id, rejected)
     typed["body"] = "\n\n".join(text for text in (typed["body"].rstrip(), applied.text) if text)
+    added = [each.id for each in applied.files]
+    typed["attachment_ids"] = list(dict.fromkeys([*typed["attachment_ids"], *added]))
     typed["status"] = applied.status or typed["status"]
     chosen |= _chosen(applied, chosen)
     filled = RejectedForm("reply", typed, None, before=chosen, macro=applied)

@@ -13,6 +13,7 @@ from sealdesk.event_log.events import Changes
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import documents
 from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.automation import outcomes, references, rules
 from sealdesk.tickets.automation.steps import store
 from sealdesk.tickets.automation.steps.store import Effect
@@ -110,7 +111,10 @@ async def _plan(tx: Tx, rule: Rule, stored: TicketAndCustomer) -> _Plan | PauseR
     if actions.note is not None:
         texts.append(NewReply(actions.note, is_internal=True))
     if actions.reply is not None and actions.reply.strip():
-        texts.append(NewReply(_fill(rule, stored, actions.reply)))
+        macro_id = macro.id if macro is not None and not rule.actions.reply else ""
+        files = await attachments.list_of_macro(tx, rule.tenant_id, macro_id)
+        text = _fill(rule, stored, actions.reply)
+        texts.append(NewReply(text, attachment_ids=[each.id for each in files]))
     change = outcomes.change_of(actions, stored.ticket.priority)
     return _Plan(actions, change, tuple(texts), recipients, names)
 

@@ -31,6 +31,10 @@ const insertMacro = async (id, start, end) => {
     if (each.dataset.field === "status") status.value = each.dataset.value;
     else document.dispatchEvent(new CustomEvent("desk:choose", { detail: each }));
   }
+  const files = reply.form.querySelector("[data-uploads] ul");
+  for (const each of macro.querySelector("template")?.content.querySelectorAll("li") ?? []) {
+    if (!files.querySelector(`[value="${each.querySelector("input").value}"]`)) files.append(each);
+  }
   reply.dispatchEvent(new Event("input", { bubbles: true })); // The draft is stored.
   say([...macro.querySelectorAll("p:not(.fault), li")].map((each) => each.textContent).join(" · "));
   state.replaceChildren(...macro.querySelectorAll(".fault"));
