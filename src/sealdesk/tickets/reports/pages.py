@@ -38,7 +38,6 @@ ROOM = Room("tickets.reports", nav_item=NavItem(PATH, gettext_noop("Reports"), s
 _CSV = b"text/csv; charset=utf-8"
 _HOUR = re.compile(r"[0-9]{1,7}", re.ASCII)  # since 1970, up to the year 3110
 _TICKETS_AT_ONCE = 100
-_YEAR = len("2027-")  # that the labels of a plot leave out
 
 
 @page
@@ -64,7 +63,7 @@ async def show_report(request: Request) -> Response:
             for place, step in enumerate(report.steps)
             for part in [periods.period_of_step(query.period, report.steps, place)]
         ],
-        plot=plots.bars([created, resolved], [each[_YEAR:] for each in labels]),
+        plot=plots.bars([created, resolved], plots.short_labels(labels)),
         dimensions=[*DIMENSIONS[1:], *(each for each in report.names if each.startswith(FIELD))],
         kinds=periods.KINDS,
         offered=periods.steps_for(query.period),

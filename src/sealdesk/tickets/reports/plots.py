@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 WIDTH, HEIGHT = 960, 220
 _LEFT, _BOTTOM, _TOP = 44, 22, 8
-_MAX_LABELS = 8
+_MAX_LABELS, _MAX_LONG_LABELS = 8, 4
+_YEAR, _DAY = len("2027-"), len("2027-11-29 ")
 _LINE_WIDTH, _LINE_HEIGHT = 72, 24
 
 
@@ -55,13 +56,20 @@ def bars(
         for order, each in enumerate(series)
     ]
     ticks = [(number, round(foot - number * scale, 2)) for number in _ticks(top)]
-    every = -(-len(labels) // _MAX_LABELS) or 1
+    most = _MAX_LONG_LABELS if labels and len(labels[0]) >= _DAY else _MAX_LABELS
+    every = -(-len(labels) // most) or 1
     shown = [
         (label, round(_LEFT + (place + 0.5) * step, 2))
         for place, label in enumerate(labels)
         if place % every == 0
     ]
     return Plot(drawn, ticks, shown, width, height)
+
+
+def short_labels(labels: Sequence[str]) -> list[str]:
+    """Days and hours without the year; hours of one day without the day."""
+    is_one_day = labels[0][:_DAY] == labels[-1][:_DAY] and len(labels[0]) > _DAY
+    return [each[_DAY if is_one_day else _YEAR :] for each in labels]
 
 
 def line(numbers: Sequence[float | None]) -> list[tuple[float, float]]:
