@@ -2,9 +2,11 @@
 
 import base64
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sealdesk.crypto import diagnosis
 from sealdesk.crypto.diagnosis import name_difference, signed_message
 from sealdesk.crypto.diagnosis.signed_message import Difference, first_difference
 from sealdesk.crypto.signing import Signed, body_sha256, message
@@ -130,3 +132,19 @@ def test_the_first_time_in_a_message_tells_whether_it_is_recent(
 )
 def test_a_header_is_base64_of_at_most_4_kib(header: bytes, text: bytes | None) -> None:
     assert signed_message.decode(header) == text
+
+
+def test_other_bodies_are_not_made_where_more_than_the_body_differs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[bytes] = []
+
+    def other_bodies(body: bytes) -> list[tuple[str, bytes]]:
+        tried.append(body)
+        return []
+
+    monkeypatch.setattr(diagnosis.bodies, "wrong_bodies", other_bodies)
+    for text, count in ((RIGHT.replace(AT, b"1767225777"), 0), (RIGHT.replace(DIGEST, HASH), 1)):
+        difference = first_difference(text, SENT, DIGEST)
+        name_difference(text, SENT, difference, secret=API_SECRET, host=b"desk.test")
+        assert len(tried) == count
