@@ -1,8 +1,10 @@
-"""The composition of deploy/compose.yaml: what it says, and its processes without containers."""
+"""The composition of deploy/compose.yaml: what it says, and its processes as in containers."""
 
 import importlib
 import os
 import re
+import shutil
+import smtplib
 import subprocess
 import sys
 from collections import ChainMap
@@ -35,6 +37,10 @@ NODES = ("one", "two")
 OURS = (*NODES, "worker", "mail", "upgrade", "migrate", "backup")
 READY = {"worker": '"working"', "mail": '"receiving"'}
 BACKUP = SERVICES["backup"]["command"]
+# Only root can make file systems look otherwise.
+CAN_CONTAIN = os.geteuid() == 0 and shutil.which("unshare") is not None
+CONTAINED = Path(__file__).with_name("contained.sh")
+VOLUME = "/var/lib/sealdesk"
 PORT = 8000  # of `sealdesk serve`, unless told another
 
 
@@ -68,7 +74,7 @@ def test_only_migrations_and_the_backup_have_the_password_of_the_owner() -> None
 
 
 def test_what_several_services_need_is_on_one_volume() -> None:
-    assert all("data:/var/lib/sealdesk" in SERVICES[name]["volumes"] for name in OURS)
+    assert all(f"data:{VOLUME}" in SERVICES[name]["volumes"] for name in OURS)
     assert {"data", "backups"} <= COMPOSE["volumes"].keys()
 
 
@@ -85,12 +91,16 @@ def test_the_image_has_a_pinned_base_and_no_root() -> None:
 
 
 class Composed(NamedTuple):
-    """The running composition. operator: a shell with the settings of a node. ports: of nodes."""
+    """The running composition. operator: a shell with the settings of a node. ports: of nodes.
+
+    mail_port: of the mail server in front.
+    """
 
     url: str
     operator: Terminal
     nodes: dict[str, Process]
     ports: dict[str, int]
+    mail_port: int
     made: Path
 
 
@@ -111,8 +121,12 @@ def composed(directory: Path, certificate: Certificate) -> Iterator[Composed]:
             [PROGRAM, *SERVICES["migrate"]["command"]], env=env("migrate", made), check=True
         )
         ports = {node: free_port() for node in NODES}
-        nodes = {node: started(node, directory, made, ports[node]) for node in NODES}
-        others = [started(name, directory, made) for name in ("worker", "mail")]
+        nodes = {node: started(node, directory, made, port=ports[node]) for node in NODES}
+        mail_port = free_port()
+        others = [
+            started("worker", directory, made),
+            started("mail", directory, made, SEALDESK_MAIL_LISTEN=f"127.0.0.1:{mail_port}"),
+        ]
         for process in (*nodes.values(), *others):
             stack.callback(process.kill)
         tls = free_port()
@@ -121,7 +135,7 @@ def composed(directory: Path, certificate: Certificate) -> Iterator[Composed]:
         stack.callback(balancer.stop)
         operator = Terminal(directory)
         operator.env = {**operator.env, **env("one", made)}
-        yield Composed(f"https://localhost:{tls}", operator, nodes, ports, made)
+        yield Composed(f"https://localhost:{tls}", operator, nodes, ports, mail_port, made)
 
 
 def make_owner(database: Postgres, made: Path) -> None:
@@ -152,14 +166,19 @@ def env(name: str, made: Path) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], **dict(ChainMap(*reversed(given))), **further}
 
 
-def started(name: str, directory: Path, made: Path, port: int | None = None) -> Process:
-    """The service as a process, ready."""
-    command = [PROGRAM, *SERVICES[name]["command"]]
-    if port is not None:
-        command = [word.replace("0.0.0.0", "127.0.0.1") for word in map(str, command)]
+def started(name: str, directory: Path, made: Path, *, port: int = 0, **more: str) -> Process:
+    """The service as a process, ready. more: variables."""
+    command = [str(PROGRAM), *map(str, SERVICES[name]["command"])]
+    if port:
+        command = [word.replace("0.0.0.0", "127.0.0.1") for word in command]
         command += ["--port", str(port)]
+    given = env(name, made) | more
+    if CAN_CONTAIN:
+        around = ["unshare", "--mount", CONTAINED, given["SEALDESK_DATA_DIR"], DEPLOY.parent]
+        command = [*map(str, around), *command]
+        given["SEALDESK_DATA_DIR"] = VOLUME
     log = directory / f"{name}.log"
-    process = Process(name, command, log, env=env(name, made))
+    process = Process(name, command, log, env=given)
     word = READY.get(name, '"serving"')
     process.wait_until(lambda: word in log.read_text())
     return process
@@ -219,6 +238,38 @@ def test_an_upload_to_one_node_is_served_by_the_other_and_backed_up(
     )
     assert done.returncode == 0, done.stderr
     assert "1 attached files" in done.stdout
+
+
+def test_mail_is_a_ticket_on_each_node(composed: Composed) -> None:
+    operator = composed.operator
+    tenant_id = operator.tenant("cy@acme.test")
+    address = "help@acme.test"
+    operator.out(
+        *("mailboxes", "add", address, "--tenant", tenant_id),
+        *("--receives", "smtp", "--smtp-host", "smtp.acme.test"),
+        stdin="password\n",
+    )
+    made = operator.json("keys", "create", "--tenant", tenant_id, "--name", "Mail")
+    with smtplib.SMTP("127.0.0.1", composed.mail_port, timeout=120) as client:
+        message = f"From: dora@example.test\nTo: {address}\nSubject: A kiln\n\nIt is cold.\n"
+        client.sendmail("dora@example.test", [address], message)
+    for port in composed.ports.values():
+        with Desk(made["api_key"], made["api_secret"], f"http://127.0.0.1:{port}") as desk:
+            assert [each.subject for each in desk.tickets.list()] == ["A kiln"]
+
+
+@pytest.mark.skipif(not CAN_CONTAIN, reason="only root can make a file system read-only")
+def test_a_container_has_its_volume_and_writes_nowhere_else(directory: Path) -> None:
+    (volume := directory / "volume").mkdir()
+    tried = f"touch {VOLUME}/a /tmp/a && ! touch {DEPLOY}/a /a && grep CapEff /proc/self/status"
+    done = subprocess.run(
+        ["unshare", "--mount", CONTAINED, volume, DEPLOY.parent, "sh", "-c", tried],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["CapEff:", "0" * 16]
+    assert [path.name for path in volume.iterdir()] == ["a"]
 
 
 def answers_unavailable(http: httpx.Client, url: str) -> bool:
