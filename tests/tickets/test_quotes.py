@@ -206,7 +206,8 @@ def test_an_attribution_above_a_quote_needs_no_address() -> None:
 def test_an_attribution_that_says_when_and_who_needs_neither_address_nor_quote_marks() -> None:
     texts = [f"{each}\n{old}" for each in _WITHOUT_ADDRESS for old in ("> Dear", "\nDear\n\nold")]
     texts += [_in_digits(each, zero) for each in texts for zero in _ZEROS]
-    texts += [f"{each}\n\nDear" for each in (_PERSIAN, *_OF_NOTES)]
+    colons = [f"24 X 2026 9:14 {_SENDER} Y{colon}" for colon in "\u055d\u1366\u17d6"]
+    texts += [f"{each}\n\nDear" for each in (_PERSIAN, *colons, *_OF_NOTES)]
     kept = [each for each in texts if fold(f"My answer is 42.\n\n{each}")[0] != "My answer is 42."]
     assert kept == []
     assert fold("Yes.\n\nShop Help wrote:\n> old")[0] == "Yes."
@@ -283,6 +284,7 @@ def test_a_copied_header_may_begin_with_its_time() -> None:
 def test_words_of_the_author_that_look_like_a_header_are_shown() -> None:
     texts = (
         "Hello,\n\nName: Ann\nEmail: ann@x.example\nPhone: 01.23 45 2026\nProblem: broken",
+        "Order: 77\nName: Ann <ann@x.example>\nTime: 24.11.2026 09:14\nProblem: broken",
         "Hello\nDelivery: today\nTime: 09:14\nDate: 24.11.2026\nbye",
         "Date: 24.11.2026 09:14\nTo: Vienna\nFrom: Rome\nA ticket, please.",
         "Hello,\n\nFrom: Berlin\nTo: Rome\nDate: 24.12.2026 14:30\n\nIs there a seat?",

@@ -189,6 +189,16 @@ def test_connections_are_limited(receiver: Receiver, monkeypatch: pytest.MonkeyP
     wait_until(is_free)
 
 
+def test_whatever_address_an_envelope_has_its_message_is_taken(desk: Desk) -> None:
+    odd = ("a..b@x.test", "ann@x.test.", "ann,lee@x.test", "a@b@x.test", "root", "ann@[IPv6:::1]")
+    for sender in odd:
+        with desk.receiver.connect() as client:
+            assert client.docmd("MAIL", f"FROM:<{sender}> SIZE=500")[0] == 250, sender
+            assert client.docmd("RCPT", f"TO:<{desk.address}>")[0] == 250
+            assert client.data(message())[0] == 250
+    assert len(desk.messages()) == len(odd)
+
+
 def test_there_is_no_log_in(receiver: Receiver) -> None:
     with receiver.connect() as client:
         assert not client.has_extn("auth")

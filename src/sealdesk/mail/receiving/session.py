@@ -1,6 +1,7 @@
 """One connection to the receiver, in SMTP or LMTP: aiosmtpd reads its commands."""
 
 import asyncio
+import re
 import ssl
 from collections import Counter, defaultdict
 from typing import Any, cast
@@ -18,6 +19,8 @@ _CHUNK_BYTES = 64 * 1024
 MAX_CONNECTIONS = 200
 MAX_PER_ADDRESS = 50  # a mail server in front has one address for all its messages
 _COMMAND_BYTES = 512  # RFC 5321, 4.5.3.1.4
+# An address of MAIL and RCPT without quotes, comments or a route.
+_PATH = re.compile(r"<([^@\s<>()\"\\][^\s<>()\"\\]*)>[ \t]*+(.*+)")
 _TOO_LARGE = "552 5.3.4 The message is larger than the limit"
 _NO_ROOM = "452 4.3.1 Too many messages at once, try again later"
 _FULL = b"421 4.7.0 Too many connections, try again later\r\n"
@@ -99,6 +102,11 @@ class Session(SMTP):  # type: ignore[misc] # aiosmtpd is not checked
         return bool(super().eof_received()) if self._is_counted else False
 
     @syntax("STARTTLS", when="tls_context")  # type: ignore[untyped-decorator] # as above
+    def _getaddr(self, arg: str) -> tuple[str | None, str | None]:
+        # In a tenth of the time, and senders whose address breaks the rules may write too.
+        found = _PATH.fullmatch(arg)
+        return (found[1], found[2]) if found else super()._getaddr(arg)
+
     async def smtp_STARTTLS(self, arg: str) -> None:
         if arg or self.tls_context is None or self.session.ssl is not None:
             await self.push("501 5.5.4 STARTTLS is not possible here")

@@ -101,6 +101,8 @@ def is_header(lines: list[str], at: int) -> bool:
         and ADDRESS.search(sender) is not None
         and any(TIME.search(value) and YEAR.search(value) for _, value in others[:3])
         and (IN_BRACKETS.search(sender) is not None or len(addresses) > 1)
+        # Below a quoted header is its text.
+        and any(map(str.strip, lines[end_of_fields(lines, at) :]))
     )
 
 

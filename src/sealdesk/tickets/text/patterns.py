@@ -16,7 +16,7 @@ _CENTURY = "|".join(
 YEAR = re.compile(rf"(?<!\d)(?:{_CENTURY}|\u06f1\u06f4)\d\d(?!\d)")
 # Invisible marks that mailers put around names and addresses between texts of two directions.
 MARKS = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-COLONS = (":", "：")
+COLONS = (":", "：", "\u055d", "\u1366", "\u17d6")  # the last three: Armenian, Ethiopic, Khmer
 SEPARATOR = re.compile(r"[-_=*](?:[ ]?[-_=*]){2,}")
 
 
