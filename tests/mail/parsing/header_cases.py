@@ -282,6 +282,13 @@ _OF_ABSENCE = (
     "【自動返信】碗", "外出中です: 鉢", "Авто-ответ: x",
     "Automatisches Antwort: x", "*Automatic reply*: x",
     "தானியங்கி பதில்: x", "స్వయంచాలక ప్రత్యుత్తరం: x", "स्वयंचलित उत्तर: x", "સ્વચાલિત જવાબ: x",
+    "OOO until Dec 3", "Automatic acknowledgement: bowl", "Holiday: Re: bowl",
+    "Automatische E-Mail-Antwort", "Urlaubsabwesenheit: Re: x", "Elternzeit: Re: x", "Urlop: Re: x",
+    "Je suis absente du bureau", "Absent jusqu'au 3 décembre", "Contestación automática: x",
+    "Aviso de ausencia", "Автоответчик: Re: x", "Отсутствую в офисе",
+    "休假中: Re: 碗", "出差中自动回复",
+    "自動応答メッセージ", "휴가중 자동응답", "في إجازة", "Otomatik cevap: x",
+    "Automaattinen poissaoloilmoitus",
     "Respuesta automática de ausencia", "Automatic reply to your message", "Auto-reply to: bowl",
 )  # fmt: skip
 _OF_PEOPLE = (
@@ -297,7 +304,9 @@ _OF_PEOPLE = (
     "Poza biurem nie działa lampa", "Autosvar virker ikke", "不在票が入っていました",
     "Ferien: Haus gesucht", "Annual leave", "Not in the box", "Empfangsbestätigung fehlt",
     "Autosvar-knappen virker ikke", "स्वचालित दरवाजा खराब है", "স্বয়ংক্রিয় দরজা ভাঙা", "الرد على طلبي",
-    "स्वचालित उत्तर काम नहीं कर रहा है", "自动门坏了",
+    "स्वचालित उत्तर काम नहीं कर रहा है", "Absence of handle", "Отпуск: когда откроетесь?",
+    "Holiday opening hours?", "إجازة العيد والتوصيل", "休假期间可以退货吗",
+    "Автоответчик не работает", "自动门坏了",
     "Re: Ann Lee is out of the office.", "Poissa kulhosta", "Vacation message in my shop",
     "Automatic reply to my order is wrong", "Na dovolenou do Prahy", "Congé annulé",
 )  # fmt: skip

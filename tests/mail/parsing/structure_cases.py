@@ -396,6 +396,7 @@ _HTML_TEXTS = {
     '<div style="display:none">preview</div>a': "a",
     '<div style="display : none"><div>b</div>c</div>a': "a",
     '<div style="display:none">a': "a",
+    "<div style='display:none'>a</div><br>": "a",
     "<div hidden>preview</div><p style='visibility: hidden'>b</p><p style='opacity:0'>c</p>a": "a",
     "<p style='overflow: hidden ;opacity:0.9' class='hidden x'>a</p>": "a",
     '<div style="max-height:0px;overflow:hidden">preview</div>a': "a",

@@ -13,18 +13,22 @@ _AFTER = (
     r"|(?:auf|to)\s*:|\w{1,12}\.? \d|\d))"
 )
 _NOTICES = (
-    r"auto(?:matic|mated|matisch(?:e[rs]?)?|m\.)?[ -]?(?:reply|response|antwort|antwoord|reactie"
-    r"|beantwoording|rückmeldung|abwesenheits\w+|(?:eingangs|empfangs)bestätigung)"
-    r"|auto-?(?:svar|odpowiedź|matiskt svar|matisk svar)|abwesenheits\w+|urlaubsbenachrichtigung"
-    r"|r[ée]ponse (?:auto(?:matique)?|d.absence)|respuesta autom[áa]tica(?: (?:de|por) ausencia)?"
+    r"auto(?:matic|mated|matisch(?:e[rs]?)?|m\.)?[ -]?(?:reply|response|antwoord|reactie"
+    r"|acknowledge?ment|(?:e-?mail-?)?(?:rück)?antwort|beantwoording|rückmeldung"
+    r"|abwesenheits\w+|(?:eingangs|empfangs)bestätigung)"
+    r"|auto-?(?:svar|odpowiedź|matiskt svar|matisk svar)|abwesenheits\w+"
+    r"|urlaubs(?:benachrichtigung|abwesenheit)"
+    r"|r[ée]ponse (?:auto(?:matique)?|d.absence)"
+    r"|(?:respuesta|contestación) autom[áa]tica(?: (?:de|por) ausencia)?"
     r"|risposta automatica|resposta autom[áa]tica|message (?:automatique|d.absence)"
     r"|notification d.absence|mensa(?:je|gem) autom[áa]tic[oa]|messaggio automatico"
-    r"|respuesta de ausencia|afwezigheids\w+|frånvaro\w+|fraværs\w+|poissaolo\w+"
+    r"|(?:respuesta|aviso) de ausencia|afwezigheids\w+|frånvaro\w+|fraværs\w+|poissaolo\w+"
     r"|ausência temporária|automatyczna odpowiedź|odpowiedź automatyczna"
     r"|automatick[áa] odpov[eě][ďd]\w?|automatikus válasz|răspuns automat|αυτόματη απάντηση"
-    r"|автоматический ответ|авто-?ответ|автоматична відповідь|автоматичен отговор"
-    r"|а[ув]томатски одговор|автоматты жауап|پاسخ خودکار|awtomatikong tugon|automaattinen vastaus"
-    r"|otomatik yanıt|automatski odgovor|automatsko odgovaranje|resposta automàtica"
+    r"|автоматический ответ|авто-?ответ(?:чик)?|автоматична відповідь|автоматичен отговор"
+    r"|а[ув]томатски одговор|автоматты жауап|پاسخ خودکار|awtomatikong tugon"
+    r"|automaattinen (?:vastaus|poissaolo\w+)"
+    r"|otomatik (?:yanıt|cevap)|automatski odgovor|automatsko odgovaranje|resposta automàtica"
     r"|erantzun automatikoa|samodejni odgovor|automatinis atsakymas|automātisk[āa] atbilde"
     r"|automaatvastus|trả lời tự động|tự động trả lời|(?:balasan|jawaban) otomatis"
     r"|balasan automatik|jawapan automatik|sjálfvirkt svar|ตอบกลับอัตโนมัติ"
@@ -32,9 +36,10 @@ _NOTICES = (
     r"|(?:স্ব(?:য়|য়)ংক্রি(?:য়|য়)|অটো) ?(?:উত্তর|জবাব|প্রত্যুত্তর|প্রতিক্রি(?:য়া|য়া)|রিপ্লাই)"
     r"|(?:ਸਵੈਚਲਿਤ|ਆਟੋਮੈਟਿਕ|ਸਵੈ-?ਚਾਲਤ) ?(?:ਜਵਾਬ|ਉੱਤਰ)|સ્વચાલિત (?:જવાબ|પ્રત્યુત્તર)|(?:خودکار|آٹو) جواب"
     r"|தானியங்கி (?:பதில்|மறுமொழி)|స్వయంచాలక (?:ప్రత్యుత్తరం|జవాబు)"
-    r"|(?:休假|外出[时中]|出差)?自动(?:回复|答复)|(?:外出時|不在時)?自動(?:返信|応答|回覆)"
+    r"|(?:(?:休假|外出|出差)[时中]?)?自动(?:回复|答复)"
+    r"|(?:外出時|不在時)?自動(?:返信|応答|回覆)(?:メール|メッセージ)?"
     r"|(?:不在|休暇)(?:通知|応答|のお知らせ)|자동 ?(?:회신|응답)"
-    r"|부재 ?중 ?(?:자동 ?응답|메시지|알림)|(?:ال)?(?:رد|إجابة) (?:ال)?(?:تلقائية?|آلي)"
+    r"|(?:부재|휴가) ?중 ?(?:자동 ?응답|메시지|알림)|(?:ال)?(?:رد|إجابة) (?:ال)?(?:تلقائية?|آلي)"
     r"|מענה אוטומטי|תשובה אוטומטית"
 )
 _SELF = (
@@ -43,11 +48,13 @@ _SELF = (
 )
 _AWAY = (
     r"out[ -]of[ -](?:the )?office|(?:not in|away from) (?:the |my )?(?:office|mail|desk)"
-    r"|nicht im büro|abs(?:ent|ence) du bureau|fuera de (?:la )?oficina|fuori (?:sede|ufficio)"
+    r"|nicht im büro|abs(?:ente?|ence) du bureau|fuera de (?:la )?oficina|fuori (?:sede|ufficio)"
     r"|assenza dall.ufficio|ausencia de (?:la )?oficina|(?:fora|ausente|ausência) do escritório"
     r"|buiten kantoor|niet aanwezig|poza biurem|nieobecn\w+ w biurze|inte på kontoret"
     r"|ikke (?:på kontoret|til ?stede)|poissa toimisto(?:sta|lta)|mimo kancelář\w*|házon kívül"
-    r"|(?:нет|не) (?:на (?:рабочем )?месте|в офисе)|вне офиса|отсутствие на работе|εκτός γραφείου"
+    r"|(?:нет|не) (?:на (?:рабочем )?месте|в офисе)|вне офиса"
+    r"|отсутству(?:ю|ет) (?:в офисе|на (?:рабочем )?месте)"
+    r"|отсутствие на работе|εκτός γραφείου"
     r"|ofis dışında\w*|nisam u uredu|nu sunt la birou|خارج المكتب|אי(?:נני|ני) במשרד"
     r"|ez dago bulegoan|不在办公室|不在辦公室|(?:कार्यालय|दफ़्तर|ऑफ़िस) से बाहर"
     r"|(?:অফিসের|কার্যাল(?:য়ে|য়ে)র) বাইরে|ਦਫ਼ਤਰ ਤੋਂ ਬਾਹਰ|دفتر سے باہر"
@@ -56,8 +63,10 @@ _AWAY = (
 _ABSENT = (
     r"ooo|oof|absen(?:ce|t(?:\(?e\)?)?)|ausente|ausencia|ausência|assen(?:te|za)|afwezig(?:heid)?"
     r"|frånvar(?:o|ande)|fravær(?:ende)?|nieobecn(?:[yae]|ość)|távollét|abwesen(?:d|heit)"
-    r"|abwesend (?:bis|vom|ab|am)\b[^:]{0,30}\d[^:]{0,20}|außer haus|poissa|nepřítomnost"
-    r"|neprítomnosť|auto-?responder|en congés?|外出|外出中(?:です)?|odsot(?:en|na|nost)|休暇|休暇中"
+    r"|(?:abwesend|absente?|ausente|ooo) (?:bis|vom|ab|am|until|from|jusqu.au|du|hasta|fino)"
+    r"\b[^:]{0,30}\d[^:]{0,20}|außer haus|poissa|nepřítomnost"
+    r"|neprítomnosť|auto-?responder|en congés?|外出|外出中(?:です)?"
+    r"|odsot(?:en|na|nost)|休暇|休暇中(?:のため)?|(?:休假|出差)中"
     r"|不在|부재 ?중|vacation (?:auto-?)?(?:reply|response|message|notice)"
 )
 # What people write about their own holidays: alone, or before the subject they answer.
@@ -65,10 +74,10 @@ _ON_HOLIDAY = (
     r"ooo|im urlaub|on (?:vacation|holidays?|(?:annual )?leave)|en vacances|de vacaciones|in ferie"
     r"|de férias|op vakantie|na urlopie|på semester|på ferie|lomalla|в отпуск[еу]?(?: съм)?"
     r"|у відпустці|szabadságon(?: vagyok)?|(?:yıllık )?izinde(?:yim)?|în concediu"
-    r"|na dovolen(?:é|ke)|na dopustu|(?:tôi )?đang nghỉ phép|in congedo|在休假|在度假"
+    r"|na dovolen(?:é|ke)|na dopustu|(?:tôi )?đang nghỉ phép|in congedo|在休假|在度假|في إجازة"
 )
 _HOLIDAY = (
-    r"urlaub(?:svertretung)?|vacation|vacances|vacaciones|ferien?|férias|vakantie|semester|away"
+    r"urlaub(?:svertretung)?|elternzeit|urlop|holidays?|vacation|vacances|vacaciones|ferien?|férias|vakantie|semester|away"
     r"|congés?|indisponible|(?:annual|parental|maternity|paternity|sick) leave"
 )
 _OF_PROGRAM = re.compile(

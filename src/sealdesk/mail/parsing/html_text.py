@@ -262,7 +262,7 @@ def html_to_text(source: str, max_length: int) -> tuple[str, bool]:
     if converter.hidden_by:
         converter, is_whole = _convert(source, max_length, shows_hidden=True)
     # Nothing else is shown: browsers do not show these, but somebody has written them.
-    if not converter.text.pieces and _UNSHOWN.search(source):
+    if not converter.text.pieces:
         converter, is_whole = _convert(_UNSHOWN.sub("", source), max_length, shows_hidden=True)
     lines = "".join(converter.text.pieces).split("\n")
     return "\n".join(line.rstrip() for line in lines).strip(), is_whole
