@@ -63,6 +63,11 @@ To: me@desk.test <me@desk.test>
 > It broke.
 >
 > > Old."""
+YANDEX = """\
+-------- Пересылаемое сообщение --------
+02.11.2026, 10:00, "Ann Lee" <ann@customer.test>:
+
+It broke."""
 POLISH = """\
 *Od:* Ann Lee <ann@customer.test>
 *Wysłano:* poniedziałek, 2 listopada 2026 10:00
@@ -84,6 +89,7 @@ Pękła."""
         ("Fwd: Bowl", PROTON, "Please take over.", "It broke.\n\n> Old."),
         ("Fwd: Bowl", THUNDERBIRD.replace(": \t", ": | "), "", "It broke."),
         ("PD: Miska", POLISH, "", "Pękła."),
+        ("Fwd: Bowl", YANDEX, "", "It broke."),
         ("轉發: 碗", GMAIL, "Please take over.", "It broke."),
         ("[EXT] Fwd: Bowl", GMAIL, "Please take over.", "It broke."),
         ("[Fwd: Bowl]", GMAIL, "Please take over.", "It broke."),
@@ -98,6 +104,7 @@ Pękła."""
         "proton",
         "a table",
         "polish",
+        "yandex",
         "chinese",
         "tag",
         "brackets",

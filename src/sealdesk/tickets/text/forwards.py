@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from sealdesk.tickets.text.copied_headers import end_of_fields, find_sender, list_fields
-from sealdesk.tickets.text.patterns import ADDRESS, COLONS, SEPARATOR
+from sealdesk.tickets.text.patterns import ADDRESS, COLONS, SEPARATOR, TIME, YEAR
 
 _MAX_BEFORE = 200  # lines of the one who forwards
 # What mail programs put before the subject of a forwarded message, in their languages.
@@ -15,6 +15,12 @@ _FORWARD = re.compile(
     r"ส่งต่อ|chuyển tiếp|edasi|prosl|posredovano)"
     r"\s*[:：]\s*",
     re.IGNORECASE,
+)
+
+
+# Yandex writes the sentence above a quote instead of fields.
+_ATTRIBUTION = re.compile(
+    rf'.{{0,40}}{YEAR.pattern}.{{1,9}}{TIME.pattern}, "[^"]{{0,100}}" <[^>]{{1,255}}>:'
 )
 
 
@@ -52,6 +58,8 @@ def _find_forward(lines: list[str], subject: str, *, is_marked: bool) -> Forward
     for at in range(min(len(lines), _MAX_BEFORE)):
         end = end_of_fields(lines, at)
         sender = find_sender(list_fields(lines[:end], at)) if end > at else None
+        if sender is None and is_marked and _ATTRIBUTION.fullmatch(lines[at].strip()):
+            sender, end = lines[at].rpartition(', "')[2], at + 1
         if sender is not None and (found := ADDRESS.search(sender)):
             name = sender[: found.start()].replace("mailto:", "").strip(" \"'<([*|")
             before = _without_marks("\n".join(lines[:at]))
