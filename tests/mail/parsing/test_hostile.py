@@ -34,6 +34,7 @@ _REPEATED: dict[str, tuple[bytes, bytes]] = {
     "comments within a link": (_HTML + b"<a href=http://x>", b"\xad<!>"),
     "hidden elements without end": (_HTML, b"<div style='display:none'>"),
     "attributes": (_HTML + b"<img ", b"a=1 "),
+    "enriched text": (HEADER + b"Content-Type: text/enriched\r\n\r\n", b"<param>\n\n<nofill>"),
     "character references": (_HTML, b"&amp;&#65;"),
     "parts": (_MIXED, b"--b\r\n\r\nx\r\n"),
     "parts without end of line": (_MIXED, b"\n--bx"),
@@ -97,6 +98,7 @@ _LINES = (
     "On Mon, 5 Jan 2026,\n", "From: a@b.example\nSent: 5.1.2026\nTo: c@d.example\n", "a: b\n",
     "-----Original Message-----\n", "_" * 32 + "\n", "a@b.example 12\n", "a@b.example 12\n> x\n",
     "Am 5.1.2026 schrieb\n", "wrote:\n", "a\u200b", "> \n> From: x\n", "a" * 70 + "\n", "* a\n",
+    "\nAnn <a@b.example>\n24/11/2026 09:14\nTo\n", "a ---24/11/2026 09:14\n",
 )  # fmt: skip
 
 
