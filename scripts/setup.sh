@@ -66,13 +66,25 @@ is_python() {
         "$1" -Ic "import sys; assert sys.version_info >= (3, 11); import ${2:-sys}" >/dev/null 2>&1
 }
 
-# Released versions, newest first: plain python3 may be a preview, for which
-# packages have no wheels.
+# Compiled by what a profile has shown, as distributions do without saying so (src/sealdesk/build.py).
+is_optimised() {
+    "$1" -Ic 'import sys, sysconfig
+assert sys.base_prefix == "/usr" or "--enable-optimizations" in sysconfig.get_config_var("CONFIG_ARGS")' 2>/dev/null
+}
+
+# The first that is optimised, or else the first. Released versions, newest first: plain python3 may
+# be a preview, for which packages have no wheels.
 find_python() {
-    for python in python3.14 python3.13 python3.12 python3.11 python3; do
-        is_python "$python" "venv, ensurepip, ssl, sqlite3" && return
+    usable=
+    for name in python3.14 python3.13 python3.12 python3.11 python3; do
+        for python in "$name" "/usr/bin/$name"; do
+            is_python "$python" "venv, ensurepip, ssl, sqlite3" || continue
+            usable=${usable:-$python}
+            is_optimised "$python" && return
+        done
     done
-    return 1
+    python=$usable
+    [ -n "$python" ]
 }
 
 install_python() {

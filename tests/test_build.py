@@ -1,6 +1,8 @@
-"""A program tells of which commit it is."""
+"""A program tells of which commit it is, and how its Python was built."""
 
 import subprocess
+import sys
+import sysconfig
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from sealdesk import __version__, build
 from tests.cli.backups import terminal_of
 from tests.cli.terminal import Terminal
+from tests.support.for_each import for_each
 from tests.support.service import Service
 
 HEAD = subprocess.run(
@@ -42,3 +45,21 @@ def test_what_was_installed_says_its_commit_or_that_it_is_unknown(
     build.commit.cache_clear()
     (tmp_path / "commit").write_text("abc123\n")
     assert build.describe() == f"{__version__} (commit abc123)"
+
+
+@for_each(
+    ("prefix", "options", "is_optimised"),
+    [
+        ("/usr", "'--enable-shared'", True),  # of a distribution, which does not say so
+        ("/opt/python", "'--enable-shared' '--enable-optimizations'", True),
+        ("/opt/python", "'--enable-shared'", False),
+        ("/opt/python", None, False),
+    ],
+)
+def test_a_python_of_a_distribution_or_built_so_is_optimised(
+    prefix: str, options: str | None, is_optimised: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "base_prefix", prefix)
+        patch.setattr(sysconfig, "get_config_var", lambda _: options)
+        assert build.is_python_optimised() == is_optimised

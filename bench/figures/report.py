@@ -5,7 +5,6 @@ import platform
 import sqlite3
 import statistics
 import subprocess
-import sysconfig
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +24,7 @@ from bench.load.rounds import (
 )
 from bench.peers.django_helpdesk import installation
 from bench.plan import Plan
+from sealdesk import build
 
 _MARKS = {
     "aim": "✔ aim",
@@ -216,18 +216,13 @@ def describe_machine(data_dir: Path) -> dict[str, str]:
         "flush": f"{_measure_flush_ms(data_dir):.2f} ms",
         "load before": f"{os.getloadavg()[0]:.1f}",
         "Linux": platform.release(),
-        "Python": f"{platform.python_version()}{_read_build()}",
+        "Python": platform.python_version()
+        + ("" if build.is_python_optimised() else " (not optimised)"),
         "SQLite": sqlite3.sqlite_version,
         "PostgreSQL": _read_postgres_version(),
         **{name: version(name) for name in _PACKAGES},
         "django-helpdesk": installation.read_version(),
     }
-
-
-def _read_build() -> str:
-    """How the interpreter was built, which distributions leave out of their options."""
-    options = sysconfig.get_config_var("CONFIG_ARGS") or ""
-    return " with --enable-optimizations" if "--enable-optimizations" in options else ""
 
 
 def _read_field(path: str, name: str) -> str:

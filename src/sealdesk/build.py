@@ -1,7 +1,9 @@
-"""Of which commit this program is."""
+"""Of which commit this program is, and how its Python was built."""
 
 import shutil
 import subprocess
+import sys
+import sysconfig
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +29,15 @@ def commit() -> str:
 def describe() -> str:
     """The version and the commit, for people."""
     return f"{__version__} (commit {commit()})"
+
+
+def is_python_optimised() -> bool:
+    """Whether Python was compiled by what a profile had shown: a tenth less work for a request.
+
+    Distributions do so, and leave it out of the options.
+    """
+    options = sysconfig.get_config_var("CONFIG_ARGS") or ""
+    return sys.base_prefix == "/usr" or "--enable-optimizations" in options
 
 
 def _checked_out() -> str:

@@ -1,6 +1,7 @@
 import base64
 import json
 import os
+import platform
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -28,6 +29,7 @@ def test_a_running_installation_passes_every_check(terminal: Terminal) -> None:
     assert "is running" in findings["server"]["text"]
     assert "s from the clock at" in findings["clock"]["text"]
     assert findings["proxies"]["state"] == "good"
+    assert platform.python_version() in findings["python"]["text"]
     assert f"schema {KNOWN_VERSIONS[-1]}, WAL, full sync" in findings["database"]["text"]
 
 

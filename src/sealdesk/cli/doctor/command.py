@@ -1,6 +1,7 @@
 """The command `sealdesk doctor`, and its checks of an installation on SQLite."""
 
 import os
+import platform
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from sealdesk import build
 from sealdesk.cli import domains
 from sealdesk.cli.doctor import bucket, running_service, sqlite_storage, whole
 from sealdesk.cli.doctor.finding import Finding, report
@@ -99,6 +101,7 @@ def _check_sqlite_installation(
         return
     yield Finding("good", "settings", f"valid; the data directory is {settings.data_dir}")
     yield _check_disk(settings.data_dir)
+    yield _check_python()
     yield _check_sqlite_version()
     yield from _check_database(settings, fix, deep)
     yield from bucket.check(settings)
@@ -116,6 +119,7 @@ def _check_postgres_installation(fix: bool, deep: bool, *, may_be_old: bool) -> 
         yield Finding("bad", "settings", str(error))
         return
     yield Finding("good", "settings", "valid; the data is in PostgreSQL")
+    yield _check_python()
     is_usable = True
     for finding in postgres_checks.check(settings, may_be_old=may_be_old):
         is_usable = is_usable and (finding.about, finding.state) != ("database", "bad")
@@ -170,6 +174,15 @@ def _check_disk(data_dir: Path) -> Finding:
     if free < _MIN_FREE_BYTES:
         return Finding("bad", "disk", f"{text}: writes will soon fail; free some space")
     return Finding("good" if free >= _GOOD_FREE_BYTES else "note", "disk", text)
+
+
+def _check_python() -> Finding:
+    version = platform.python_version()
+    if build.is_python_optimised():
+        return Finding("good", "python", f"{version}, built with optimisation")
+    text = f"{version} was built without optimisation, so each request costs about a tenth more"
+    advice = "use the Python of a distribution, or one built with --enable-optimizations"
+    return Finding("note", "python", f"{text}; {advice}")
 
 
 def _check_sqlite_version() -> Finding:
