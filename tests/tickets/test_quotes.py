@@ -45,6 +45,14 @@ _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x
         ("new", "*From:* Desk\n\n*Sent:* Monday\n\n*To:* Ann\n\nold"),
         ("new", "-- \nAnn\nExample Ltd"),
         ("new", "> old\n-- \nAnn"),
+        ("new", "  From: Desk <desk@example.org>\n To: Ann\n Sent: Monday\n Subject: x\n\nold"),
+        ("new", "On 5 Jan 2026 at 10:00, Desk <\ndesk@example.org> wrote:\n\nold"),
+        ("new", "On 5 Jan 2026 at 10:00, Desk <desk@example.org\n>:\n> old"),
+        ("new", "On 5 Jan 2026 10:00:05 +0100 Desk <desk@example.org> wrote\n\nold"),
+        (
+            "neuf",
+            "Message du : 12/12/2016 13:20\nDe : Desk <d@x.org>\nA : a@x.org\nSujet : x\n\nold",
+        ),
         ("new", "---\n\n> From: Desk\n> old"),
         ("new", "-----BEGIN PGP SIGNATURE-----\nabc"),
         ("new", f"  Original Message\n{_OUTLOOK}"),
@@ -62,7 +70,9 @@ def test_a_quote_or_signature_is_folded(visible: str, quoted: str) -> None:
         "new", "", "> old", "-- \nAnn", _OUTLOOK, "> question\nanswer\n> question\nanswer",
         "Hi,\nOn 5 Jan 2026 Desk wrote:\n> old\nanswer below", "From: here to there", "a > b",
         "---------- Forwarded message ---------\nFrom: Bob\nDate: Monday\nSubject: x\n\nsee this",
-        "On Monday Bob wrote:\nthe bowl is broken", "a -- b", "What he wrote:\nnothing",
+        "On Monday Bob wrote:\nthe bowl is broken",
+        "Hi,\nOn 5 Jan 2026 at 10:00 Bob <b@x.example> wrote\nthat the bowl is broken",
+        "Hi,\n  From: Bo\n  To: Ann\n  Gift: a bowl\nThanks", "a -- b", "What he wrote:\nnothing",
     ],
 )  # fmt: skip
 def test_a_text_without_an_end_that_is_quoted_is_shown_whole(text: str) -> None:

@@ -93,6 +93,10 @@ def is_first_part(line: str) -> bool:
     return lower.endswith(",") and _begins_as_one(lower) and _names_a_day(lower)
 
 
+def ends_with_verb(joined: str) -> bool:
+    return joined.endswith(tuple(_VERBS))
+
+
 def is_name_with_verb(line: str) -> bool:
     """Whether it is `Ann Lee wrote:`, which alone may be a sentence of the author."""
     plain = line[:MAX_LENGTH].strip().rstrip(" :：")

@@ -29,7 +29,8 @@ _OTHER_FIELDS = phrases("""
     收件者, 主旨, 보낸 날짜, 받는 사람, 제목, assunto, enviada em, data de envio, enviada,
     تم الإرسال, تاريخ الإرسال, إلى, الموضوع, đã gửi, đến, chủ đề, изпратено, до, относно, prima,
     zadeva, saadetud, adressaat, teema, nosūtīts, kam, tēma, išsiųsta, tema, ส่ง, ถึง, เรื่อง,
-    dikirim, kepada, subjek, enviat, per a, efni, küldve, kopie, thema
+    dikirim, kepada, subjek, enviat, per a, efni, küldve, kopie, thema,
+    envoyé le, sujet, message du, copie à
 """)
 _MAX_FIELD_LINES = 9  # with blank lines and folded lines between the fields
 MIN_FIELDS = 2  # after the first

@@ -3,7 +3,10 @@
 import re
 
 ADDRESS = re.compile(r"[^\s<>@:()\[\]]{1,64}@[^\s<>@:()\[\]]{1,255}")
-IN_BRACKETS = re.compile(r"[<\[(](?:mailto:)?[^\s<>@]{1,64}@[^\s<>@]{1,255}[>\])]")
+# Mailers break lines behind the first bracket and before the last one.
+IN_BRACKETS = re.compile(
+    r"[<\[(] ?(?:mailto:)?[^\s<>@]{1,64}@[^\s<>@]{1,255}(?: ?[>\])]| ?$)", re.MULTILINE
+)
 # `\d` is a digit of any script, so that only what begins a year must name them.
 _ZEROS = "0\u0660\u06f0\u0966\u09e6\u0e50\u1040\u17e0\uff10"
 TIME = re.compile(r"(?<!\d)\d{1,2}[:.\uff1a]\d{2}(?!\d)")

@@ -6,6 +6,7 @@ lines, fields of a header, an address beside a time. Words decide where the stru
 
 from sealdesk.tickets.text.attributions import (
     MAX_LENGTH,
+    ends_with_verb,
     is_above_quote,
     is_attribution,
     is_first_part,
@@ -69,7 +70,7 @@ def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
         return True
     if line.startswith(_RULE):
         return _is_header_below(lines, at)
-    if FIELD.match(line):
+    if FIELD.match(line.lstrip()):
         return is_header(lines, at)
     count = _attribution_lines(lines, at)
     following = (each for each in lines[at + count : at + count + 3] if each.strip())
@@ -103,10 +104,16 @@ def _attribution_lines(lines: list[str], at: int) -> int:
         joined = _joined(lines, at, count)
         if not joined:
             return 0
-        if joined.endswith(COLONS) or is_ruled(joined):
+        if joined.endswith(COLONS) or is_ruled(joined) or _is_whole(lines, at + count, joined):
             is_one = is_attribution(joined) and not _begins_below(lines, at, count)
             return count if is_one else 0
     return 0
+
+
+def _is_whole(lines: list[str], after: int, joined: str) -> bool:
+    """Whether an attribution has no colon, but its verb and a blank line end it."""
+    is_ended = names_sender_and_time(joined) and ends_with_verb(joined)
+    return is_ended and not "".join(lines[after : after + 1]).strip()
 
 
 def _joined(lines: list[str], at: int, count: int) -> str:
