@@ -44,6 +44,12 @@ def test_the_guide_names_no_event_that_does_not_exist() -> None:
     assert named == set(get_args(EventType))
 
 
+def test_programs_of_the_guide_of_generated_clients_create_a_ticket_each_time() -> None:
+    guide = (_ROOT / "docs" / "api" / "openapi.md").read_text()
+    keys = re.findall(r"idempotency[-_]key\"?[:=] ?(.*)", guide, re.IGNORECASE)
+    assert ["uuid" in key.lower() for key in keys] == [True, True]
+
+
 def test_the_signing_guide_shows_the_snippet_that_is_tested() -> None:
     assert snippets.curl("GET", "/api/v1/external/tickets?status=open&per_page=5") in _SIGNING
 

@@ -3,8 +3,8 @@ package main
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -25,12 +25,14 @@ func call(method, target, body string) (*http.Response, error) {
 	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
 	bodyHash := sha256.Sum256([]byte(body))
 	path := request.URL.RequestURI()
-	message := timestamp + method + path + hex.EncodeToString(bodyHash[:])
+	message := []byte(timestamp + method + path + hex.EncodeToString(bodyHash[:]))
 	mac := hmac.New(sha256.New, []byte(os.Getenv("SEALDESK_API_SECRET")))
-	mac.Write([]byte(message))
+	mac.Write(message)
+	shown := base64.StdEncoding.EncodeToString(message)
 	request.Header.Set("x-api-key", os.Getenv("SEALDESK_API_KEY"))
 	request.Header.Set("x-api-timestamp", timestamp)
 	request.Header.Set("x-api-signature", hex.EncodeToString(mac.Sum(nil)))
+	request.Header.Set("x-api-signed-message", shown)
 	request.Header.Set("content-type", "application/json")
 	// The signature is for this address alone: follow no redirects.
 	stop := func(*http.Request, []*http.Request) error {
@@ -53,9 +55,7 @@ func main() {
 		log.Fatal(err)
 	}
 	if answer.StatusCode >= 300 {
-		var problem struct{ Detail, Diagnosis string }
-		json.Unmarshal(text, &problem)
-		log.Fatal(problem.Detail, "\ndiagnosis: ", problem.Diagnosis)
+		log.Fatal(string(text))
 	}
 	fmt.Println(string(text))
 }

@@ -10,8 +10,9 @@ async function call(method, target, body = "") {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const path = address.pathname + address.search;
   const bodyHash = createHash("sha256").update(body).digest("hex");
+  const message = timestamp + method + path + bodyHash;
   const signature = createHmac("sha256", secret)
-    .update(timestamp + method + path + bodyHash)
+    .update(message)
     .digest("hex");
   return fetch(address, {
     method,
@@ -19,6 +20,7 @@ async function call(method, target, body = "") {
       "x-api-key": key,
       "x-api-timestamp": timestamp,
       "x-api-signature": signature,
+      "x-api-signed-message": Buffer.from(message).toString("base64"),
       "content-type": "application/json",
     },
     body: body || undefined,
@@ -32,7 +34,6 @@ const answer = await call(method, target, body);
 if (answer.ok) {
   console.log(await answer.text());
 } else {
-  const { detail, diagnosis = "none" } = await answer.json();
-  console.error(`${detail}\ndiagnosis: ${diagnosis}`);
+  console.error(await answer.text());
   process.exitCode = 1;
 }

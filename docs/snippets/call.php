@@ -17,6 +17,7 @@ function call(string $method, string $target, string $body = ''): array
             'x-api-key: ' . getenv('SEALDESK_API_KEY'),
             'x-api-timestamp: ' . $timestamp,
             'x-api-signature: ' . $signature,
+            'x-api-signed-message: ' . base64_encode($message),
             'content-type: application/json',
         ],
     ]);
@@ -33,9 +34,7 @@ function call(string $method, string $target, string $body = ''): array
 $arguments = array_slice($argv, 1) ?: ['GET', '/api/v1/external/whoami'];
 [$status, $text] = call(...$arguments);
 if ($status >= 300) {
-    $problem = json_decode($text, true);
-    $diagnosis = $problem['diagnosis'] ?? 'none';
-    fwrite(STDERR, "{$problem['detail']}\ndiagnosis: $diagnosis\n");
+    fwrite(STDERR, $text);
     exit(1);
 }
 echo $text, "\n";

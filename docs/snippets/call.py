@@ -1,4 +1,4 @@
-import hashlib, hmac, json, os, sys, time
+import base64, hashlib, hmac, os, sys, time
 import urllib.error, urllib.request
 
 URL = os.environ["SEALDESK_API_URL"]
@@ -20,10 +20,13 @@ def call(method, target, body=""):
     timestamp = str(int(time.time()))
     body_hash = hashlib.sha256(sent).hexdigest()
     message = timestamp + method + request.selector + body_hash
-    signature = hmac.digest(SECRET, message.encode(), "sha256").hex()
+    message = message.encode()
+    signature = hmac.digest(SECRET, message, "sha256").hex()
+    shown = base64.b64encode(message).decode()
     request.add_header("x-api-key", KEY)
     request.add_header("x-api-timestamp", timestamp)
     request.add_header("x-api-signature", signature)
+    request.add_header("x-api-signed-message", shown)
     request.add_header("content-type", "application/json")
     opener = urllib.request.build_opener(NoRedirects)
     with opener.open(request, timeout=60) as answer:
@@ -33,6 +36,4 @@ def call(method, target, body=""):
 try:
     print(call(*sys.argv[1:] or ["GET", "/api/v1/external/whoami"]))
 except urllib.error.HTTPError as refusal:
-    problem = json.load(refusal)
-    diagnosis = problem.get("diagnosis", "none")
-    sys.exit(f"{problem['detail']}\ndiagnosis: {diagnosis}")
+    sys.exit(refusal.read().decode())

@@ -1,4 +1,3 @@
-require "json"
 require "net/http"
 require "openssl"
 
@@ -15,6 +14,7 @@ def call(method, target, body = "")
     "x-api-key" => KEY,
     "x-api-timestamp" => timestamp,
     "x-api-signature" => OpenSSL::HMAC.hexdigest("SHA256", SECRET, message),
+    "x-api-signed-message" => [message].pack("m0"),
     "content-type" => "application/json"
   }
   sent = body.empty? ? nil : body
@@ -26,9 +26,5 @@ end
 
 method, target, body = ARGV
 answer = call(method || "GET", target || "/api/v1/external/whoami", body || "")
-unless answer.is_a?(Net::HTTPSuccess)
-  problem = JSON.parse(answer.body)
-  diagnosis = problem.fetch("diagnosis", "none")
-  abort "#{problem["detail"]}\ndiagnosis: #{diagnosis}"
-end
+abort answer.body unless answer.is_a?(Net::HTTPSuccess)
 puts answer.body

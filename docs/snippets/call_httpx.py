@@ -1,4 +1,4 @@
-import hashlib, hmac, os, sys, time
+import base64, hashlib, hmac, os, sys, time
 
 import httpx
 
@@ -17,10 +17,13 @@ class SealdeskAuth(httpx.Auth):
         target = request.url.raw_path.decode()
         body_hash = hashlib.sha256(request.content).hexdigest()
         message = timestamp + request.method + target + body_hash
-        signature = hmac.digest(SECRET, message.encode(), "sha256").hex()
+        message = message.encode()
+        signature = hmac.digest(SECRET, message, "sha256").hex()
+        shown = base64.b64encode(message).decode()
         request.headers["x-api-key"] = KEY
         request.headers["x-api-timestamp"] = timestamp
         request.headers["x-api-signature"] = signature
+        request.headers["x-api-signed-message"] = shown
         yield request
 
 
@@ -37,7 +40,5 @@ def call(method, target, body=""):
 
 answer = call(*sys.argv[1:] or ["GET", "/api/v1/external/whoami"])
 if not answer.is_success:
-    problem = answer.json()
-    diagnosis = problem.get("diagnosis", "none")
-    sys.exit(f"{problem['detail']}\ndiagnosis: {diagnosis}")
+    sys.exit(answer.text)
 print(answer.text)

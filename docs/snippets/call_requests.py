@@ -1,4 +1,4 @@
-import hashlib, hmac, os, sys, time
+import base64, hashlib, hmac, os, sys, time
 
 import requests
 
@@ -16,10 +16,13 @@ class SealdeskAuth(requests.auth.AuthBase):
         timestamp = str(int(time.time()))
         body_hash = hashlib.sha256(sent).hexdigest()
         message = timestamp + request.method + request.path_url + body_hash
-        signature = hmac.digest(SECRET, message.encode(), "sha256").hex()
+        message = message.encode()
+        signature = hmac.digest(SECRET, message, "sha256").hex()
+        shown = base64.b64encode(message).decode()
         request.headers["x-api-key"] = KEY
         request.headers["x-api-timestamp"] = timestamp
         request.headers["x-api-signature"] = signature
+        request.headers["x-api-signed-message"] = shown
         return request
 
 
@@ -38,7 +41,5 @@ def call(method, target, body=""):
 
 answer = call(*sys.argv[1:] or ["GET", "/api/v1/external/whoami"])
 if answer.status_code >= 300:
-    problem = answer.json()
-    diagnosis = problem.get("diagnosis", "none")
-    sys.exit(f"{problem['detail']}\ndiagnosis: {diagnosis}")
+    sys.exit(answer.text)
 print(answer.text)

@@ -17,8 +17,7 @@ _NEEDS = {
     "call.php": "PHP 8 with the extension curl.",
     "call.rb": "The standard library alone.",
     "call.go": "The standard library alone.",
-    "Sealdesk.java": "Java 17 or newer, and no library. The standard library cannot parse JSON, so"
-    " this prints the whole answer.",
+    "Sealdesk.java": "Java 17 or newer, and no library.",
 }
 _HEAD = """# Programs that sign a request
 
@@ -31,10 +30,10 @@ python3 call.py GET '/api/v1/external/tickets?status=open&per_page=5'
 python3 call.py POST /api/v1/external/customers '{"email": "ann@example.com"}'
 ```
 
-Without arguments it sends `GET /api/v1/external/whoami`. When the request is refused, it prints the
-`detail` of the answer and its [`diagnosis`](../api/signing.md#when-a-signature-is-refused), and
-ends with status 1. [Sign a request](../api/signing.md) explains each step. The tests run every
-program unchanged.
+Without arguments it sends `GET /api/v1/external/whoami`. It also sends
+[what it has signed](../api/signing.md#when-a-signature-is-refused), so that a refusal shows the
+first difference; the program then prints the answer and ends with status 1.
+[Sign a request](../api/signing.md) explains each step. The tests run every program unchanged.
 """
 
 

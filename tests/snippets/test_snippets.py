@@ -1,5 +1,6 @@
 """Each program of docs/snippets signs like the others, and its requests are accepted."""
 
+import base64
 import json
 import subprocess
 from collections.abc import Iterator
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sealdesk.crypto.signing import Signed, sign
+from sealdesk.crypto.signing import Signed, message, sign
 from sealdesk.web.snippets import SNIPPETS, Snippet
 from tests import vectors
 from tests.snippets import copies
@@ -61,7 +62,7 @@ def test_the_service_accepts_its_requests(snippet: Snippet, live_key: Key) -> No
 
 
 @_each
-def test_a_refusal_shows_detail_and_diagnosis(snippet: Snippet, live_key: Key) -> None:
+def test_a_refusal_shows_its_diagnosis(snippet: Snippet, live_key: Key) -> None:
     refused = _run(snippet, live_key, "GET", CUSTOMERS, secret=live_key.api_key)
     assert refused.returncode == 1
     said = refused.stdout + refused.stderr
@@ -106,6 +107,7 @@ def _assert_signs(
         sent = Signed(timestamp, method.encode(), got.target.encode(), got.body)
         assert got.headers["x-api-signature"] == sign(vectors.API_SECRET, sent), target
         assert got.headers["x-api-key"] == vectors.API_KEY
+        assert base64.b64decode(got.headers["x-api-signed-message"]) == message(sent)
 
 
 def test_the_copies_are_those_that_the_command_writes() -> None:
