@@ -47,6 +47,16 @@ def test_pages_and_the_last_tickets_are_a_few_letters_away(window: Window, at: s
     page.wait_for_url("**/customers")
 
 
+def test_keys_after_escape_are_typed_where_the_first_one_leads(window: Window, at: str) -> None:
+    page = window.page
+    page.goto(at)
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Go to or do").fill("saucer")
+    for key in ("Escape", "r", *"missing"):  # without a moment for the browser
+        page.keyboard.press(key)
+    expect(page.get_by_label("Your reply")).to_have_value("missing")
+
+
 def test_a_person_is_searched_for(window: Window, tenant: Tenant, at: str) -> None:
     eve = tenant.user("agent", name="Évelyne Roux")
     window.page.goto(INBOX)

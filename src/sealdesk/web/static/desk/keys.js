@@ -40,6 +40,11 @@ const leave = (control) => {
   if (place.tabIndex < 0) place.tabIndex = -1;
   place.focus({ preventScroll: true });
 };
+// Where nothing had the focus before, the browser leaves it inside for the next keys.
+const closeDialog = (dialog) => {
+  dialog.close();
+  if (dialog.contains(document.activeElement)) leave(dialog);
+};
 const pressControl = (control) => {
   if (!control.matches(`${FIELDS}, [tabindex="-1"]`)) {
     control.click();
@@ -97,12 +102,15 @@ const releaseKeys = (isShown) => {
   if (isShown) keys.forEach(replayKey);
 };
 
-// Escape leaves a field, whose text stays.
+// Escape leaves a field, whose text stays, or closes a dialog: the browser does so some keys later.
 addEventListener("keydown", (event) => {
   const { target, key } = event;
-  if (key !== "Escape" || event.defaultPrevented || event.isComposing || target.closest?.("dialog") || !target.matches?.(FIELDS)) return;
+  if (key !== "Escape" || event.defaultPrevented || event.isComposing) return;
+  const dialog = target.closest?.("dialog");
+  if (!dialog && !target.matches?.(FIELDS)) return;
   event.preventDefault();
-  leave(target);
+  if (dialog) closeDialog(dialog);
+  else leave(target);
 });
 addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;
@@ -158,6 +166,6 @@ onPart((part) => {
     });
   }
   for (const button of part.querySelectorAll("[data-closes]")) {
-    button.addEventListener("click", () => button.closest("dialog").close());
+    button.addEventListener("click", () => closeDialog(button.closest("dialog")));
   }
 });

@@ -127,7 +127,7 @@ if (palette) {
   const take = (index) => {
     const choice = choices[index];
     if (!choice) return;
-    palette.close();
+    closeDialog(palette);
     choice.run();
   };
   let asking = new AbortController();
