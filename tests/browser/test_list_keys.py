@@ -82,6 +82,16 @@ def test_the_bulk_bar_is_one_key_away_and_escape_leads_back(
     assert page.evaluate("document.activeElement.ariaLabel") == "Status"
 
 
+def test_escape_ends_the_selection(window: Window, orders: list[str]) -> None:
+    page = window.page
+    page.goto(INBOX)
+    page.keyboard.press("*")
+    page.get_by_text(f"{len(orders)} selected").wait_for()
+    page.keyboard.press("Escape")  # leads from the box to the list
+    page.keyboard.press("Escape")
+    assert page.locator(".pick:checked").count() == 0
+
+
 def test_a_change_says_how_many_tickets_it_could_not_change(
     window: Window, tenant: Tenant, orders: list[str]
 ) -> None:

@@ -238,6 +238,12 @@ addEventListener("keydown", (event) => {
     focusRow(currentRow() ?? rows()[0]);
   }
 });
+// Escape in the list ends the selection.
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.defaultPrevented || isMenuOpen() || event.target.closest(`${FIELDS}, dialog`)) return;
+  for (const row of ticked()) checkbox(row).checked = false;
+  showTicked();
+});
 // A form is of the tickets that are ticked.
 const tickChosen = (event) => {
   const chosen = chosenRows();
