@@ -32,7 +32,7 @@ _PARTS = {
     "reports.css": ["reports"],
     "desk.js": """
         base keys combobox macros list bulk palette poll live bell inbox views ticket news
-        snooze fields uploads preview export suggest tags panes
+        snooze fields uploads preview export suggest mentions tags panes
     """.split(),
 }
 

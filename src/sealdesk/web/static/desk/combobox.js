@@ -55,8 +55,9 @@ const placeList = () => {
   if (!opened?.select.isConnected) return closeList();
   const { select, pop } = opened;
   const { left, top, bottom, width } = select.getBoundingClientRect();
+  const least = select.localName === "textarea" ? 208 : Math.max(width, 208);
   const put = (x, y) => listPlace.replaceSync(
-    `.pop { min-width: ${Math.max(width, 208)}px; left: ${Math.max(8, x)}px; top: ${Math.max(8, y)}px; }`);
+    `.pop { min-width: ${least}px; left: ${Math.max(8, x)}px; top: ${Math.max(8, y)}px; }`);
   put(left, bottom);
   const { offsetWidth, offsetHeight } = pop;
   const isBelow = bottom + offsetHeight + 8 < innerHeight || top < innerHeight / 2;
@@ -70,6 +71,23 @@ const markLine = (list, field, at) => {
   list.children[at]?.scrollIntoView({ block: "nearest" });
   if (list.children[at]) field.setAttribute("aria-activedescendant", `options-${at}`);
   else field.removeAttribute("aria-activedescendant");
+};
+// A list below a field of text, which keeps the focus.
+const openLines = (field, options, take) => {
+  const pop = Object.assign(document.createElement("div"), { className: "pop few", popover: "manual" });
+  const list = Object.assign(document.createElement("div"), { role: "listbox", id: "options", ariaLabel: nameOf(field) });
+  list.append(...linesOf(options));
+  pop.append(list);
+  pop.addEventListener("mousedown", (event) => event.preventDefault());
+  pop.addEventListener("click", (event) => {
+    event.preventDefault();
+    const index = [...list.children].findIndex((line) => line.contains(event.target));
+    if (index >= 0) take(options[index]);
+  });
+  field.after(pop);
+  opened = { select: field, pop };
+  pop.showPopover();
+  placeList();
 };
 // isCommand: whether the focus goes back to what one reads, and not to the select.
 const openList = (select, isCommand, typed = "") => {

@@ -43,21 +43,8 @@ onPart((part, signal) => {
     const show = () => {
       closeList();
       if (options.every(isTyped)) return; // A list that offers nothing new only covers what is below.
-      const pop = Object.assign(document.createElement("div"), { className: "pop few", popover: "manual" });
-      const list = Object.assign(document.createElement("div"), { role: "listbox", id: "options", ariaLabel: nameOf(input) });
-      list.append(...linesOf(options));
-      pop.append(list);
-      pop.addEventListener("mousedown", (event) => event.preventDefault()); // The focus stays.
-      pop.addEventListener("click", (event) => {
-        event.preventDefault();
-        const index = [...list.children].findIndex((line) => line.contains(event.target));
-        if (index >= 0) take(options[index]);
-      });
-      input.after(pop);
-      opened = { select: input, pop };
+      openLines(input, options, take);
       input.ariaExpanded = "true";
-      pop.showPopover();
-      placeList();
       mark(-1);
     };
     const ask = async () => {
