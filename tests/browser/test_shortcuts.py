@@ -8,11 +8,13 @@ from tests.support.service import Tenant
 
 
 def test_single_key_shortcuts_stay_off_once_turned_off(window: Window, tenant: Tenant) -> None:
-    page, ticket = window.page, tenant.key().ticket(subject="Order")
+    page, key = window.page, tenant.key()
+    ticket, _ = key.ticket(subject="Order"), key.ticket(subject="First")
     page.goto(INBOX)
     page.keyboard.press("?")
     page.get_by_label("Enable single-key shortcuts").uncheck()
     page.get_by_role("button", name="Close").click()
+    page.keyboard.press("j")
     assert _focused_by(page, "j") != "Order"
     page.goto(f"{INBOX}/{ticket['id']}")
     _focused_by(page, "r")
@@ -22,6 +24,7 @@ def test_single_key_shortcuts_stay_off_once_turned_off(window: Window, tenant: T
     page.locator("#keys").evaluate("dialog => dialog.showModal()")
     page.get_by_label("Enable single-key shortcuts").check()
     page.get_by_role("button", name="Close").click()
+    page.keyboard.press("j")
     assert _focused_by(page, "j") == "Order"
 
 
