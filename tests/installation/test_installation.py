@@ -22,7 +22,7 @@ from sealdesk.installation.types import BackupNote, ProcessNote
 from sealdesk.installation.watch import Watch
 from sealdesk.telemetry.issues import Findings, Issue
 from tests.cli.backups import terminal_of
-from tests.mail.support import Desk, receiving
+from tests.mail.support import Desk, message, receiving
 from tests.servers import free_port
 from tests.support.client import Person
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_FIRST, SQLITE_ONLY, Begin
@@ -230,6 +230,20 @@ def test_a_folder_that_is_not_read_is_named(installation: Installation) -> None:
     with receiving(installation.service) as receiver:
         desk = Desk(receiver, receives="imap", **server)
     installation.service.clock.advance(3600)
+    assert desk.address in installation.issues()["mailboxes_failing"]
+
+
+@SQLITE_FIRST
+def test_a_paused_mailbox_is_named_once_messages_wait(installation: Installation) -> None:
+    service = installation.service
+    with receiving(service) as receiver:
+        server = {"smtp_host": "mail.example.test", "smtp_username": "x", "smtp_password": "x"}
+        desk = Desk(receiver, acknowledgement="Thank you.", **server)
+        desk.get_mail(message())
+    wait_until(lambda: bool(service.rows("SELECT 1 FROM outgoing_messages LIMIT 1")))
+    service.run("UPDATE mailboxes SET is_paused = true")
+    assert "mailboxes_failing" not in installation.issues()
+    service.clock.advance(3600)
     assert desk.address in installation.issues()["mailboxes_failing"]
 
 

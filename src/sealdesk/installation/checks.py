@@ -215,8 +215,8 @@ async def mailboxes_failing(look: Look) -> Issue | Unknown | None:
         return None
     return Issue(
         "mailboxes_failing",
-        f"{_named([row['address'] for row in found])}: mailboxes that cannot be read or cannot"
-        " send.",
+        f"{_named([row['address'] for row in found])}: mailboxes that cannot be read, cannot send,"
+        " or are paused while messages wait.",
         "Their administrators see the cause under Settings, Mailboxes; if none of them works,"
         " check that this machine reaches mail servers.",
     )

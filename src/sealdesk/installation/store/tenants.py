@@ -8,10 +8,13 @@ WHERE is_active AND deleted_at IS NULL AND failing_since < :before
 ORDER BY failing_since LIMIT :limit
 """
 _MAILBOXES = """
-SELECT tenant_id, address, receives, problem, read_at, created_at FROM mailboxes
-WHERE deleted_at IS NULL AND NOT is_paused
-    AND (problem IS NOT NULL OR (receives = 'imap' AND coalesce(read_at, created_at) < :before))
-ORDER BY tenant_id, id LIMIT :limit
+SELECT m.address FROM mailboxes m
+WHERE m.deleted_at IS NULL AND CASE WHEN m.is_paused THEN EXISTS (
+        SELECT 1 FROM outgoing_messages o WHERE o.tenant_id = m.tenant_id
+            AND o.mailbox_id = m.id AND o.due_at < :before)
+    ELSE m.problem IS NOT NULL
+        OR (m.receives = 'imap' AND coalesce(m.read_at, m.created_at) < :before) END
+ORDER BY m.tenant_id, m.id LIMIT :limit
 """
 _CONTENTS = """
 SELECT a.tenant_id, a.sha256, max(a.size_bytes) AS size_bytes, min(t.number) AS number
@@ -27,7 +30,9 @@ async def list_failing_endpoints(tx: Tx, before_us: int, at_most: int) -> list[R
 
 
 async def list_stuck_mailboxes(tx: Tx, before_us: int, at_most: int) -> list[Row]:
-    """Mailboxes with a problem, or whose folder was not read to its end since a time."""
+    """Mailboxes with a problem, whose folder was not read to its end since a time, or that are
+    paused while a message waits since then.
+    """
     return list(await tx.fetch_all(_MAILBOXES, {"before": before_us, "limit": at_most}))
 
 
