@@ -19,7 +19,7 @@ from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.rate_limits.limiter import check_tenant
 from sealdesk.state import AppState
 from sealdesk.telemetry.counters import KeyUse, LoggedRequest, describe_target
-from sealdesk.web import body, conditional, envelope, large_responses, streaming
+from sealdesk.web import body, conditional, envelope, large_responses, query, streaming
 from sealdesk.web.operation import EVENT_STREAM, Route
 from sealdesk.web.pages import error_pages, preferences
 from sealdesk.web.pages.site import Site
@@ -240,6 +240,8 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
     if b"if-none-match" in request.headers and request.method not in _READS:
         conditional.refuse_if_none_match()
     await _give_way(request.body)
+    if request.query and not route.operation.params and route.is_api:
+        query.parse(request.query, ())
     if route.operation.takes is None and route.is_without_body:
         body.read_no_body(request)
     response = await route.operation.handle(request, *params)

@@ -150,8 +150,13 @@ class Route(msgspec.Struct, frozen=True):
         return self._is_api_change and not self.operation.receives
 
     @property
+    def is_api(self) -> bool:
+        """Whether it is an endpoint for programs that say who calls."""
+        return self.guard.scheme in ("hmac", "jwt")
+
+    @property
     def _is_api_change(self) -> bool:
-        return self.guard.scheme in ("hmac", "jwt") and self.method != "GET"
+        return self.is_api and self.method != "GET"
 
     def __post_init__(self) -> None:
         """The argument of `{id}` says whose it is, as `ticket_id` does; others agree by name."""
