@@ -53,6 +53,8 @@ def report_cases() -> Iterator[Case]:
     yield Case("delayed", _report(_ABOUT, _DELAYED), {"delivery_status": late})
     done = _FAILED.replace("failed", "delivered").replace("5.1.1", "2.1.5")
     yield _status("delivered", done, action="delivered", status="2.1.5")
+    of_server = _FAILED.replace("Status: 5.1.1\r\n", "")
+    yield _status("a status in the answer alone", of_server, action="failed", status="5.1.1")
     yield _status("no action", _FAILED.replace("Action: failed\r\n", ""), action="failed")
     yield _status(
         "an action with a comment", _FAILED.replace("failed", "Failed (bad)"), action="failed"
@@ -173,6 +175,31 @@ _OF_ANY_LANGUAGE = {
     "Ni bezongo: ann@example.com\n550 5.1.1 unknown\n": "failed",
     "Ni bezongo: ann@example.com\n": "perhaps delayed",
     "Pranešimo įteikti nepavyko: ann@example.com\n": "failed",
+    "Não foi possível entregar sua mensagem a ann@example.com\n": "failed",
+    "Uw bericht kon niet worden afgeleverd bij ann@example.com\n": "failed",
+    "Nie można dostarczyć wiadomości do ann@example.com\n": "failed",
+    "메시지를 ann@example.com 님에게 배달하지 못했습니다\n": "failed",
+    "无法将您的邮件投递给 ann@example.com\n": "failed",
+    "לא ניתן היה למסור את ההודעה אל ann@example.com\n": "failed",
+    "आपका संदेश ann@example.com को वितरित नहीं किया जा सका\n": "failed",
+    "Zprávu se nepodařilo doručit příjemci ann@example.com\n": "failed",
+    "Az üzenetet nem sikerült kézbesíteni: ann@example.com\n": "failed",
+    "Δεν ήταν δυνατή η παράδοση του μηνύματος στο ann@example.com\n": "failed",
+    "Mesajul nu a putut fi livrat către ann@example.com\n": "failed",
+    "Pesan Anda tidak dapat dikirim ke ann@example.com\n": "failed",
+    "আপনার বার্তা ann@example.com এ পৌঁছানো যায়নি\n": "failed",
+    "Nie można dostarczyć do ann@example.com, spróbujemy ponownie\n": "delayed",
+    "无法投递给 ann@example.com 系统将继续尝试\n": "delayed",
+    "Não foi possível entregar a ann@example.com, tentaremos de novo\n": "delayed",
+    "Kon niet worden afgeleverd bij ann@example.com. We blijven het proberen.\n": "delayed",
+    "Δεν ήταν δυνατή η παράδοση στο ann@example.com, θα συνεχίσουμε\n": "delayed",
+    "Sua mensagem a ann@example.com ainda não foi entregue\n": "delayed",
+    "Uw bericht aan ann@example.com is nog niet afgeleverd\n": "delayed",
+    "Wiadomość do ann@example.com jeszcze nie została dostarczona\n": "delayed",
+    "Az üzenetet még nem sikerült kézbesíteni: ann@example.com\n": "delayed",
+    "尚未将您的邮件投递给 ann@example.com\n": "delayed",
+    "메시지를 아직 ann@example.com 님에게 배달하지 못했습니다\n": "delayed",
+    "Pesan Anda belum dapat dikirim ke ann@example.com\n": "delayed",
     "Przesyłka odrzucona: ann@example.com\n": "failed",
     "Poruka nije isporučena: ann@example.com\n": "failed",
     "Your message was rejected: ann@example.com. Resend it later.\n": "failed",

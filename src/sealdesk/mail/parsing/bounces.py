@@ -40,7 +40,7 @@ _DELAYED_WORDS = (
     r"|verzögert|noch nicht|vertraagd|opóźni|försena|forsinke|viiväs|zpožděn|késik|gecik|затримк"
     r"|забав|все още не|ще не достав|καθυστέρη|întârzi|nu a fost încă|viibi|veel kohale|vėluoj"
     r"|zakasn|še ni|još nije|kasni|تأخ|لم يتم .{0,30}بعد|עיכוב|טרם נמסר|ล่าช้า|chậm|chưa được"
-    r"|遅延|延迟|延遲|지연"
+    r"|遅延|延迟|延遲|지연|ainda não|nog niet|jeszcze nie|ještě ne|még nem|尚未|아직|belum"
 )
 # What reports say that are only text: qmail, Exim, sendmail, Exchange, and those that follow them.
 _SAYS_UNDELIVERED = re.compile(
@@ -70,7 +70,10 @@ _SAYS_FAILED = re.compile(
     r"|nurjus|neizdev|nepavyk|nije (?:moguće|isporuč)|ni(?:so)? (?:bilo|mogoče|dostav)|неуспеш"
     r"|не ?удалось|не вдалося|отклон|відхил|не може|απέτυχ|αποτυχ|başar.s.z|iletilemedi|tókst ekki"
     r"|no s.ha pogut|ezin izan|non se puido|gagal|không thể|thất bại|ล้มเหลว|ไม่สามารถ|विफल|فشل|تعذ"
-    r"|ناموفق|נכשל|נדח|失敗|失败|拒绝|拒絕|拒否|存在しな|不存在|실패|거부",
+    r"|ناموفق|נכשל|נדח|失敗|失败|拒绝|拒絕|拒否|存在しな|不存在|실패|거부|não foi possível|não pôde"
+    r"|kon(?:den)? niet|nie (?:można|udało|mógł)|못했|수 없|无法|無法|לא ניתן|nepod(?:ař|ar)ilo"
+    r"|nemohl|nem (?:sikerült|lehet)|δεν (?:ήταν δυνατή|μπόρεσε|παραδόθηκε)|nu (?:a|s-a) putut"
+    r"|tidak (?:dapat|bisa)|नहीं (?:किया|की|हो|पहुँच)|যা(?:য়|য়)নি|পারেনি|ব্যর্থ",
     re.IGNORECASE,
 )
 # Absent people write of delays too, but not of the delivery.
@@ -93,7 +96,12 @@ _GAVE_UP = re.compile(
 _GOES_ON = re.compile(
     r"delay|will (?:keep|continue|be|try|retry|attempt)|still (?:being )?(?:try|retr)"
     r"|could not send (?:mail|message) for|warning|not yet|no action (?:is )?(?:required|needed)"
-    rf"|temporarily deferred|retrying|need to resend|{_DELAYED_WORDS}",
+    r"|temporarily deferred|retrying|need to resend|(?:continuar|tentar)(?:á|emos|ão)"
+    r"|(?:zal|zullen|blij(?:f|ft|ven)) .{0,30}prober|spróbujemy|ponowi(?:my|one)|zkusíme|pokusíme"
+    r"|próbálkoz(?:unk|ik)|megpróbál(?:juk|ja)"
+    r"|다시 시도(?:합|할 것)|[将將会會](?:继续|繼續|再次|重新)"
+    r"|ננסה|ימשיך|θα (?:συνεχί|προσπαθ)|vo?[am] (?:încerca|continua)|akan (?:terus )?mencoba"
+    rf"|प्रयास (?:करते|जारी)|চেষ্টা (?:করা হবে|চলবে)|{_DELAYED_WORDS}",
     re.IGNORECASE,
 )
 _COPY = re.compile(
@@ -162,14 +170,15 @@ def _groups(raw: bytes, report: Node) -> list[Headers]:
 
 
 def _of_recipient(group: Headers, message_id: str | None, words: str) -> DeliveryStatus:
-    status = _CODE.search(group.first("status"))
+    diagnostic = decode_words(group.first("diagnostic-code"), set())
+    refusal = _REFUSAL.search(diagnostic)
+    status = _CODE.search(group.first("status") or (refusal[0] if refusal else ""))
     action = clean_line(group.first("action")).partition(" ")[0].lower()
     if action not in _ACTIONS:
         is_delivered = status is not None and status[1].startswith("2")
         action = "delivered" if is_delivered else _action(words, status[1] if status else "")
     named = group.first("original-recipient") or group.first("final-recipient")
     recipient = _RECIPIENT.search(clean_line(named.rpartition(";")[2]))
-    diagnostic = decode_words(group.first("diagnostic-code"), set())
     return DeliveryStatus(
         message_id,
         recipient[1] if recipient else None,
