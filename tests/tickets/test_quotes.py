@@ -294,6 +294,7 @@ def test_a_copied_header_may_begin_with_its_time() -> None:
 def test_words_of_the_author_that_look_like_a_header_are_shown() -> None:
     texts = (
         "Hello,\n\nName: Ann\nEmail: ann@x.example\nPhone: 01.23 45 2026\nProblem: broken",
+        "The chat:\n---24.11.2026 09:14---\nHello\n---24.11.2026 09:15---\nYes?",
         "Order: 77\nName: Ann <ann@x.example>\nTime: 24.11.2026 09:14\nProblem: broken",
         "Hello\nDelivery: today\nTime: 09:14\nDate: 24.11.2026\nbye",
         "Date: 24.11.2026 09:14\nTo: Vienna\nFrom: Rome\nA ticket, please.",

@@ -36,7 +36,7 @@ _MAX_FIELD_LINES = 9  # with blank lines and folded lines between the fields
 MIN_FIELDS = 2  # after the first
 # Of Lotus Notes: `Ann Lee ---24.11.2026 09:14:05---Dear Bo`, and the line below the sender.
 _TIME = r"\d{1,4}([./-])\d{1,2}\1\d{2,4} \d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AP]M)?"
-_BETWEEN_RULES = re.compile(rf"---{_TIME}---")
+_BETWEEN_RULES = re.compile(rf"[^\s-] ?---{_TIME}---\S")
 _TIMED = re.compile(rf"(?:.{{0,200}} )?{_TIME}")
 _MAX_NAME_WORDS = 5
 _MAX_SENDER_LINES = 4  # with `Sent by:`
