@@ -243,6 +243,13 @@ MUTANTS = (
         ("tests/mail/receiving/test_keeping.py::test_a_raw_message_is_deleted_after_30_days",),
     ),
     Mutant(
+        "the first reply takes the file of its macro",
+        "tickets/attachments/actions.py",
+        "if each.macro_id else each",
+        "if each.ticket_id else each",
+        ("tests/tickets/macros/test_files.py::test_each_reply_gets_a_copy_of_the_file",),
+    ),
+    Mutant(
         "a body that is cut off looks complete",
         "server/exchange.py",
         '    return chunk + b"0\\r\\n\\r\\n" if is_last else chunk\n',
