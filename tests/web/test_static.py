@@ -86,3 +86,7 @@ def _imported(tree: nodes.Template) -> set[str]:
 
 def _used(tree: nodes.Template) -> set[str]:
     return {name.name for name in tree.find_all(nodes.Name) if name.ctx == "load"}
+
+
+def test_each_heading_of_a_table_says_something() -> None:
+    assert re.findall(r"<th\b[^>]*></th>", _html()) == []
