@@ -13,8 +13,9 @@ from tests.browser.cross_site import LEAD, SEND, elsewhere
 from tests.browser.form_sender import forms_of
 from tests.browser.xss_desk import address, hostile_desk
 from tests.support.receiver import Receiver
-from tests.support.service import PASSWORD, Service, Tenant
+from tests.support.service import PASSWORD, Service, Tenant, wait_until
 from tests.support.tenant_rows import TENANT_TABLES
+from tests.tickets.reports.histories import is_counted
 
 _FEW = ("/log-out", "/account/name", "/tickets/bulk")
 _POSTS = [route.path for route in PAGES if route.method == "POST"]
@@ -99,6 +100,7 @@ def test_requests_of_other_sites_change_nothing(
     targets = [here + address(path, places) for path in paths]
     few = [here + address(path, places) for path in _FEW]
     desk.settle()
+    wait_until(lambda: is_counted(tenant))
     before = _rows(tenant)
     posted: list[str] = []
     with elsewhere() as port:
