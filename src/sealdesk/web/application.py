@@ -240,7 +240,7 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
     if b"if-none-match" in request.headers and request.method not in _READS:
         conditional.refuse_if_none_match()
     await _give_way(request.body)
-    if request.query and not route.operation.params and route.is_api:
+    if request.query and not route.operation.params and route.is_api_change:
         query.parse(request.query, ())
     if route.operation.takes is None and route.is_without_body:
         body.read_no_body(request)

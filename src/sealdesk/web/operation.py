@@ -142,21 +142,17 @@ class Route(msgspec.Struct, frozen=True):
     @property
     def is_unconditional(self) -> bool:
         """Whether it changes what has no ETag, so that no If-Match can hold."""
-        return self._is_api_change and "if-match" not in self.operation.headers
+        return self.is_api_change and "if-match" not in self.operation.headers
 
     @property
     def is_without_body(self) -> bool:
         """Whether it is a change for which no body is read, if its operation takes no struct."""
-        return self._is_api_change and not self.operation.receives
+        return self.is_api_change and not self.operation.receives
 
     @property
-    def is_api(self) -> bool:
-        """Whether it is an endpoint for programs that say who calls."""
-        return self.guard.scheme in ("hmac", "jwt")
-
-    @property
-    def _is_api_change(self) -> bool:
-        return self.is_api and self.method != "GET"
+    def is_api_change(self) -> bool:
+        """Whether a program changes something with it, and says who calls."""
+        return self.guard.scheme in ("hmac", "jwt") and self.method != "GET"
 
     def __post_init__(self) -> None:
         """The argument of `{id}` says whose it is, as `ticket_id` does; others agree by name."""

@@ -67,7 +67,7 @@ def _implied(route: Route) -> list[ProblemType]:
         found.append(INVALID_HEADER)
     if operation.takes is not None or route.is_without_body:
         found += [MALFORMED_JSON, VALIDATION_FAILED]
-    if operation.params or route.is_api:
+    if operation.params or route.is_api_change:
         found += [INVALID_PARAMETER, UNKNOWN_PARAMETER]
     if any(param.name == "cursor" for param in operation.params):
         found += [INVALID_CURSOR, CURSOR_EXPIRED]
