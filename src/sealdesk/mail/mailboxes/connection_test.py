@@ -101,7 +101,7 @@ async def _test_sending(
         steps.skip_rest()
     finally:
         if session is not None:
-            session.close()
+            smtp.close(session)
     return steps.results
 
 

@@ -49,13 +49,15 @@ class MailDeliverer:
         return begun
 
     async def end(self) -> None:
-        """Wait a short time for messages that are being sent."""
+        """Wait a short time for messages that are being sent; afterwards no turn goes on."""
         for turn in self._turns.values():
             turn.end()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_END_S)
         for task in self._tasks:
             task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_END_S)
 
     def _has_room(self, mailbox: DueMailbox) -> bool:
         turns = [turn for turn in self._turns.values() if not turn.is_idle]

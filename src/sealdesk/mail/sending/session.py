@@ -47,7 +47,7 @@ class Session:
             if self._log_in is not None:
                 await smtp.log_in(self._smtp, self._log_in)
         except BaseException:
-            self._smtp.close()
+            smtp.close(self._smtp)
             raise
         return self
 
@@ -58,12 +58,13 @@ class Session:
         traceback: TracebackType | None,
     ) -> None:
         try:
-            async with asyncio.timeout(_QUIT_S):
-                await self._smtp.quit()
+            if not isinstance(error, asyncio.CancelledError):  # then nothing is waited for
+                async with asyncio.timeout(_QUIT_S):
+                    await self._smtp.execute_command(b"QUIT")
         except (SMTPException, OSError):
             pass
         finally:
-            self._smtp.close()
+            smtp.close(self._smtp)
 
     async def is_alive(self) -> bool:
         """Whether the server still answers on this connection."""
