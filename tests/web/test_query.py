@@ -55,6 +55,14 @@ def test_no_change_and_no_list_ignores_a_parameter(tenant: Tenant) -> None:
     assert taken == []
 
 
+def test_a_field_in_the_query_of_a_change_is_told_to_belong_in_the_body(key: Key) -> None:
+    at = f"{TICKETS}/{key.ticket()['id']}/replies"
+    detail = refused(
+        key.post(f"{at}?is_internal=true", {"body": "b"}), "unknown_parameter", "is_internal"
+    )
+    assert "in its body" in detail
+
+
 def test_an_unknown_parameter_without_a_similar_name_lists_all_names(key: Key) -> None:
     detail = refused(key.get(f"{CUSTOMERS}?zz=x"), "unknown_parameter", "zz")
     assert "cursor, email, external_id, per_page, q, sort, sort_by, updated_after" in detail

@@ -68,7 +68,9 @@ UNKNOWN_PARAMETER = ProblemType(
     example={"quoted": "'per-page'", "hint": "Did you mean per_page?", "parameter": "per-page"},
     members=("parameter",),
 )
-NO_PARAMETERS = UNKNOWN_PARAMETER.variant("No parameter is taken.")
+NO_PARAMETERS = UNKNOWN_PARAMETER.variant(
+    "This endpoint takes no query parameters. What a change says belongs in its body."
+)
 
 INVALID_HEADER = ProblemType(
     code="invalid_header",
