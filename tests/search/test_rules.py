@@ -18,6 +18,7 @@ from tests.support.for_each import for_each
         ("snake_case", ["snake", "case"]),
         ("退款 now", ["退", "款", "now"]),
         ("m² №5", ["m2", "no5"]),
+        ("١٢٣ ۱۲۳ १२३ \uff11\uff12 ๑๒๓", ["123", "123", "123", "12", "123"]),
         ("\0 \ud800 '\"*()", []),
         ("한국어로 LG전자", ["한", "국", "어", "로", "lg", "전", "자"]),
         ("😀🔥on", ["😀", "🔥", "on"]),
@@ -88,6 +89,7 @@ def test_places_in_a_vector_stay_within_its_bounds() -> None:
         "+49(0)301234567",
         "030\u20131234567",
         "030\xa01234567",
+        "٠٣٠ ١٢٣٤٥٦٧",
     ],
 )
 def test_a_phone_number_is_found_as_people_dial_it(typed: str) -> None:
@@ -117,6 +119,7 @@ def test_the_code_of_a_country_hides_no_number_that_is_stored_without_it(typed: 
         ("Call +49 (30) 998-7766, please.", "49309987766"),
         ("Ring 212.555.0142", "2125550142"),
         ("0815-4711", "08154711"),
+        ("۰۸۱۵-۴۷۱۱", "08154711"),
         ("On 2026-11-28 at 10:45", ""),
         ("Order 712345678 or 4711-0815", ""),
         ("IBAN DE89 3704 0044 0532 0130 00", ""),

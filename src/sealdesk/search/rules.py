@@ -31,6 +31,7 @@ _MAX_FIELD_VALUES = 200  # of a ticket, that filters find
 _MAX_VALUE_LENGTH = 255
 _FLOAT = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)", re.ASCII)
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")  # of Arabic, Persian, Devanagari and other scripts
 _TEXT_GAP = 8  # between two texts, so that no phrase spans both
 # Thai and Lao, Burmese, Khmer, kana, Han, and the syllables of Hangul.
 _SPACELESS = (
@@ -81,8 +82,14 @@ def split_words(text: str) -> list[str]:
         # Case folding may decompose a character again ("ǰ").
         seen = _without_marks(strip_invisible(text))
         plain = unicodedata.normalize("NFKD", seen.casefold()).translate(_PLAIN_LETTERS)
-        plain = _JAMO.sub(lambda found: unicodedata.normalize("NFC", found[0]), plain)
+        plain = _plain_digits(
+            _JAMO.sub(lambda found: unicodedata.normalize("NFC", found[0]), plain)
+        )
     return [word[:_MAX_WORD_LENGTH] for word in _WORD.findall(plain)]
+
+
+def _plain_digits(text: str) -> str:
+    return _OTHER_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), text)
 
 
 def _without_marks(text: str) -> str:
@@ -235,7 +242,8 @@ def parse_dialled(query: str) -> list[Term]:
 
 def has_phone(query: str) -> bool:
     """Whether a query has so many digits as phone numbers are found by within texts."""
-    found = (_digits_of(match[0]) for match in _PHONE.finditer(query[:MAX_QUERY_LENGTH]))
+    typed = _plain_digits(query[:MAX_QUERY_LENGTH])
+    found = (_digits_of(match[0]) for match in _PHONE.finditer(typed))
     return any(len(digits) >= _MIN_SUFFIX_IN_TEXT for digits in found)
 
 
@@ -248,7 +256,7 @@ def _join_phones(query: str) -> tuple[str, dict[str, tuple[str, ...]]]:
         phones[dialled] = _without_country(dialled) if _COUNTRY.match(match[0]) else ()
         return f" {dialled} "
 
-    return _PHONE.sub(join, query[:MAX_QUERY_LENGTH]), phones
+    return _PHONE.sub(join, _plain_digits(query[:MAX_QUERY_LENGTH])), phones
 
 
 def _without_country(dialled: str) -> tuple[str, ...]:
@@ -259,7 +267,8 @@ def _without_country(dialled: str) -> tuple[str, ...]:
 
 def phones_in(texts: Iterable[str | None]) -> str:
     """The ends of the phone numbers in the texts of a ticket, by which people dial them."""
-    found = (match[0] for text in texts for match in _PHONE_IN_TEXT.finditer(text or ""))
+    plain = (_plain_digits(text or "") for text in texts)
+    found = (match[0] for text in plain for match in _PHONE_IN_TEXT.finditer(text))
     phones = islice(filter(_is_phone, found), _MAX_PHONES)
     return " ".join(dict.fromkeys(phone_words(each, _MIN_SUFFIX_IN_TEXT) for each in phones))
 
