@@ -57,6 +57,15 @@ _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x
         ("new", "-----BEGIN PGP SIGNATURE-----\nabc"),
         ("new", f"  Original Message\n{_OUTLOOK}"),
         ("On 5 points I wrote nothing", "> old"),
+        ("new", "DS> old\nDS> older"),
+        ("new", "DSA> old\nDSA> older"),
+        ("new", "Tuesday, November 24, 2026, 9:14:00 AM, you wrote:\n\nDS> old\nAL>> older"),
+        ("нов", "Вы писали 24 ноября 2026 г., 9:14:00:\n\n DS> стар"),
+        ("new", "Desk <desk@example.org> writes:\n\nDesk> old\nDesk>\nDesk> older"),
+        ("new", '>>>>> "Desk" == Desk Lee writes:\n\n    Desk> old'),
+        ("new", "Desk Lee writes:\n> old"),
+        ("new", "On 5 Jan 2026 at 10:00, Desk wrote:\n| old\n| older"),
+        ("新", "\uff1e古い\n\uff1e古い"),
     ],
 )
 def test_a_quote_or_signature_is_folded(visible: str, quoted: str) -> None:
@@ -73,6 +82,10 @@ def test_a_quote_or_signature_is_folded(visible: str, quoted: str) -> None:
         "On Monday Bob wrote:\nthe bowl is broken",
         "Hi,\nOn 5 Jan 2026 at 10:00 Bob <b@x.example> wrote\nthat the bowl is broken",
         "Hi,\n  From: Bo\n  To: Ann\n  Gift: a bowl\nThanks", "a -- b", "What he wrote:\nnothing",
+        "I typed:\nPS> dir\nPS> exit", "See:\nmysql> select 1\nmysql> exit", "It says:\n\nSQL> 1",
+        "Sizes:\n| a | b |\n| 1 | 2 |", "My answer is above this line.\nBye",
+        "I wrote above this line\nwhat is wrong", "The box above this line is empty\nBye",
+        "Reply above this line\n\nbelow",
     ],
 )  # fmt: skip
 def test_a_text_without_an_end_that_is_quoted_is_shown_whole(text: str) -> None:
@@ -268,6 +281,36 @@ def test_words_that_stand_on_an_attribution_stay() -> None:
         if "@" in each and each.endswith((":", "--")) and "2026" in each
     }
     assert set(hidden.values()) == {words}
+
+
+# What other help desks write above the words that they send.
+_REPLY_MARKERS = (
+    "##- Please type your reply above this line -##", "Reply above this line.",
+    "##- Bitte geben Sie Ihre Antwort oberhalb dieser Zeile ein -##",
+    "##- Bitte antworten Sie oberhalb dieser Zeile -##", "--- Write ABOVE THIS LINE to reply ---",
+    "=== Please reply above this line ===", "##- Veuillez répondre au-dessus de cette ligne -##",
+    "##- Escriba su respuesta por encima de esta línea -##",
+    "##- Rispondi sopra questa riga -##", "##- Por favor, responda acima desta linha -##",
+    "##- Typ uw antwoord boven deze regel -##", "##- Skriv ditt svar ovanför denna rad -##",
+    "##- Skriv dit svar over denne linje -##", "##- Skriv svaret ditt over denne linjen -##",
+    "##- Kirjoita vastauksesi tämän rivin yläpuolelle -##",
+    "##- Wpisz odpowiedź powyżej tej linii -##", "##- Odpovězte prosím nad tímto řádkem -##",
+    "##- Введите ответ над этой строкой -##", "##- Введіть відповідь над цим рядком -##",
+    "##- Yanıtınızı bu satırın üstüne yazın -##", "##- Kérjük, e sor fölé írja válaszát -##",
+    "##- Scrieți răspunsul deasupra acestei linii -##",
+    "##- Πληκτρολογήστε την απάντησή σας πάνω από αυτήν τη γραμμή -##",
+    "##- この行より上に返信を入力してください -##", "##- 请在此行上方回复 -##",
+    "##- 請在此行上方回覆 -##",
+    "##- 이 줄 위에 회신을 입력하세요 -##", "##- اكتب ردك فوق هذا السطر -##",
+    "##- נא להקליד את התגובה מעל שורה זו -##", "##- कृपया अपना उत्तर इस पंक्ति के ऊपर लिखें -##",
+    "##- Vui lòng nhập trả lời phía trên dòng này -##", "##- กรุณาตอบกลับเหนือบรรทัดนี้ -##",
+    "##- Ketik balasan Anda di atas baris ini -##", "-- Do not write below this line --",
+)  # fmt: skip
+
+
+def test_below_the_line_above_which_a_help_desk_wants_the_answer_is_none() -> None:
+    texts = [f"My answer is 42.\n\n{each}\n\nDear customer" for each in _REPLY_MARKERS]
+    assert [text for text in texts if fold(text)[0] != "My answer is 42."] == []
 
 
 def test_a_copied_header_begins_the_rest_in_every_language() -> None:

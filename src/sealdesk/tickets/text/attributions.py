@@ -27,7 +27,8 @@ _VERBS = phrases("""
     wrote, schrieb, a écrit, escribió, ha scritto, schreef, skrev, escreveu, napisał, pisze, napsal,
     napísal, написал, пишет, пише, написав, kirjoitti, írta, yazdı, έγραψε, כתב, كتب, 写道, 寫道,
     작성, 書きました, viết, menulis, เขียน, a scris, napisao, napisal, rašė, rakstīja, kirjutas,
-    skrifaði, va escriure, het volgende geschreven, napisana przez, تمت كتابة ما يلي
+    skrifaði, va escriure, het volgende geschreven, napisana przez, تمت كتابة ما يلي, писали,
+    écriviez, hai scritto, można przeczytać
 """)
 # Who wrote is somebody whom the author speaks of, and does not quote.
 _PRONOUNS = phrases("""
@@ -100,7 +101,7 @@ def ends_with_verb(joined: str) -> bool:
 def is_name_with_verb(line: str) -> bool:
     """Whether it is `Ann Lee wrote:`, which alone may be a sentence of the author."""
     plain = line[:MAX_LENGTH].strip().rstrip(" :：")
-    verb = next((verb for verb in _VERBS if plain.endswith(f" {verb}")), "")
+    verb = next((verb for verb in (*_VERBS, "writes") if plain.endswith(f" {verb}")), "")
     words = plain.removesuffix(verb).split() if verb else []
     return 1 < len(words) <= _MAX_NAME_WORDS and all(word[0].isupper() for word in words)
 

@@ -4,6 +4,8 @@ A quote is found by its structure first, which is alike in all languages: marks 
 lines, fields of a header, an address beside a time. Words decide where the structure does not.
 """
 
+import re
+
 from sealdesk.tickets.text.attributions import (
     MAX_LENGTH,
     ends_with_verb,
@@ -45,6 +47,44 @@ _ORIGINAL = phrases("""
 """)
 # Outlook's line above the copied header, and what a message in HTML has there.
 _RULE = "_" * 10
+# What another help desk writes above its words: `##- Please type your reply above this line -##`.
+_ABOVE_THIS_LINE = phrases("""
+    above this line, not write below this line, not type below this line, oberhalb dieser zeile,
+    über dieser zeile,
+    oberhalb dieser linie, über dieser linie, über diese zeile, au-dessus de cette ligne,
+    encima de esta línea, arriba de esta línea, sobre esta línea, sopra questa riga,
+    sopra questa linea, di sopra di questa riga, acima desta linha, boven deze regel,
+    boven deze lijn, ovanför denna rad, ovanför den här raden, över den här raden,
+    ovanför denna linje, over denne linje, over denne linjen, over denna linjen,
+    ovenfor denne linjen, yllä olevan viivan, tämän rivin yläpuolelle, tämän viivan yläpuolelle,
+    powyżej tej linii, nad tą linią, nad tímto řádkem, nad tento řádek, nad tuto čáru,
+    nad týmto riadkom, nad tento riadok, над этой строкой, над этой линией, выше этой строки,
+    выше этой линии, над цим рядком, вище цього рядка, над цією лінією, над този ред,
+    bu satırın üst, bu çizginin üst, e sor fölé, a vonal fölé, ezen sor fölé,
+    deasupra acestei linii, deasupra acestui rând, πάνω από αυτή τη γραμμή,
+    πάνω από αυτήν τη γραμμή, iznad ove linije, iznad ovog reda, nad to vrstico, この行より上,
+    この行の上, この線より上, この線の上, この行の上部, 此行上方, 此行之上,
+    此线上方, 此線上方, 这一行上方, 這一行上方, 本行上方, 이 줄 위, 이 선 위, 이 행 위,
+    فوق هذا السطر, فوق هذا الخط, أعلى هذا السطر,
+    מעל שורה זו, מעל השורה הזו, מעל קו זה, इस पंक्ति के ऊपर, इस लाइन के ऊपर, trên dòng này,
+    เหนือบรรทัดนี้, di atas baris ini, di atas garis ini, এই লাইনের উপরে
+""")
+_ANSWER = phrases("""
+    reply, replies, respon, answer, type, write, comment, enter, antwort, schreib, répon, écri,
+    saisi, escrib, contest, rispo, scriv, digit, escreva, antwoord, typ, reageer, reactie, svar,
+    skriv, vasta, kirjoita, odpow, pisz, odpov, piš, ответ, пиш, введ, відпов, отговор, yanıt,
+    cevap, yaz, válasz, ír, răspun, scrie, απάντη, απαντ, odgovor, napiš,
+    返信, 回答, 入力, ご記入,
+    回复, 回覆, 答复, 输入, 輸入, 회신, 답장, 입력, 답변, رد, اكتب, השב, הקלד, כתוב, תגובה, उत्तर,
+    जवाब, लिख, trả lời, phản hồi, nhập, ตอบ, พิมพ์, balas, tulis, ketik, উত্তর
+""")
+_OF_AUTHOR = phrases("i, we, my, our, the, what, ich, wir, mein, meine, je, nous, mon, ma, yo, mi")
+_MAX_MARKER_LENGTH = 120
+_LETTERS = re.compile(r"[^\W\d_]+")
+# Before a mark: `DS> ` of The Bat!, `Dora> ` of Emacs, and the other mark of old programs.
+_NAMED = re.compile(r" {0,8}(?:([^\W\d_][\w.\'-]{0,19})>|\|)")
+_INITIALS = re.compile(r"(?!PS|SQL|DOS|IOS)[^\W\d_]{2,3}")  # those are of consoles
+_WIDE_MARK = "\uff1e"
 
 
 def fold(text: str) -> tuple[str, str]:
@@ -52,13 +92,39 @@ def fold(text: str) -> tuple[str, str]:
 
     A text that answers between the lines of a quote is not folded, nor one that would be empty.
     """
-    lines = text.split("\n")
+    written = text.split("\n")
+    lines = _with_plain_marks(written)
     end = next((at for at in range(len(lines)) if _is_beginning_of_rest(lines, at)), len(lines))
     start = _start_of_quote(lines, end)
     start = _with_attribution(lines, start) if start < end else start
     start = _without_separator(lines, start)
-    visible = "\n".join(lines[:start]).rstrip()
-    return (visible, "\n".join(lines[start:])) if visible.strip() else (text, "")
+    visible = "\n".join(written[:start]).rstrip()
+    return (visible, "\n".join(written[start:])) if visible.strip() else (text, "")
+
+
+def _with_plain_marks(lines: list[str]) -> list[str]:
+    """The lines with a > before each that is marked in another way."""
+    marks = [found[0].strip() if (found := _NAMED.match(line)) else "" for line in lines]
+    starts = (at for at, mark in enumerate(marks) if mark and (at == 0 or not marks[at - 1]))
+    has_named = any(_is_quoted(lines, marks, at) for at in starts)
+    return [
+        f">{line}" if line.startswith(_WIDE_MARK) or (mark and has_named) else line
+        for line, mark in zip(lines, marks, strict=True)
+    ]
+
+
+def _is_quoted(lines: list[str], marks: list[str], at: int) -> bool:
+    """Whether the mark of a line is none of a console or a table: who wrote it is said above it.
+
+    Initials need not be introduced if the next line has them too.
+    """
+    if marks[at : at + 2] == [marks[at]] * 2 and _INITIALS.fullmatch(marks[at].rstrip(">")):
+        return marks[at].isupper()
+    above = at
+    while above > 0 and not lines[above - 1].strip():
+        above -= 1
+    is_of_emacs = above > 0 and lines[above - 1].startswith(">>>>> ")
+    return is_of_emacs or _with_attribution(lines, above) < above
 
 
 def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
@@ -67,6 +133,8 @@ def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
     if not line or line.startswith(">"):
         return _is_of_groupwise(line)
     if line.rstrip(" ") == "--" or _is_original(line) or is_header_of_notes(lines, at):
+        return True
+    if _is_reply_marker(line):
         return True
     if line.startswith(_RULE):
         return _is_header_below(lines, at)
@@ -87,6 +155,16 @@ def _is_original(line: str) -> bool:
     return line.startswith(("--", "__", "\u2010\u2010")) and any(
         each in line[:200].lower() for each in _ORIGINAL
     )
+
+
+def _is_reply_marker(line: str) -> bool:
+    """Whether a help desk asks for the answer above this line."""
+    lower = line.lower()
+    if len(line) > _MAX_MARKER_LENGTH or not any(each in lower for each in _ABOVE_THIS_LINE):
+        return False
+    first = _LETTERS.search(lower)
+    is_asked = first is not None and first[0] not in _OF_AUTHOR
+    return is_asked and any(each in lower for each in _ANSWER)
 
 
 def _is_header_below(lines: list[str], at: int) -> bool:
