@@ -39,9 +39,13 @@ def email_identity(address: str) -> str:
 
     NFC and lower case, with the domain as mail servers look it up: `xn--bcher-kva.example`.
     """
-    normal = unicodedata.normalize("NFC", address).lower()
-    local, at, domain = normal.rpartition("@")
-    return normal if domain.isascii() else f"{local}{at}{_ascii_domain(domain)}"
+    return with_ascii_domain(unicodedata.normalize("NFC", address).lower())
+
+
+def with_ascii_domain(address: str) -> str:
+    """An address as every mail server takes it, if its local part has no other letters."""
+    local, at, domain = address.rpartition("@")
+    return address if domain.isascii() else f"{local}{at}{_ascii_domain(domain)}"
 
 
 def _ascii_domain(domain: str) -> str:

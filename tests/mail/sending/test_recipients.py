@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.mail.support import Desk, Ticket, message
+from tests.mail.support import Desk, Receiver, Ticket, message
 from tests.support.mail_server import MailServer
 from tests.support.pages import logged_in
 from tests.support.service import wait_until
@@ -72,3 +72,24 @@ def test_the_page_says_where_answers_go_when_reply_to_differs(own: Desk) -> None
     own.get_mail(raw, sender=ANN)
     page = logged_in(own.tenant).get(f"/tickets/{own.ticket()['id']}").text
     assert "Answers go to office@customer.test" in page
+
+
+def test_domains_in_other_letters_are_sent_as_every_server_knows_them(
+    receiver: Receiver, server: MailServer
+) -> None:
+    smtp = {"smtp_host": "127.0.0.1", "smtp_port": server.port, "smtp_security": "none"}
+    desk = Desk(receiver, address="help@müller.test", **smtp)
+    raw = b"From: Ann <ann@xx.test>\r\nTo: help@xn--mller-kva.test\r\nCc: bo@xx.test\r\n\r\nHello"
+    raw = raw.replace(b"xx", "bücher".encode())
+    desk.get_mail(raw, to="help@xn--mller-kva.test")
+    ticket = desk.ticket()
+    assert _answer(desk, ticket).status_code == 201
+    wait_until(lambda: desk.replies(ticket)[-1]["delivery"] == "sent")
+    ann, bo = sorted(server.received, key=lambda each: each.recipients)
+    assert [*ann.recipients, *bo.recipients] == [f"{n}@xn--bcher-kva.test" for n in ("ann", "bo")]
+    for each in (ann, bo):
+        assert each.sender == "help@xn--mller-kva.test"
+        assert each.raw.isascii() and b"=?" not in each.raw.partition(b"\r\n\r\n")[0]
+    answer = f"From: ann@xn--bcher-kva.test\r\nIn-Reply-To: {ann.message['message-id']}\r\n\r\nYes"
+    desk.get_mail(answer.encode(), to=str(ann.message["reply-to"].addresses[0].addr_spec))
+    assert desk.replies(ticket)[-1]["body"] == "Yes"

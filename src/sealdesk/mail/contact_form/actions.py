@@ -21,7 +21,7 @@ from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads import actions as threads
 from sealdesk.mail.threads.types import Participant
 from sealdesk.records import audit
-from sealdesk.resources.representation import email_identity
+from sealdesk.resources.representation import email_identity, with_ascii_domain
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.rules import Values
@@ -170,7 +170,7 @@ async def _may_get_mail(tx: Tx, tenant_id: str, identity: str, now_us: int) -> b
 
 
 def _message(submission: Submission, mailbox: Mailbox) -> OutgoingMessage:
-    domain = mailbox.address.rpartition("@")[2]
+    domain = with_ascii_domain(mailbox.address).rpartition("@")[2]
     return OutgoingMessage.queued(
         mailbox,
         ticket_id="",

@@ -13,6 +13,7 @@ from sealdesk.mail import connections, smtp
 from sealdesk.mail.imap.session import ImapSession
 from sealdesk.mail.mailboxes.types import Mailbox, Protocol, Step, StepResult
 from sealdesk.mail.servers import LogIn, MailFailed, Server
+from sealdesk.resources.representation import with_ascii_domain
 
 T = TypeVar("T")
 STEP_S = 10.0
@@ -74,7 +75,8 @@ class _Steps:
 
 async def run_test(mailbox: Mailbox, log_ins: LogIns, resolver: Resolver) -> list[StepResult]:
     """The steps of the servers that the mailbox has; each takes 10 s at most, arrival 30 s."""
-    message_id = f"{TEST_MESSAGE}{secrets.token_hex(16)}@{mailbox.address.rpartition('@')[2]}"
+    domain = with_ascii_domain(mailbox.address).rpartition("@")[2]
+    message_id = f"{TEST_MESSAGE}{secrets.token_hex(16)}@{domain}"
     results: list[StepResult] = []
     if mailbox.smtp_host is not None:
         results += await _test_sending(mailbox, log_ins.smtp, resolver, message_id)
@@ -96,7 +98,7 @@ async def _test_sending(
         else:
             await steps.run("log_in", lambda _: smtp.log_in(session, log_in))
         message = _message(mailbox, message_id)
-        await steps.run("sending", lambda _: _send(session, mailbox.address, message))
+        await steps.run("sending", lambda _: _send(session, message))
     except _Ended:
         steps.skip_rest()
     finally:
@@ -122,9 +124,9 @@ async def _open_smtp(steps: _Steps, mailbox: Mailbox, resolver: Resolver) -> aio
     return await steps.run("tls", begin)
 
 
-async def _send(session: aiosmtplib.SMTP, address: str, message: EmailMessage) -> None:
+async def _send(session: aiosmtplib.SMTP, message: EmailMessage) -> None:
     try:
-        await session.send_message(message, sender=address, recipients=[address])
+        await session.send_message(message)
     except (aiosmtplib.SMTPException, OSError, ValueError) as error:
         raise smtp.smtp_failed(error) from None
 
@@ -180,7 +182,7 @@ async def _arrival(session: ImapSession, message_id: str, deadline: float) -> No
 
 def _message(mailbox: Mailbox, message_id: str) -> EmailMessage:
     message = EmailMessage()
-    message["From"] = message["To"] = mailbox.address
+    message["From"] = message["To"] = with_ascii_domain(mailbox.address)
     message["Subject"] = "Test of a Sealdesk mailbox"
     message["Message-ID"] = f"<{message_id}>"
     message["Auto-Submitted"] = "auto-generated"

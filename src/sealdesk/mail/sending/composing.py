@@ -8,6 +8,7 @@ from email.message import EmailMessage
 
 from sealdesk.mail.sending.rules import subject_of_answer
 from sealdesk.mail.sending.types import Content, OutgoingMessage
+from sealdesk.resources.representation import with_ascii_domain
 
 # A line break in a name or a subject would begin another header.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -49,7 +50,7 @@ def compose(content: Content) -> bytes:
     boundary = content.message_id.partition("@")[0].strip("<")
     for number, part in enumerate(each for each in message.walk() if each.is_multipart()):
         part.set_boundary(f"{boundary}.{number}")
-    is_ascii = content.recipient_address.isascii()
+    is_ascii = with_ascii_domain(content.recipient_address).isascii()
     return message.as_bytes(policy=_LONG_LINES if is_ascii else _LONG_UTF8_LINES)
 
 
@@ -73,7 +74,7 @@ def _media_type(declared: str) -> str:
 
 
 def _address(name: str, address: str) -> Address:
-    local, _, domain = address.rpartition("@")
+    local, _, domain = with_ascii_domain(address).rpartition("@")
     return Address(_line(name)[:_MAX_NAME], local, domain)
 
 

@@ -16,7 +16,7 @@ from sealdesk.mail.threads import links, redaction
 from sealdesk.mail.threads import rules as thread_rules
 from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.types import Participant
-from sealdesk.resources.representation import email_identity
+from sealdesk.resources.representation import email_identity, with_ascii_domain
 from sealdesk.state import AppState
 from sealdesk.tickets.attachments import receiving
 from sealdesk.tickets.attachments import store as attachments
@@ -104,11 +104,11 @@ def _others(found: _Found, message: OutgoingMessage) -> tuple[tuple[str, str], .
     """
     if message.kind == "acknowledgement":
         return ()
-    is_international = not message.address.isascii()
+    is_international = not with_ascii_domain(message.address).isascii()
     return tuple(
         (each.name or "", each.address)
         for each in found.others
-        if is_international or each.address.isascii()
+        if is_international or with_ascii_domain(each.address).isascii()
     )
 
 

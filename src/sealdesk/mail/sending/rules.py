@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from sealdesk.mail.parsing.types import DeliveryStatus
 from sealdesk.mail.sending.types import Outcome, OutgoingMessage, State
 from sealdesk.mail.servers import ProblemCode
+from sealdesk.resources.representation import with_ascii_domain
 
 # After 1, 5, 15 and 60 minutes, 3, 6, 12, 24 and 24 hours: over three days as for webhooks.
 _RETRIES_S = (60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 24 * 3600, 24 * 3600)
@@ -34,7 +35,7 @@ def message_id(about_id: str, token: str, mailbox_address: str) -> str:
     Others cannot compute it without the token, so they cannot report it as undelivered.
     """
     recipient = hashlib.sha256(token.encode()).hexdigest()[:16]
-    return f"<{about_id}.{recipient}@{mailbox_address.rpartition('@')[2]}>"
+    return f"<{about_id}.{recipient}@{with_ascii_domain(mailbox_address).rpartition('@')[2]}>"
 
 
 def references(

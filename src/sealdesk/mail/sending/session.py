@@ -13,6 +13,7 @@ from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.sending import rules
 from sealdesk.mail.sending.types import Outcome
 from sealdesk.mail.servers import LogIn, MailFailed, Server
+from sealdesk.resources.representation import with_ascii_domain
 
 _CONNECT_S = 20.0
 _COMMAND_S = 60.0
@@ -76,11 +77,10 @@ class Session:
 
     async def send(self, recipient: str, message: bytes) -> Outcome:
         """Hand over a message. Raises MailFailed when the mailbox cannot send now."""
+        sender, recipient = map(with_ascii_domain, (self._mailbox.address, recipient))
         options = [] if recipient.isascii() else ["SMTPUTF8"]
         try:
-            await self._smtp.sendmail(
-                self._mailbox.address, recipient, message, mail_options=options
-            )
+            await self._smtp.sendmail(sender, recipient, message, mail_options=options)
         except (ValueError, aiosmtplib.SMTPNotSupported):
             return _ADDRESS_REFUSED
         except aiosmtplib.SMTPRecipientsRefused as error:

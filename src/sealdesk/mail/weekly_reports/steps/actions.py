@@ -7,6 +7,7 @@ from sealdesk.mail.sending import store as sending
 from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.weekly_reports import actions, rules
 from sealdesk.mail.weekly_reports.steps import store
+from sealdesk.resources.representation import with_ascii_domain
 
 
 async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
@@ -22,7 +23,7 @@ async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
     if not mailboxes:
         due_at = min(due_at, now_us + rules.HOUR_US)
     elif user is not None:
-        domain = mailboxes[0].address.rpartition("@")[2]
+        domain = with_ascii_domain(mailboxes[0].address).rpartition("@")[2]
         message = OutgoingMessage.queued(
             mailboxes[0],
             ticket_id="",
