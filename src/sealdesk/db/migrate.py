@@ -27,13 +27,14 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from sealdesk.clock import Clock
-from sealdesk.db import oldest_reader
-from sealdesk.db.postgres import migration_lock, preflight, roles
+from sealdesk.db.migration_pause import HOLD
+from sealdesk.db.postgres import preflight, roles
 from sealdesk.db.schema_version import (
     KNOWN_VERSIONS,
     Report,
     Unusable,
     describe_unknown,
+    oldest_reader_of,
     pending_after,
 )
 from sealdesk.db.sqlite.connection import connect
@@ -95,7 +96,7 @@ async def migrate_postgres(
         return distribute.distribute(connection, shard_count) if is_distributed else []
 
     async with postgres_transaction(owner_url) as locked:
-        for statement in migration_lock.HOLD:
+        for statement in HOLD:
             await locked.execute(text(statement))
         # On Citus all is one transaction, because new tables belong on the nodes at once.
         steps = await locked.run_sync(
@@ -171,7 +172,8 @@ def _upgrade(connection: Connection, schema: str) -> None:
     config.attributes["connection"] = connection
     command.upgrade(config, schema)
     if inspect(connection).has_table("installation_notes"):
-        values = {"name": oldest_reader.NOTE, "note": f"{oldest_reader.of(schema)} of {schema}"}
+        oldest = oldest_reader_of(schema)
+        values = {"name": "oldest_reader", "note": f"{oldest} of {schema}"}
         connection.execute(_NOTE_OLDEST_READER, {**values, "now_us": Clock().now_us()})
 
 

@@ -4,10 +4,17 @@ import asyncio
 from contextlib import suppress
 
 from sealdesk.db.engine import Database, Tx
-from sealdesk.db.postgres import migration_lock
 from sealdesk.errors import ServiceUnavailable
 
 _LOOK_EVERY_S = 0.5
+_LOCK = 0x5EA1DE5C  # an advisory lock
+# For the transaction of a migration.
+HOLD = (
+    "SET LOCAL idle_in_transaction_session_timeout = 0",
+    f"SELECT pg_advisory_xact_lock({_LOCK})",
+)
+# Held for the transaction of the look, which a migration that begins waits for.
+_LOOK = f"SELECT pg_try_advisory_xact_lock_shared({_LOCK}) AS is_free LIMIT 1"
 
 
 class MigrationPause:
@@ -40,5 +47,5 @@ class MigrationPause:
 
 
 async def _is_migrating(tx: Tx) -> bool:
-    row = await tx.fetch_one(migration_lock.LOOK, {})
+    row = await tx.fetch_one(_LOOK, {})
     return row is not None and not row["is_free"]

@@ -1,10 +1,12 @@
 """`sealdesk upgrade`: checks, a backup, the migrations, and what to restart."""
 
+import asyncio
 import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from sealdesk.cli.backup import backup as backups
@@ -12,13 +14,16 @@ from sealdesk.cli.backup import rotation
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.doctor import command as doctor
 from sealdesk.cli.progress import show_progress
-from sealdesk.cli.upgrade import running
 from sealdesk.cli.upgrade import target as targets
 from sealdesk.cli.upgrade.target import Target
 from sealdesk.clock import Clock
-from sealdesk.db import oldest_reader, schema_version
+from sealdesk.db import schema_version
+from sealdesk.db.factory import opened_database
 from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
-from sealdesk.errors import ConfigurationError
+from sealdesk.errors import ConfigurationError, ServiceUnavailable
+from sealdesk.installation import processes
+from sealdesk.installation.store import notes
+from sealdesk.installation.types import ProcessNote
 from sealdesk.settings import Settings, from_env, make_private_dir
 
 EXAMPLES = """\b
@@ -33,6 +38,7 @@ _IN_THE_WAY = frozenset(
         *("data_directory_unwritable", "data_directory_foreign", "data_directory_other"),
     }
 )
+_IN_ORDER = ("serve", "worker", "mail")
 
 
 def upgrade(
@@ -104,7 +110,7 @@ def _print_way_back(target: Target, into: Path | None) -> None:
     print(f"The database has schema {target.schema}; {count} migrations lead to", end=" ")
     print(f"{KNOWN_VERSIONS[-1]}.")
     print("What runs now goes on with its old version until you restart it.")
-    oldest = oldest_reader.of_this_version()
+    oldest = schema_version.oldest_reader_of(KNOWN_VERSIONS[-1])
     if oldest <= target.schema:
         print(f"The way back: versions that know schema {oldest} start on the new schema too, so")
         print("set the old version up again and restart. Nothing is lost.")
@@ -161,5 +167,21 @@ def _print_next_steps(settings: Settings, target: Target) -> None:
     )
     print("was started with. Restart every `sealdesk serve`, one after the other", end="")
     print(", then `sealdesk worker` and `sealdesk mail`." if target.is_postgres else ".")
-    for process in running.list_processes(settings) if target.is_postgres else ():
+    for process in _list_processes(settings) if target.is_postgres else ():
         print(f"  sealdesk {process.kind} on {process.host}, process {process.pid}")
+
+
+def _list_processes(settings: Settings) -> list[ProcessNote]:
+    """Those that have given a sign of life, in the order in which to restart them."""
+    try:
+        living = asyncio.run(_list_living(settings))
+    except (ServiceUnavailable, msgspec.ValidationError):
+        return []  # an older version notes otherwise; the general advice remains
+    told = [each for each in living if each.kind in _IN_ORDER]
+    return sorted(told, key=lambda each: (_IN_ORDER.index(each.kind), each.host, each.pid))
+
+
+async def _list_living(settings: Settings) -> list[ProcessNote]:
+    url = settings.owner_database_url
+    async with opened_database(settings, name="sealdesk upgrade", url=url) as database:
+        return processes.living(await database.read(notes.list_processes), Clock().now_us())
