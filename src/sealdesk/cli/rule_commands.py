@@ -7,19 +7,22 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from sealdesk import clock
 from sealdesk.caller import SYSTEM, without_rights
-from sealdesk.cli import rule_trials
 from sealdesk.cli.command_group import command_group
 from sealdesk.cli.installation import Installation, open_installation
 from sealdesk.cli.output import JsonOption, format_json, print_json, print_table, printable
-from sealdesk.db.engine import Tx
+from sealdesk.cli.progress import show_progress
+from sealdesk.db.engine import Tx, Work
 from sealdesk.errors import ConfigurationError, ValidationFailed
 from sealdesk.identity import store as identity
 from sealdesk.resources.paging import PageRequest
+from sealdesk.tickets.automation import dry_run as trials
 from sealdesk.tickets.automation import importing, rules, rules_file, store
 from sealdesk.tickets.automation.importing import Difference
+from sealdesk.tickets.automation.rules import to_tried_ticket
 from sealdesk.tickets.automation.rules_file import Named, RulesFile
-from sealdesk.tickets.automation.types import Rule
+from sealdesk.tickets.automation.types import Outcome, Rule, Trial
 from sealdesk.tickets.macros import store as macros
 from sealdesk.tickets.store import teams
 
@@ -49,7 +52,7 @@ def list_rules(tenant: TenantOption, json: JsonOption = False) -> None:
 def show(rule: RuleArgument, tenant: TenantOption) -> None:
     """Print one rule as JSON, as a file has it."""
     with open_installation() as installation:
-        found = rule_trials.find_rule(_read(installation, tenant), rule)
+        found = _find_rule(installation, tenant, rule)
         named = installation.fetch(tenant, _list_named)
     print(format_json(rules_file.to_file([found], named)["rules"][0]))
 
@@ -62,16 +65,16 @@ def test(
 ) -> None:
     """Print what a rule would do to one ticket as it is now. Nothing is changed."""
     with open_installation() as installation:
-        found = rule_trials.find_rule(_read(installation, tenant), rule)
-        rule_trials.test_on(installation, found, ticket)
+        found = _find_rule(installation, tenant, rule)
+        _test_on(installation, found, ticket)
 
 
 @cli.command()
 def dry_run(rule: RuleArgument, tenant: TenantOption, json: JsonOption = False) -> None:
     """Print what a rule would have done in the last 30 days. Nothing is changed."""
     with open_installation() as installation:
-        found = rule_trials.find_rule(_read(installation, tenant), rule)
-        rule_trials.dry_run(installation, found, is_json=json)
+        found = _find_rule(installation, tenant, rule)
+        _dry_run(installation, found, is_json=json)
 
 
 @cli.command(epilog="Example: sealdesk rules export --tenant ID > rules.json")
@@ -180,3 +183,76 @@ async def _list_named(tx: Tx, tenant_id: str) -> Named:
     of_teams = {each.id: each.name for each in await teams.list_teams(tx, tenant_id)}
     choices = await macros.list_choices(tx, tenant_id)
     return Named(users, of_teams, {each.id: each.shortcut for each in choices})
+
+
+def _find_rule(installation: Installation, tenant_id: str, wanted: str) -> Rule:
+    """The rule with this id, or name. Raises ConfigurationError."""
+    listed = _read(installation, tenant_id)
+    found = [each for each in listed if wanted == each.id]
+    found = found or [each for each in listed if each.name == wanted]
+    if not found:
+        raise ConfigurationError("there is no such rule; sealdesk rules list shows them")
+    if len(found) > 1:
+        raise ConfigurationError("several rules have this name; give the ID of one")
+    return found[0]
+
+
+def _test_on(installation: Installation, rule: Rule, ticket: str) -> None:
+    """Print what a rule would do to a ticket."""
+    now_us = installation.clock.now_us()
+    tried = installation.read(
+        lambda tx: trials.try_on_ticket(tx, rule, ticket, now_us), rule.tenant_id
+    )
+    if tried is None:
+        raise ConfigurationError("there is no such ticket")
+    if tried.outcome is not None:
+        _print_outcome(tried.outcome)
+    elif tried.missed is None:
+        print("The rule holds and would change nothing.")
+    else:
+        values = " or ".join(each or "empty" for each in tried.missed.values)
+        print(f"The rule does not hold: {tried.missed.field} {tried.missed.operator} {values}")
+
+
+def _dry_run(installation: Installation, rule: Rule, *, is_json: bool) -> None:
+    """Print what a rule would have done, with the progress on stderr."""
+    now_us, outcomes = installation.clock.now_us(), list[Outcome]()
+    trial: Trial | None = None
+    with show_progress("events") as progress:
+        while trial is None or trial.reached < trial.last:
+            before = trial.reached if trial else 0
+            trial = installation.read(_part(rule, before, now_us), rule.tenant_id)
+            if not before:
+                before = trial.first
+                progress.begin("dry run", "", 0, trial.last - before)
+            progress.advance(trial.reached - before)
+            outcomes += trial.outcomes
+    if is_json:
+        print_json(msgspec.to_builtins([to_tried_ticket(each) for each in outcomes]))
+        return
+    rows = [
+        (each.number, clock.iso(each.at), printable(each.subject), _summary(each))
+        for each in outcomes
+    ]
+    print_table(("TICKET", "AT", "SUBJECT", "WHAT IT WOULD HAVE DONE"), rows)
+
+
+def _part(rule: Rule, after: int, now_us: int) -> Work[Trial]:
+    return lambda tx: trials.run_part(tx, rule, after, now_us)
+
+
+def _print_outcome(outcome: Outcome) -> None:
+    for each in outcome.causes:
+        print(f"because {each.field} {each.operator} {printable(each.value) or 'empty'}")
+    print(_summary(outcome))
+
+
+def _summary(outcome: Outcome) -> str:
+    changes = [
+        f"{name}: {_text(old)} → {_text(new)}" for name, (old, new) in outcome.changes.items()
+    ]
+    return "; ".join([*changes, *outcome.others])
+
+
+def _text(value: Any) -> str:
+    return printable(value if isinstance(value, str) else msgspec.json.encode(value).decode())

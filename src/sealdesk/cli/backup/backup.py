@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,7 @@ import typer
 from sealdesk import __version__, build, clock
 from sealdesk.api_keys import rules
 from sealdesk.cli.attachments import explained
-from sealdesk.cli.backup import noting, rotation
+from sealdesk.cli.backup import rotation
 from sealdesk.cli.backup.lacking import print_lacking
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.output import JsonOption, print_json
@@ -30,7 +31,12 @@ from sealdesk.db.backup.archive import (
     SealedSample,
 )
 from sealdesk.db.backup.contents import Contents, Reader, SealedSecret, describe, describe_dump
-from sealdesk.errors import ConfigurationError
+from sealdesk.db.engine import Tx, Work
+from sealdesk.db.factory import opened_database
+from sealdesk.db.sqlite.connection import connect, run_now
+from sealdesk.errors import ConfigurationError, ServiceUnavailable
+from sealdesk.installation.store import notes
+from sealdesk.installation.types import BackupNote
 from sealdesk.settings import Settings, from_env
 
 # With the number and the bytes of the files that its attachments need.
@@ -140,7 +146,7 @@ def write(
         _write_archive(directory / "complete", manifest, payload, passphrase)
         scratch.publish(directory / "complete", file)
     report = Report.of(packer.lacking)
-    noting.note(settings, file, report, manifest.dump.schema)
+    _note(settings, file, report, manifest.dump.schema)
     return Checked(manifest, report)
 
 
@@ -228,3 +234,32 @@ def show(file: Path, backup: Checked, *, is_check: bool) -> None:
     names = [name for name in manifest.settings if name != "SEALDESK_DATA_DIR"]
     if names:
         print(f"It was made with these settings: {', '.join(names)}")
+
+
+def _note(settings: Settings, file: Path, report: Report, schema: str) -> None:
+    """Note a backup that is written; what prevents it is only told. schema: of the database."""
+    if schema != schema_version.KNOWN_VERSIONS[-1]:
+        return  # before an upgrade: the note has no place yet, or another one
+    text = msgspec.json.encode(BackupNote(str(file), report.lacking_count)).decode()
+    now_us = Clock().now_us()
+
+    async def work(tx: Tx) -> None:
+        await notes.put(tx, "backup", text, now_us=now_us, expires_at=None)
+
+    try:
+        if settings.owner_database_url:
+            asyncio.run(_write_as_owner(settings, work))
+        else:
+            with closing(connect(settings.database_path)) as connection:
+                run_now(connection, work)
+    except (sqlite3.Error, ServiceUnavailable) as error:
+        print(
+            f"sealdesk: the backup is written, but the database does not know of it: {error}",
+            file=sys.stderr,
+        )
+
+
+async def _write_as_owner(settings: Settings, work: Work[None]) -> None:
+    url = settings.owner_database_url
+    async with opened_database(settings, name="sealdesk backup", url=url) as database:
+        await database.write(work)

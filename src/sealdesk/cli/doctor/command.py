@@ -13,7 +13,7 @@ import typer
 
 from sealdesk import build
 from sealdesk.cli import domains
-from sealdesk.cli.doctor import bucket, running_service, sqlite_storage, whole
+from sealdesk.cli.doctor import bucket, issues, running_service, sqlite_storage
 from sealdesk.cli.doctor.finding import Finding, report
 from sealdesk.cli.installation import Installation, SqliteAccess, open_database_access
 from sealdesk.cli.master_key import try_passwords, try_secrets
@@ -129,7 +129,7 @@ def _check_postgres_installation(fix: bool, deep: bool, *, may_be_old: bool) -> 
             yield _check_secrets(Installation(settings, access))
             yield from _check_mail_addresses(Installation(settings, access))
     if is_usable:
-        yield from whole.check(settings, is_deep=deep, fix=fix)
+        yield from issues.check(settings, is_deep=deep, fix=fix)
     yield from bucket.check(settings)
     yield from running_service.check(settings)
 
@@ -224,7 +224,7 @@ def _check_database(settings: Settings, fix: bool, deep: bool) -> Iterator[Findi
             installation = Installation(settings, SqliteAccess(connection))
             yield _check_secrets(installation)
             yield from _check_mail_addresses(installation)
-        yield from whole.check(settings, is_deep=deep, fix=fix)
+        yield from issues.check(settings, is_deep=deep, fix=fix)
     except sqlite3.Error as error:
         yield Finding("bad", "database", f"{path} cannot be used: {error}")
 

@@ -1,4 +1,4 @@
-"""The checks that `serve` makes of itself, made by a command."""
+"""The issues that `serve` finds in itself, found by a command."""
 
 import asyncio
 from collections.abc import Iterator
