@@ -33,7 +33,7 @@ GLOBAL = {
     "installation_notes",
 }
 _RUN_CONSUMERS = ("worker/indexer.py", "worker/log_tasks.py", "../sealdesk_citus/tenant_logs.py")
-_REBUILDING = "../sealdesk_citus/rebuilding.py"
+_REBUILDING = "../sealdesk_citus/tenant_logs.py"
 _INDEX = ("search/indexing.py", "tickets/erasing/steps/indexes.py", _REBUILDING)
 # Statements of the worker: a call that leads to each, and the modules that call it.
 ACROSS_TENANTS = {

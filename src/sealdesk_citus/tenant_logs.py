@@ -14,7 +14,10 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log import consumers
 from sealdesk.event_log.consumers import Consumer
 from sealdesk.mail.sending.queueing import MailQueue
+from sealdesk.search import indexing
 from sealdesk.search.indexing import BESIDE_REQUESTS, INDEXES, Budget, Indexer
+from sealdesk.search.store import documents, rebuilds
+from sealdesk.search.store.documents import SearchIndex
 from sealdesk.state import AppState
 from sealdesk.tickets.automation.steps.queueing import RuleQueue
 from sealdesk.tickets.reports.steps.counting import ReportCounter
@@ -24,7 +27,7 @@ from sealdesk.webhooks.store.fan_out import Backlog, find_backlog_of
 from sealdesk.worker.attempts import attempt
 from sealdesk.worker.log_tasks import SHORTEST_REST_S, next_rest_s
 from sealdesk.worker.turns import Turns
-from sealdesk_citus import rebuilding, store
+from sealdesk_citus import store
 from sealdesk_citus.transaction import DistributedTx
 
 _BATCH_EVENTS = 200
@@ -75,7 +78,7 @@ class TenantLogs:
         """Continue the rebuilds; turns handle the events."""
         done = 0
         for index in INDEXES:
-            step = partial(rebuilding.rebuild, index, budget)
+            step = partial(_rebuild_next, index, budget)
             done += await attempt(step, state, index.name)
         return done
 
@@ -198,3 +201,29 @@ async def _is_distributed(tx: Tx) -> bool:
 
 def _ignore() -> None:
     """The search and the rules wake nobody."""
+
+
+async def _rebuild_next(index: SearchIndex, budget: Budget, state: AppState) -> int:
+    """Index the next objects of a rebuild, of one tenant; how many."""
+    if not await state.database.read(lambda tx: indexing.needs_rebuild(tx, index)):
+        return 0
+    return await state.database.write(lambda tx: _rebuild(tx, index, budget))
+
+
+async def _rebuild(tx: Tx, index: SearchIndex, budget: Budget) -> int:
+    if not await consumers.hold(tx, Indexer(index, budget)):
+        return 0
+    rebuilt = await rebuilds.find_rebuild(tx, index.name)
+    if rebuilt is None:
+        return 0
+    keys = await documents.list_after(tx, index, rebuilt, budget.documents)
+    if not keys:
+        await rebuilds.store_rebuild(tx, index.name, None)
+        return 0
+    # Of the first tenant, without its events meanwhile.
+    of_tenant = [key for key in keys if key.tenant_id == keys[0].tenant_id]
+    if not await consumers.hold(tx, Indexer(index, budget, keys[0].tenant_id)):
+        return 0
+    written = await documents.update(tx, index, of_tenant, budget.chars)
+    await rebuilds.store_rebuild(tx, index.name, of_tenant[written.documents - 1])
+    return written.documents
