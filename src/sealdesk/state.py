@@ -18,7 +18,7 @@ from sealdesk.db.write_probe import WriteProbe
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_LOG_INS
 from sealdesk.event_log.long_poll import LongPoll
-from sealdesk.event_log.seen_users import SeenUsers
+from sealdesk.event_log.presence import SeenUsers
 from sealdesk.event_log.streams import Streams
 from sealdesk.http_client import HttpClient
 from sealdesk.http_client.resolver import Resolver

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sealdesk.event_log.seen_users import SeenUsers
+from sealdesk.event_log.presence import SeenUsers
 from sealdesk.state import AppState
 from sealdesk.tickets.teams import assigning
 from sealdesk.tickets.teams.assigning import SEEN_EVERY_US, RoundRobin, assign_waiting

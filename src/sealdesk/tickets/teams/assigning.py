@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, ServiceUnavailable
-from sealdesk.event_log.seen_users import SeenUsers
+from sealdesk.event_log.presence import SeenUsers
 from sealdesk.state import AppState
 from sealdesk.tickets import actions
 from sealdesk.tickets.teams import rules, store
