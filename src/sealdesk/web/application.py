@@ -19,7 +19,7 @@ from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.rate_limits.limiter import check_tenant
 from sealdesk.state import AppState
 from sealdesk.telemetry.counters import KeyUse, LoggedRequest, describe_target
-from sealdesk.web import body, conditional, envelope, large_responses, query, streaming
+from sealdesk.web import body, conditional, envelope, query, sending
 from sealdesk.web.operation import EVENT_STREAM, Route
 from sealdesk.web.pages import error_pages, preferences
 from sealdesk.web.pages.site import Site
@@ -260,7 +260,7 @@ async def _give_way(content: bytes) -> None:
 def _check_budget(request: Request, size: int) -> None:
     """Raises ServiceUnavailable when too much is held that clients have not read."""
     budget = request.state.limits.sending
-    if budget.held_bytes and not budget.has_room(large_responses.holder(request), size):
+    if budget.held_bytes and not budget.has_room(sending.holder(request), size):
         raise ServiceUnavailable(TOO_MANY_BYTES)
 
 
@@ -333,7 +333,7 @@ async def _send(
         used_ms = (request.turn.loop_s * 1000, request.turn.beside_s * 1000)
         headers.append((b"server-timing", b"loop;dur=%.1f, beside;dur=%.1f" % used_ms))
     if response.parts is not None:
-        await streaming.send_parts(response, headers, send)
+        await sending.send_parts(response, headers, send)
         return
     size = response.file.size if response.file else len(response.body)
     if response.status not in (204, 304):
@@ -345,10 +345,10 @@ async def _send(
         headers.append(_CLOSE)
     start = {"type": "http.response.start", "status": response.status, "headers": headers}
     if response.file or size > UNCOUNTED_BYTES:
-        await large_responses.send_counted(request, start, response, send)
+        await sending.send_counted(request, start, response, send)
     else:
         await send(start)
         await send({"type": "http.response.body", "body": response.body, "more_body": closes})
     if closes:
-        await large_responses.drain(receive)
+        await sending.drain(receive)
         await send({"type": "http.response.body", "body": b""})

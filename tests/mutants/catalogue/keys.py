@@ -176,7 +176,7 @@ MUTANTS = (
     Mutant(
         "the signature of a streamed body is not checked",
         "tickets/attachments/receiving.py",
-        "    await body_stream.prove(request, digest)\n",
+        "    await _prove(request, digest)\n",
         "",
         ("tests/tickets/test_uploads.py::test_an_upload_is_described",),
     ),

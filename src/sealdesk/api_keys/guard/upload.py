@@ -27,7 +27,7 @@ class _Begun(msgspec.Struct, frozen=True):
 class UploadGuard(SignedGuard):
     """A known key with one of the permissions `needs`, then the signature over a streamed body.
 
-    Until the handler has called `body_stream.prove`, the request cannot write.
+    Until the handler has called `prove_body`, the request cannot write.
     """
 
     async def prove(self, request: Request) -> Proof:

@@ -1,5 +1,7 @@
 """Receives the body of a request as an attachment, without holding it in memory."""
 
+from collections.abc import AsyncIterator
+
 from sealdesk import ids
 from sealdesk.errors import BadRequest, ServiceUnavailable, UnsupportedMediaType
 from sealdesk.errors.general import TOO_MANY_BYTES
@@ -9,9 +11,10 @@ from sealdesk.tickets.attachments.errors import EMPTY_ATTACHMENT, FILE_TYPE_NOT_
 from sealdesk.tickets.attachments.files import IncomingFile
 from sealdesk.tickets.attachments.storage import storage_of
 from sealdesk.tickets.attachments.types import Attachment, Content
-from sealdesk.web import body_stream, query
+from sealdesk.web import query
+from sealdesk.web.proof import BodyDigest
 from sealdesk.web.query import BadValue, Param
-from sealdesk.web.request import Request
+from sealdesk.web.request import Disconnected, Request
 
 _DEFAULT_NAME = "file"
 
@@ -71,10 +74,10 @@ async def receive(request: Request, name: str) -> Attachment:
 
 
 async def _receive_into(incoming: IncomingFile, request: Request, name: str) -> Attachment:
-    async for part in body_stream.parts(request):
+    async for part in _parts(request):
         await incoming.write(part)
     digest = await incoming.finish()
-    await body_stream.prove(request, digest)
+    await _prove(request, digest)
     if digest.size == 0:
         raise BadRequest(EMPTY_ATTACHMENT)
     caller = request.caller
@@ -104,3 +107,31 @@ async def _receive_into(incoming: IncomingFile, request: Request, name: str) -> 
 
 def content_of(attachment: Attachment) -> Content:
     return Content(attachment.tenant_id, attachment.sha256)
+
+
+async def _parts(request: Request) -> AsyncIterator[bytes]:
+    """The parts of the body as they arrive, each to be used before the next.
+
+    Raises ContentTooLarge, UnsupportedMediaType, Disconnected.
+    """
+    if request.declared_size() == 0:
+        return
+    size, more_body = 0, True
+    while more_body:
+        message = await request.receive()
+        if message["type"] != "http.request":
+            raise Disconnected
+        part: bytes = message["body"]
+        size += len(part)
+        request.streamed_bytes = size
+        request.check_size(size + message.get("announced_bytes", 0))
+        yield part
+        if "release" in message:  # our server counts what the application holds
+            message["release"](len(part))
+        more_body = message.get("more_body", False)
+
+
+async def _prove(request: Request, digest: BodyDigest) -> None:
+    """Prove a body that was read in parts; nothing can be written before. Raises ApiError."""
+    if request.proof.prove_body is not None:
+        request.proof = await request.proof.prove_body(digest)

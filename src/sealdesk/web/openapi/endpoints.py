@@ -11,8 +11,7 @@ import msgspec
 
 from sealdesk.errors import ProblemType
 from sealdesk.web.assets import Content, respond
-from sealdesk.web.openapi import by_tag
-from sealdesk.web.openapi.tags import TAGS, path_of_tag
+from sealdesk.web.openapi.tags import TAGS, of_tag, path_of_tag
 from sealdesk.web.openapi.webhooks import DocumentedEvent
 from sealdesk.web.operation import Open, Operation, Route, operation
 from sealdesk.web.request import Request, Response
@@ -39,7 +38,7 @@ def openapi_routes(
         return openapi.document(routes, problem_types, events)
 
     def render(tag: str) -> bytes:
-        return msgspec.json.encode(by_tag.of_tag(document(), tag))
+        return msgspec.json.encode(of_tag(document(), tag))
 
     whole = _served("The OpenAPI document: all", lambda: msgspec.json.encode(document()))
     parts = {tag: _served(f"The OpenAPI document: {tag}", partial(render, tag)) for tag in TAGS}

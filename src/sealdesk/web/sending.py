@@ -1,10 +1,13 @@
-"""Sends responses whose bytes count until the client has read them, and reads unread requests."""
+"""Sends long responses: counted until the client has read them, or part by part."""
+
+from contextlib import aclosing
 
 from sealdesk.web.client_address import networks_of
-from sealdesk.web.request import FileBody, Message, Receive, Request, Response, Send
+from sealdesk.web.request import FileBody, Header, Message, Receive, Request, Response, Send
 
 _MAX_DRAINED_BYTES = 4 * 1024 * 1024
 _CLOSE = (b"connection", b"close")
+_CHUNKED = (b"transfer-encoding", b"chunked")
 
 
 def holder(request: Request) -> str:
@@ -56,3 +59,19 @@ async def drain(receive: Receive) -> None:
         size += len(message.get("body", b""))
         if message["type"] != "http.request" or not message.get("more_body"):
             return
+
+
+async def send_parts(response: Response, headers: list[Header], send: Send) -> None:
+    """Send each part of the body at once, and close the generator of the parts at the end.
+
+    While the client does not read, the next part waits. The generator must end when the client is
+    gone.
+    """
+    if response.parts is None:
+        raise RuntimeError("a response without parts")
+    fields = [*headers, (b"content-type", response.content_type), _CHUNKED]
+    async with aclosing(response.parts) as parts:
+        await send({"type": "http.response.start", "status": response.status, "headers": fields})
+        async for part in parts:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
