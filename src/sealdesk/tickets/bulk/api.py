@@ -9,14 +9,14 @@ from sealdesk import ids
 from sealdesk.caller import IMPORT
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, NotFound, ValidationFailed
-from sealdesk.tickets import actions
-from sealdesk.tickets.bulk import examples
+from sealdesk.tickets import actions, examples
 from sealdesk.tickets.bulk.types import (
     MAX_ITEMS,
     BulkMeta,
     IdentifiedChange,
     NewTickets,
     TicketChanges,
+    TicketResult,
 )
 from sealdesk.tickets.store.tickets import TicketView
 from sealdesk.tickets.types import NewTicket, TicketBody, TicketChange
@@ -29,17 +29,23 @@ T = TypeVar("T")
 _MAX_SHOWN_BYTES = 4 * 1024 * 1024  # of the tickets in a response
 _FIELDS = TicketChange.__struct_fields__
 _encode = msgspec.json.Encoder().encode
+_RESULT = TicketResult(201, '"1.1"', examples.TICKET)
+_META = BulkMeta(item_count=1, refused_count=0)
+_NEW_TICKETS = {"tickets": [examples.NEW_TICKET]}
+_TICKET_CHANGES = {
+    "tickets": [{"id": examples.TICKET.id, "status": "pending", "if_match": '"1.1"'}]
+}
 
 
 @operation(
     "Create several tickets",
     tag="Tickets",
     takes=NewTickets,
-    gives=examples.RESULT,
+    gives=_RESULT,
     is_list=True,
-    meta=examples.META,
+    meta=_META,
     headers=("idempotency-key",),
-    example=examples.NEW_TICKETS,
+    example=_NEW_TICKETS,
 )
 async def create_tickets(request: Request) -> Response:
     """Up to 100 tickets, each by itself: `data` has the result of each in their order, with the
@@ -64,10 +70,10 @@ async def create_tickets(request: Request) -> Response:
     "Change several tickets",
     tag="Tickets",
     takes=TicketChanges,
-    gives=examples.RESULT,
+    gives=_RESULT,
     is_list=True,
-    meta=examples.META,
-    example=examples.TICKET_CHANGES,
+    meta=_META,
+    example=_TICKET_CHANGES,
 )
 async def change_tickets(request: Request) -> Response:
     """Up to 100 changes, each as `PATCH /tickets/{id}` makes it, with the `id` and, if wanted, an

@@ -11,11 +11,12 @@ from sealdesk.errors.requests import INVALID_PARAMETER
 from sealdesk.resources.paging import take_page
 from sealdesk.search.highlighting import Part
 from sealdesk.search.rules import MAX_QUERY_LENGTH
+from sealdesk.tickets import examples
 from sealdesk.tickets.store import lists
-from sealdesk.tickets.views import examples, searching
+from sealdesk.tickets.views import searching
 from sealdesk.tickets.views.inbox_query import InboxQuery
 from sealdesk.tickets.views.searching import Hit, Results
-from sealdesk.tickets.views.types import Highlights, SearchMeta, TextPart
+from sealdesk.tickets.views.types import FoundTicket, Highlights, SearchMeta, TextPart
 from sealdesk.web import envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, ListRequest, read_list
@@ -34,14 +35,22 @@ _PARAMS = (
 )
 _NO_HIT = Hit([], [])
 _encode = msgspec.json.Encoder().encode
+_FOUND = FoundTicket(
+    examples.TICKET,
+    Highlights(
+        (TextPart("Cannot log in", is_hit=False),),
+        (TextPart("The ", is_hit=False), TextPart("kettle", is_hit=True)),
+    ),
+)
+_META = SearchMeta(25, has_more=False, next_cursor=None, corrected=None, is_complete=True)
 
 
 @operation(
     "Search tickets",
     tag="Tickets",
-    gives=examples.FOUND,
+    gives=_FOUND,
     is_list=True,
-    meta=examples.META,
+    meta=_META,
     params=(*_PARAMS, *PAGING),
     fails=(QUERY_TOO_SLOW,),
 )
