@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 
 from sealdesk.api_keys import journal
-from sealdesk.db import data_owner, schema_version
+from sealdesk.db import data_owner, introspection, schema_version
 from sealdesk.installation import marking
-from sealdesk.installation.store import database, notes, tenants
+from sealdesk.installation.store import notes, tenants
 from sealdesk.installation.types import (
     DOCUMENTS,
     NOT_NEEDED,
@@ -138,7 +138,7 @@ def descriptors_almost_used(look: Look) -> Issue | Unknown | None:
 
 async def clock_differs(look: Look) -> Issue | Unknown | None:
     """Compares with the database's server; with one host there is nothing to compare."""
-    theirs = await look.read(database.find_server_time)
+    theirs = await look.read(introspection.find_server_time)
     if theirs is None:
         return NOT_NEEDED
     if abs(theirs - look.now_us) <= _MAX_CLOCK_US:
@@ -194,7 +194,7 @@ async def schema_differs(look: Look) -> Issue | Unknown | None:
 
 
 async def indexes_missing(look: Look) -> Issue | Unknown | None:
-    missing = await look.read(database.list_missing_indexes)
+    missing = await look.read(introspection.list_missing_indexes)
     if not missing:
         return None
     return Issue(
