@@ -221,8 +221,10 @@ def _candidates(data: bytes, declared: str | None) -> list[str]:
 
 def _in_order(codec: str | None, data: bytes) -> str | None:
     """UTF-16 with the byte order that at least half of its characters, Latin ones, are in."""
+    if codec is None or not codec.startswith("utf-16"):
+        return codec
     swapped = data[::2].count(0) - data[1::2].count(0)
-    if not (codec or "").startswith("utf-16") or abs(swapped) * 4 <= len(data):
+    if abs(swapped) * 4 <= len(data):
         return codec
     return "utf-16-be" if swapped > 0 else "utf-16-le"
 

@@ -99,7 +99,9 @@ def typed_address(message: ParsedMessage, own_addresses: Collection[str]) -> str
 
     Whoever uses a form types what they like, so the answers do not go there by themselves.
     """
-    found = {email_identity(each[1]) for each in _TYPED.finditer(message.text[:_FORM_LENGTH])}
+    text = message.text[:_FORM_LENGTH]
+    typed = _TYPED.finditer(text) if "@" in text else ()
+    found = {email_identity(each[1]) for each in typed}
     sender, address = message.sender, found.pop() if len(found) == 1 else ""
     if sender is None or not is_read(address) or _is_here(message, address, own_addresses):
         return None
