@@ -419,8 +419,11 @@ def _broken_type_cases() -> Iterator[Case]:
         yield _case(f"HTML of the type {declared!r}", html, "wörds too")
     for declared in ("message/plain", "message/html", "message/text", "html/text"):
         html = part(declared, "<html><body><p>wörds</body></html>")
-        text = "<html><body><p>wörds</body></html>" if declared == "message/plain" else "wörds"
-        yield _case(f"HTML of the type {declared}", html, text, names=())
+        yield _case(f"HTML of the type {declared}", html, "wörds", names=())
+    document = " <!DOCTYPE html>\n<html><p>wörds</p></html>\n"
+    yield _case("a document of HTML as text", part("text/plain", document), "wörds")
+    for words in ("<html> is what it shows", "<html>\n<p>x</p></html>\nis what it shows"):
+        yield _case(f"text that begins {words[:7]!r}", part("text/plain", words), words)
     for declared in ("message/plain", "txt/plain", "plain/text"):
         inner = multipart("mixed", [part(declared, "words"), _PDF])
         yield _case(f"{declared} beside a file", inner, "words", names=("a.pdf",))

@@ -10,7 +10,7 @@ from sealdesk.mail.parsing.calendars import describe_event
 from sealdesk.mail.parsing.charsets import clean_line, clean_text
 from sealdesk.mail.parsing.enriched import enriched_to_html
 from sealdesk.mail.parsing.flowed import join_flowed
-from sealdesk.mail.parsing.html_text import html_to_text
+from sealdesk.mail.parsing.html_text import html_to_text, is_html_document
 from sealdesk.mail.parsing.names import file_name
 from sealdesk.mail.parsing.parameters import Value, read_value
 from sealdesk.mail.parsing.signed_data import signed_content
@@ -206,6 +206,9 @@ class Content:
         text = self._decoded(node, _MAX_PLAIN_BYTES)
         if text.lstrip().startswith(_PGP):
             self.faults.add(Fault.ENCRYPTED)
+        if is_html_document(text):
+            text, is_whole = html_to_text(text, MAX_TEXT_LENGTH)
+            self.is_truncated = self.is_truncated or not is_whole
         text, files = take_uuencoded(text, self.faults)
         for name, content in files:
             encoded = Encoded(content, 0, len(content), "")

@@ -9,6 +9,7 @@ from sealdesk.mail.parsing.html_tokens import Tag, read_tokens
 _MAX_TOKENS = 200_000
 _MAX_DEPTH = 5  # of quotes and lists that are shown
 _MAX_URL_LENGTH = 2_000
+_EDGE = 200  # characters that show whether a text is HTML
 _PARAGRAPHS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "blockquote"}
 _LINES = set(
     """
@@ -250,6 +251,12 @@ def _link(url: str, name: str) -> str:
 
 def _plain(name: str) -> str:
     return name.replace("[", "(").replace("]", ")")
+
+
+def is_html_document(text: str) -> bool:
+    """Whether a script has sent HTML as plain text, and nobody has written anything around it."""
+    begins, ends = text[:_EDGE].lstrip().lower(), text[-_EDGE:].rstrip().lower()
+    return begins.startswith(("<!doctype html", "<html")) and ends.endswith("</html>")
 
 
 def html_to_text(source: str, max_length: int) -> tuple[str, bool]:
