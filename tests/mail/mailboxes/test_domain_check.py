@@ -59,6 +59,29 @@ def test_no_answer_is_said_and_reserved_domains_are_not_asked() -> None:
     assert asyncio.run(check_domain("help@shop.test", silent)) == ()
 
 
+def test_the_domain_of_a_mailbox_is_assigned_to_the_desk_that_its_dns_names(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    domain, other = f"p{tenant.id[-12:]}.com", tenant.service.tenant()
+    admin, stranger = tenant.admin(), other.admin()
+    owned, theirs = (
+        made(each, f"{name}@{domain}", receives="smtp")["id"]
+        for each, name in ((admin, "help"), (stranger, "sales"))
+    )
+    names = {(domain, "TXT"): ["v=spf1 -all", f"sealdesk-tenant={tenant.id}"]}
+    for records, status in (({}, 201), (names, 409)):
+        monkeypatch.setattr(domain_check, "look_up", resolver(records))
+        assert stranger.post(f"{MAILBOXES}/{theirs}/test").status_code == 200
+        for _ in range(2):
+            assert admin.post(f"{MAILBOXES}/{owned}/test").status_code == 200
+        new = {"address": f"a{status}@{domain}", "receives": "smtp"}
+        assert stranger.post(MAILBOXES, new).status_code == status
+    theirs_too = {(domain, "TXT"): [f"sealdesk-tenant={other.id}"]}
+    monkeypatch.setattr(domain_check, "look_up", resolver(theirs_too))
+    assert stranger.post(f"{MAILBOXES}/{theirs}/test").status_code == 200
+    assert admin.post(MAILBOXES, {"address": f"b@{domain}", "receives": "smtp"}).status_code == 201
+
+
 def test_the_test_of_a_mailbox_shows_what_its_domain_lacks(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:

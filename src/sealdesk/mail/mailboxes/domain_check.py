@@ -30,6 +30,7 @@ MESSAGES: dict[Fault, str] = {
     "not_checked": gettext_noop("The records of the domain could not be looked up now."),
 }
 _LOOK_UP_S = 3.0
+_PROOF = "sealdesk-tenant="  # in a TXT record, before the id of the tenant whose domain it is
 # DNS does not list the selectors of a domain; these are what big providers and milters use.
 _SELECTORS = ("default", "google", "selector1", "selector2", "dkim", "mail", "k1", "s1", "fm1")
 _RESERVED = ("test", "example", "invalid", "localhost", "local")  # RFC 6761, RFC 6762
@@ -42,7 +43,7 @@ class LookupFailed(Exception):
 async def check_domain(address: str, look_up: LookUp) -> tuple[Fault, ...]:
     """What the domain of an address lacks; nothing is asked about domains that are not public."""
     domain = email_identity(address).rpartition("@")[2]
-    if domain.rpartition(".")[2] in _RESERVED:
+    if _is_reserved(domain):
         return ()
     keys = [look_up(f"{each}._domainkey.{domain}", "TXT") for each in _SELECTORS]
     try:
@@ -58,6 +59,23 @@ async def check_domain(address: str, look_up: LookUp) -> tuple[Fault, ...]:
         "dmarc_missing": any(each.upper().startswith("V=DMARC1") for each in dmarc),
     }
     return tuple(fault for fault, is_there in has.items() if not is_there)
+
+
+async def names_tenant(domain: str, tenant_id: str, look_up: LookUp) -> bool:
+    """Whether the DNS records of a domain say that it is a tenant's."""
+    try:
+        return not _is_reserved(domain) and proof_of(tenant_id) in await look_up(domain, "TXT")
+    except LookupFailed:
+        return False
+
+
+def proof_of(tenant_id: str) -> str:
+    """The TXT record by which the owner of a domain gives it to a tenant."""
+    return f"{_PROOF}{tenant_id}"
+
+
+def _is_reserved(domain: str) -> bool:
+    return domain.rpartition(".")[2] in _RESERVED
 
 
 async def _find_dmarc(domain: str, look_up: LookUp) -> list[str]:

@@ -64,7 +64,7 @@ MAIL_DOMAIN_ASSIGNED = ProblemType(
     status=409,
     title="The domain is assigned",
     message=gettext_noop("The domain %(domain)s is assigned to another desk of this installation."),
-    meaning="The operator has assigned the domain of the address to another desk.",
+    meaning="The operator or its DNS has assigned the domain of the address to another desk.",
     remedy="Choose an address in another domain, or ask the operator to assign or release it.",
     example={"domain": "acme.test"},
 )

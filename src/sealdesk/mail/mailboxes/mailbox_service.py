@@ -1,13 +1,15 @@
 """The connection test, limited for each tenant; no transaction is open while it runs."""
 
 import math
+from contextlib import suppress
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import TooManyRequests
+from sealdesk.errors import Conflict, TooManyRequests
 from sealdesk.mail.mailboxes import actions, domain_check, log_ins, problems, rules
 from sealdesk.mail.mailboxes.connection_test import LogIns, run_test
 from sealdesk.mail.mailboxes.domain_check import Fault
 from sealdesk.mail.mailboxes.errors import TOO_MANY_MAILBOX_TESTS
+from sealdesk.mail.mailboxes.store.directory import Domain
 from sealdesk.mail.mailboxes.types import (
     Mailbox,
     MailboxTestResponse,
@@ -22,7 +24,7 @@ _PER_MINUTE = 10  # of a tenant
 
 
 async def test_connection(request: Request, mailbox_id: str) -> MailboxTestResponse:
-    """Test a mailbox; a side that works has no problem afterwards.
+    """Test a mailbox; a side that works has no problem afterwards, and a proven domain is assigned.
 
     Raises NotFound, TooManyRequests.
     """
@@ -32,7 +34,19 @@ async def test_connection(request: Request, mailbox_id: str) -> MailboxTestRespo
     steps = await _run(request, mailbox)
     await request.write_more(lambda tx: _heal(tx, mailbox, steps, request.state.clock.now_us()))
     faults = await domain_check.check_domain(mailbox.address, domain_check.look_up)
+    await _assign_proven_domain(request, mailbox)
     return to_response(mailbox, steps, faults)
+
+
+async def _assign_proven_domain(request: Request, mailbox: Mailbox) -> None:
+    """Assign the domain of a mailbox if its DNS records name the desk, and no other has it."""
+    domain = Domain(f"@{mailbox.address_identity.rpartition('@')[2]}", mailbox.tenant_id)
+    found, now_us = domain_check.look_up, request.state.clock.now_us()
+    if await domain_check.names_tenant(domain.name.removeprefix("@"), domain.tenant_id, found):
+        with suppress(Conflict):
+            await request.write_more(
+                lambda tx: actions.assign_domain(tx, request.caller, domain, now_us=now_us)
+            )
 
 
 def to_response(

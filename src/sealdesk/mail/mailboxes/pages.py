@@ -13,7 +13,15 @@ from sealdesk.errors import (
 from sealdesk.mail.blocks import actions as block_actions
 from sealdesk.mail.blocks import store as block_store
 from sealdesk.mail.blocks.types import Block, NewMailBlock
-from sealdesk.mail.mailboxes import actions, consents, errors, labels, mailbox_service, rules
+from sealdesk.mail.mailboxes import (
+    actions,
+    consents,
+    domain_check,
+    errors,
+    labels,
+    mailbox_service,
+    rules,
+)
 from sealdesk.mail.mailboxes.store import directory, mailboxes
 from sealdesk.mail.mailboxes.types import (
     LANGUAGES,
@@ -120,6 +128,7 @@ async def _show(
         lacks_receiver=_lacks_receiver(request, mailbox),
         titles={name: provider.title for name, provider in PROVIDERS.items()},
         connectable=list(request.state.settings.mail.oauth_clients),
+        domain_proof=domain_check.proof_of(mailbox.tenant_id),
         **values,
     )
 
