@@ -88,7 +88,7 @@ def _add_tenants(connection: sqlite3.Connection, plan: Plan, at_us: int) -> list
 
 
 async def _add_tenant(tx: Tx, tenant_number: int, size: int, at_us: int) -> TenantToFill:
-    tenant = await identity.create_tenant(tx, f"Tenant {tenant_number}", actor=SYSTEM, now_us=at_us)
+    tenant = await identity.create_tenant(tx, f"Tenant {tenant_number}", now_us=at_us)
     agents = [
         await identity.create_user(
             tx,

@@ -111,9 +111,7 @@ def _add_mailbox(settings: Settings) -> None:
     with open_database_access(settings) as access:
         made = Installation(settings, access)
         now_us = made.clock.now_us()
-        tenant = made.write(
-            lambda tx: identity.create_tenant(tx, "Bench", actor=SYSTEM, now_us=now_us)
-        )
+        tenant = made.write(lambda tx: identity.create_tenant(tx, "Bench", now_us=now_us))
         caller = Caller(tenant.id, SYSTEM, frozenset(), "")
         new = NewMailbox(address=_MAILBOX, receives="smtp")
         made.write(

@@ -139,9 +139,7 @@ def _add_replies(settings: Settings, port: int, count: int) -> _Ticket:
         made = Installation(settings, access)
         now_us = made.clock.now_us()
 
-        tenant = made.write(
-            lambda tx: identity.create_tenant(tx, "Bench", actor=SYSTEM, now_us=now_us)
-        )
+        tenant = made.write(lambda tx: identity.create_tenant(tx, "Bench", now_us=now_us))
 
         async def work(tx: Tx) -> _Ticket:
             caller = Caller(tenant.id, SYSTEM, frozenset(), "")

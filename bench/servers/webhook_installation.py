@@ -77,7 +77,7 @@ class Installation:
         key_ring, now_us = KeyRing(self.settings.master_keys), _now_us()
 
         async def create(tx: Tx) -> Created:
-            tenant = await identity.create_tenant(tx, "Bench", actor=SYSTEM, now_us=now_us)
+            tenant = await identity.create_tenant(tx, "Bench", now_us=now_us)
             caller = Caller(tenant.id, SYSTEM, frozenset(), "")
             new_key = NewApiKey("bench", rate_limit=100_000)
             key = await api_keys.create_key(tx, caller, new_key, key_ring=key_ring, now_us=now_us)

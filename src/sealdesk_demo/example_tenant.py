@@ -78,7 +78,7 @@ async def create(
     """Create the demo in one transaction."""
     people, steps = plan.make_plan(now_us)
     begin_us = now_us - (plan.DAYS + 1) * _DAY_US
-    tenant = await identity.create_tenant(tx, TENANT_NAME, actor=SYSTEM, now_us=begin_us)
+    tenant = await identity.create_tenant(tx, TENANT_NAME, now_us=begin_us)
     admin = await _create_user(tx, tenant.id, ADMIN, "tenant_admin", admin_hash, begin_us)
     agent = await _create_user(tx, tenant.id, AGENT, "agent", agent_hash, begin_us)
     by_admin = Caller(tenant.id, _actor(admin), frozenset(), "")

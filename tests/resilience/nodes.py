@@ -176,7 +176,7 @@ async def create_tenant_with_key(env: dict[str, str], email: str = _ADMIN) -> Ke
     now_us = Clock().now_us()
 
     async def work(tx: Tx) -> Key:
-        tenant = await identity.create_tenant(tx, "Acme", actor=SYSTEM, now_us=now_us)
+        tenant = await identity.create_tenant(tx, "Acme", now_us=now_us)
         await identity.create_user(
             tx,
             tenant.id,

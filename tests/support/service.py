@@ -301,7 +301,7 @@ class Service:
     def tenant(self, name: str = "Acme") -> Tenant:
         """A new tenant with an administrator."""
         now_us = self.clock.now_us()
-        made = self.write(lambda tx: identity.create_tenant(tx, name, actor=SYSTEM, now_us=now_us))
+        made = self.write(lambda tx: identity.create_tenant(tx, name, now_us=now_us))
         email = f"admin{next(_names)}@example.test"
         tenant = Tenant(self, made.id, email)
         tenant.user("tenant_admin", email)

@@ -49,7 +49,7 @@ def create(
     )
 
     async def work(tx: Tx) -> dict[str, str]:
-        tenant = await actions.create_tenant(tx, name, actor=SYSTEM, now_us=now_us)
+        tenant = await actions.create_tenant(tx, name, now_us=now_us)
         user = await actions.create_user(
             tx,
             tenant.id,

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from sealdesk import ids
-from sealdesk.caller import Actor, without_rights
+from sealdesk.caller import SYSTEM, Actor, without_rights
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, TooManyRequests, Unauthorized, invalid
 from sealdesk.identity import rules, store
@@ -40,14 +40,14 @@ class LoginAttempt(NamedTuple):
     limits: list[FailureLimit]
 
 
-async def create_tenant(tx: Tx, name: str, *, actor: Actor, now_us: int) -> Tenant:
+async def create_tenant(tx: Tx, name: str, *, now_us: int) -> Tenant:
     """Raises ValidationFailed for a name that is empty or too long."""
     if not 1 <= len(name.strip()) <= 100:
         raise invalid([Fault("/name", "invalid_length", NAME_LENGTH)])
     tenant = Tenant(ids.mint(now_us), name.strip(), now_us)
     await tx.set_tenant(tenant.id)
     await store.add_tenant(tx, tenant)
-    caller = without_rights(tenant.id, actor)
+    caller = without_rights(tenant.id, SYSTEM)
     await audit.record(tx, caller, "tenant.created", tenant.id, {"name": tenant.name}, now_us)
     return tenant
 
@@ -140,7 +140,7 @@ async def finish_log_in(
     channel: recorded in the audit log; None for a reauthentication, which is not recorded.
     Raises Unauthorized when the password was changed while it was checked.
     """
-    await _lock(tx, user)
+    await lock_user(tx, user.tenant_id, user.id)
     current = await store.find(tx, user.tenant_id, user.id)
     if current is None or current.password_hash != user.password_hash:
         raise wrong_credentials()
@@ -178,7 +178,7 @@ async def set_password(
 
     Raises Unauthorized when there is no such user.
     """
-    await _lock(tx, user)
+    await lock_user(tx, user.tenant_id, user.id)
     current = await store.find(tx, user.tenant_id, user.id)
     if current is None:
         raise Unauthorized(INVALID_TOKEN)
@@ -206,7 +206,7 @@ async def make_reset_token(
     action: its name in the audit log.
     """
     token = secrets.token_urlsafe(32)
-    await _lock(tx, user)
+    await lock_user(tx, user.tenant_id, user.id)
     await store.delete_resets(tx, user.tenant_id, user.id)
     await store.add_reset(
         tx, user.tenant_id, user.id, token_hash=_hash(token), expires_at=now_us + life_us
@@ -274,9 +274,9 @@ def wrong_credentials() -> Unauthorized:
     return Unauthorized(INVALID_CREDENTIALS)
 
 
-async def _lock(tx: Tx, user: User) -> None:
-    """Serialize concurrent changes of a user's password."""
-    await tx.lock(f"user {user.id}", user.tenant_id)
+async def lock_user(tx: Tx, tenant_id: str, user_id: str) -> None:
+    """Serialize uses and changes of a user's password and second factor."""
+    await tx.lock(f"user {user_id}", tenant_id)
 
 
 def _hash(token: str) -> bytes:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import msgspec
 
 from sealdesk.api_keys import store
-from sealdesk.caller import SYSTEM
 from sealdesk.db.engine import Tx
 from sealdesk.errors import must_exist
 from sealdesk.identity import actions as identity
@@ -50,7 +49,7 @@ async def open_test_tenant(tx: Tx, live_id: str, agents: Sequence[User], now_us:
 async def _add(tx: Tx, live_id: str, now_us: int) -> str:
     live = must_exist(await users.find_tenant(tx, live_id))
     name = f"{live.name[:_NAME_LENGTH]} (test)"
-    tenant = await identity.create_tenant(tx, name, actor=SYSTEM, now_us=now_us)
+    tenant = await identity.create_tenant(tx, name, now_us=now_us)
     await test_tenants.add(tx, tenant.id, live_id)
     return tenant.id
 

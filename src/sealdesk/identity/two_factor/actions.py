@@ -9,6 +9,7 @@ from sealdesk.caller import Actor, Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, NotFound, TooManyRequests, gettext_noop, invalid, must_exist
+from sealdesk.identity import actions
 from sealdesk.identity import store as identity_store
 from sealdesk.identity.errors import TOO_MANY_CODES
 from sealdesk.identity.two_factor import rules, store
@@ -29,7 +30,7 @@ async def find_confirmed(tx: Tx, user: User) -> SecondFactor | None:
 
 async def begin_setup(tx: Tx, user: User, *, key_ring: KeyRing, now_us: int) -> str | None:
     """A new secret for the user's app, which counts once it is confirmed; None when one is on."""
-    await _lock(tx, user)
+    await actions.lock_user(tx, user.tenant_id, user.id)
     if await find_confirmed(tx, user) is not None:
         return None
     await store.delete(tx, user.tenant_id, user.id)
@@ -64,7 +65,7 @@ async def confirm(
 
     Raises NotFound without a setup, ValidationFailed for a wrong code.
     """
-    await _lock(tx, user)
+    await actions.lock_user(tx, user.tenant_id, user.id)
     factor = await store.find(tx, user.tenant_id, user.id)
     if factor is None or factor.confirmed_at is not None:
         raise NotFound
@@ -88,7 +89,7 @@ async def renew_recovery_codes(
     tx: Tx, user: User, *, caller: Caller, now_us: int
 ) -> tuple[str, ...]:
     """New recovery codes in place of all earlier ones. Raises NotFound."""
-    await _lock(tx, user)
+    await actions.lock_user(tx, user.tenant_id, user.id)
     factor = must_exist(await find_confirmed(tx, user))
     codes = rules.mint_recovery_codes()
     hashes = rules.hash_recovery_codes(codes)
@@ -99,7 +100,7 @@ async def renew_recovery_codes(
 
 async def turn_off(tx: Tx, user: User, *, caller: Caller, now_us: int) -> bool:
     """Delete a user's second factor; whether there was one."""
-    await _lock(tx, user)
+    await actions.lock_user(tx, user.tenant_id, user.id)
     was_on = await find_confirmed(tx, user) is not None
     await store.delete(tx, user.tenant_id, user.id)
     if was_on:
@@ -128,7 +129,7 @@ async def use_code(
     tx: Tx, user: User, code: str, *, key_ring: KeyRing, address: str, now_us: int
 ) -> bool:
     """Use up a code of the app or a recovery code. False, without a change, for a wrong one."""
-    await _lock(tx, user)
+    await actions.lock_user(tx, user.tenant_id, user.id)
     factor = await find_confirmed(tx, user)
     if factor is None:
         return False
@@ -150,7 +151,7 @@ async def use_code(
 
 async def reseal(tx: Tx, tenant_id: str, user_id: str, *, key_ring: KeyRing) -> bool:
     """Seal the secret with the first master key; False when it already was. Raises UnsealError."""
-    await tx.lock(f"user {user_id}", tenant_id)
+    await actions.lock_user(tx, tenant_id, user_id)
     factor = await store.find(tx, tenant_id, user_id)
     if factor is None or key_ring.is_current(factor.sealed_secret):
         return False
@@ -162,11 +163,6 @@ async def reseal(tx: Tx, tenant_id: str, user_id: str, *, key_ring: KeyRing) -> 
 def _open(factor: SecondFactor, key_ring: KeyRing) -> str:
     label = rules.secret_label(factor.tenant_id, factor.user_id)
     return key_ring.open(factor.sealed_secret, label)
-
-
-async def _lock(tx: Tx, user: User) -> None:
-    """Serialize uses and changes of a user's second factor."""
-    await tx.lock(f"user {user.id}", user.tenant_id)
 
 
 async def _record(tx: Tx, action: str, user: User, caller: Caller, now_us: int) -> None:
