@@ -232,6 +232,6 @@ def ensure_single_process(settings: Settings) -> None:
     if is_shared or not settings.database_url or settings.database_pooler != "none":
         return
     # As above: asyncpg, 22 ms.
-    from sealdesk.db.postgres import peers
+    from sealdesk.db.postgres import server_status
 
-    asyncio.run(peers.ensure_single_process(settings.database_url, wait_s=_DRAIN_WAIT_S))
+    asyncio.run(server_status.ensure_single_process(settings.database_url, wait_s=_DRAIN_WAIT_S))

@@ -53,7 +53,7 @@ async def _run_lifespan(
     state.database.listeners += (state.long_poll.wake, state.streams.wake)
     state.lifetime.on_drain.append(state.streams.end_all)
     with contextlib.suppress(ServiceUnavailable):
-        # Opens a connection, so that other processes see this one (db/postgres/peers.py).
+        # Opens a connection, so that other processes see this one (db/postgres/server_status.py).
         await state.database.read(schema_version.read_version)
     background = [
         asyncio.create_task(state.database.watch()),

@@ -55,10 +55,10 @@ WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_v
     AND pg_get_expr(p.polqual, p.polrelid) NOT LIKE '%current_setting(''sealdesk.tenant_id''%'
 ORDER BY 1 LIMIT 1000
 """
-# A comment on Alembic's table marks an unfinished `sealdesk move`: it needs no grants and no table
-# in the schema, and a dump includes it.
 # A table that `sealdesk restore` creates first and drops last.
 UNFINISHED_RESTORE = "unfinished_restore"
+# A comment on Alembic's table marks an unfinished `sealdesk move`: it needs no grants and no table
+# in the schema, and a dump includes it.
 UNFINISHED_MOVE = "unfinished sealdesk move of "
 _COMMENT = "SELECT obj_description(to_regclass('alembic_version'), 'pg_class')"
 _OURS = {*schema.TABLES, schema.KEY_STAMP, schema.VERSION_TABLE}

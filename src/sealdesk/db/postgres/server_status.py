@@ -1,10 +1,12 @@
-"""Reads settings, connections and clock of a PostgreSQL server, for `sealdesk doctor`."""
+"""Reads settings, connections and clock of a PostgreSQL server, and which processes use it."""
 
+import asyncio
 import time
 
 from asyncpg import Connection, Record
 
-from sealdesk.db.postgres.peers import SERVE_NAME, WORKER_NAME
+from sealdesk.db.postgres.preflight import opened, redacted
+from sealdesk.db.schema_version import Unusable
 
 _SERVER = """
 SELECT current_setting('server_version') AS version, current_user AS role,
@@ -23,6 +25,13 @@ SELECT current_setting('server_version') AS version, current_user AS role,
     current_setting('data_checksums') AS data_checksums,
     (SELECT sum(checksum_failures)::int FROM pg_stat_database) AS checksum_failures,
     extract(epoch FROM clock_timestamp())::float8 AS now
+"""
+SERVE_NAME = "sealdesk serve"
+WORKER_NAME = "sealdesk worker"
+_POLL_S = 1.0
+_COUNT = """
+SELECT count(DISTINCT (client_addr, application_name)) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = $1
 """
 
 
@@ -43,3 +52,24 @@ async def measure_round_trip_ms(connection: Connection) -> float:
         await connection.fetchval("SELECT 1")
         took.append(time.perf_counter() - begun)
     return min(took) * 1000
+
+
+async def ensure_single_process(url: str, *, wait_s: float) -> None:
+    """Wait until no other process serves this database. Raises Unusable when one remains.
+
+    Without shared limits each process would allow a key its whole rate limit.
+    """
+    async with opened(url, name="sealdesk check") as connection:
+        waited_s = 0.0
+        while await _count_processes(connection):
+            if waited_s >= wait_s:
+                raise Unusable(
+                    f"another process serves {redacted(url)}; several need SEALDESK_REDIS_URL,"
+                    " which shares the rate limits, or SEALDESK_PER_PROCESS_LIMITS=accept"
+                )
+            await asyncio.sleep(_POLL_S)
+            waited_s += _POLL_S
+
+
+async def _count_processes(connection: Connection) -> int:
+    return int(await connection.fetchval(_COUNT, SERVE_NAME))

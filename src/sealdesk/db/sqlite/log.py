@@ -1,6 +1,5 @@
 """Bounds the write-ahead log of SQLite, and finds the processes that keep it from being reset."""
 
-import logging
 import os
 import sqlite3
 from pathlib import Path
@@ -9,8 +8,6 @@ from pathlib import Path
 # (sqlite.org/walformat.html, section 2.3.1).
 _READ_LOCKS = range(123, 128)
 _LOCKS = Path("/proc/locks")
-
-log = logging.getLogger("sealdesk.storage")
 
 
 def truncate_log(connection: sqlite3.Connection, wait_ms: int) -> bool:
