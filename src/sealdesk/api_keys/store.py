@@ -233,11 +233,11 @@ async def add_usage(tx: Tx, rows: Iterable[tuple[UsageRow, int]]) -> None:
     await tx.execute_many(_ADD_USAGE, [{**row._asdict(), "count": count} for row, count in rows])
 
 
-async def usage_over_time(
-    tx: Tx, tenant_id: str, key_id: str, measure: str, *, since_us: int, step_us: int
+async def statuses_over_time(
+    tx: Tx, tenant_id: str, key_id: str, *, since_us: int, step_us: int
 ) -> list[tuple[int, str, int]]:
-    """(start of the step, value, count), oldest first."""
-    params = _usage_params(tenant_id, key_id, measure, since_us)
+    """(start of the step, status, count), oldest first."""
+    params = _usage_params(tenant_id, key_id, "status", since_us)
     rows = await tx.fetch_all(_USAGE_OVER_TIME, {**params, "step": step_us, "limit": 2000})
     return [(row["at"], row["value"], row["count"]) for row in rows]
 

@@ -161,7 +161,7 @@ def _read_settings(read: EnvReader, data_dir: Path) -> Settings:
         * read.whole("SEALDESK_ATTACHMENT_MAX_MIB", default=25, low=1, high=25),
         attachment_quota_bytes=_MIB
         * read.whole("SEALDESK_ATTACHMENT_QUOTA_MIB", default=10_240, low=1, high=10**9),
-        attachment_types=read.file_types("SEALDESK_ATTACHMENT_TYPES"),
+        attachment_types=read.file_types(),
         attachment_bucket=read_bucket(read, data_dir),
         mail=read_mail(read),
         metrics_token=read.metrics_token(),

@@ -199,11 +199,12 @@ class EnvReader:
             )
         return prefix
 
-    def file_types(self, name: str) -> FileTypes:
-        found = _ENDINGS.fullmatch(self._get(name) or _DENIED_BY_DEFAULT)
+    def file_types(self) -> FileTypes:
+        found = _ENDINGS.fullmatch(self._get("SEALDESK_ATTACHMENT_TYPES") or _DENIED_BY_DEFAULT)
         if found is None:
             self._faults.append(
-                f"{name} must be allow: or deny: and endings of file names, as in deny:exe,js"
+                "SEALDESK_ATTACHMENT_TYPES must be allow: or deny: and endings of file names, as in"
+                " deny:exe,js"
             )
             return FileTypes(True, frozenset())
         return FileTypes(found[1] == "allow", frozenset(found[2].split(",")))

@@ -40,8 +40,8 @@ async def _read_report(request: Request, key_id: str, span: Span) -> UsageReport
         )
 
     async def work(tx: Tx) -> UsageReport:
-        statuses = await store.usage_over_time(
-            tx, tenant_id, key_id, "status", since_us=span.since_us(now_us), step_us=span.step_us
+        statuses = await store.statuses_over_time(
+            tx, tenant_id, key_id, since_us=span.since_us(now_us), step_us=span.step_us
         )
         plot = plots.plot(statuses, span, now_us)
         measures = ("endpoint", span), ("address", span), ("permission", MONTH)

@@ -129,7 +129,7 @@ async def continue_each(tx: Tx, backlogs: Sequence[Backlog], now_us: int) -> int
 async def _continue_backlog(tx: Tx, backlog: Backlog, most: int, now_us: int) -> None:
     """Handle the first events of a backlog. most: deliveries, beside those of one event."""
     subscriptions = await fan_out_store.list_subscriptions_of(tx, backlog.tenant_id)
-    events = await fan_out_store.list_events_of(tx, backlog, fan_out_store.BATCH_EVENTS)
+    events = await fan_out_store.list_events_of(tx, backlog)
     deliveries: list[NewDelivery] = []
     reached = backlog.until
     for event in events:

@@ -155,9 +155,9 @@ async def add_to_backlogs(tx: Tx, backlogs: Collection[Backlog], now_us: int) ->
     await tx.execute_many(_ADD_TO_BACKLOG, params)
 
 
-async def list_events_of(tx: Tx, backlog: Backlog, limit: int) -> list[WaitingEvent]:
+async def list_events_of(tx: Tx, backlog: Backlog) -> list[WaitingEvent]:
     """The first events of a backlog."""
-    params = {**backlog._asdict(), "limit": limit}
+    params = {**backlog._asdict(), "limit": BATCH_EVENTS}
     return [WaitingEvent(*row) for row in await tx.fetch_all(_OF_BACKLOG, params)]
 
 
