@@ -6,7 +6,6 @@ from typing import Any
 from docs_builder.fields import Field, Json, fields_of, kind_of, rules_of
 from sealdesk.web import snippets
 from sealdesk.web.openapi.headers import OF_ALL, RATE_LIMIT
-from sealdesk.web.openapi.snippets import plain, shell
 
 _FILE = "application/octet-stream"
 _EXAMPLE_FILE = "Hello"
@@ -99,11 +98,26 @@ def _requests(operation: Json) -> list[str]:
         value = _EXAMPLE_FILE
     values = {"method": method, "target": target, "body": shell(value)}
     if _scheme(operation) != "hmac":
-        curl = plain(**values, needs_token=_scheme(operation) == "jwt")
-        return [_fence("sh", "curl", curl)]
+        return [_fence("sh", "curl", _unsigned(values, needs_token=_scheme(operation) == "jwt"))]
     content_type = _FILE if _FILE in content else "application/json"
     curl = snippets.curl(**values, content_type=content_type)
     return [*_command(value, values, content), _fence("sh", "curl and openssl", curl)]
+
+
+def _unsigned(values: Json, *, needs_token: bool) -> str:
+    """The command of curl that sends a request without an API key."""
+    lines = [f'curl -sS -X {values["method"]} "$SEALDESK_API_URL{values["target"]}"']
+    if needs_token:
+        lines.append('-H "authorization: Bearer $ACCESS_TOKEN"')
+    if values["body"] != shell(None):
+        lines += ["-H 'content-type: application/json'", f"--data-binary {values['body']}"]
+    return " \\\n  ".join(lines)
+
+
+def shell(value: Any) -> str:
+    """A JSON value as a single-quoted shell argument."""
+    text = "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
+    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def _command(value: Any, values: Json, content: Json) -> list[str]:

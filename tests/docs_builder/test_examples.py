@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from docs_builder.reference import shell
 
 from sealdesk.routes import ROUTES
 from sealdesk.tickets.customer_merging.api import MERGE as MERGE_CUSTOMER
@@ -17,7 +18,6 @@ from sealdesk.tickets.followers.api import NEW_FOLLOWER
 from sealdesk.tickets.links.api import NEW_LINK
 from sealdesk.tickets.merging.api import MERGE, SPLIT
 from sealdesk.web.documentation import read_archive
-from sealdesk.web.openapi.snippets import shell
 from tests.cli.terminal import Terminal
 from tests.support.client import Key
 from tests.support.databases import SQLITE_FIRST
