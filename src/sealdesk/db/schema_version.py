@@ -25,7 +25,7 @@ KNOWN_VERSIONS = tuple(sorted(each.name[:4] for each in MIGRATIONS.glob("[0-9]*.
 DEVELOPMENT_COMMIT = "cb386095"
 Report = Callable[[str], object]
 READ_OLDEST_READER = "SELECT note FROM installation_notes WHERE name = 'oldest_reader' LIMIT 1"
-_READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
+READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 
 
 class Unusable(ConfigurationError):
@@ -161,7 +161,7 @@ def describe_unknown(version: str, command: str = "migrate") -> str:
 
 async def read_version(tx: Tx) -> str | None:
     """The schema version of the open database; also the cheapest query that proves it readable."""
-    row = await tx.fetch_one(_READ_VERSION, {})
+    row = await tx.fetch_one(READ_VERSION, {})
     return None if row is None else str(row["version_num"])
 
 
@@ -178,5 +178,5 @@ def _read_file_version(connection: sqlite3.Connection) -> str | None:
         return None
     if ("alembic_version",) not in tables:
         raise sqlite3.DatabaseError("it holds tables of another program")
-    row = connection.execute(_READ_VERSION).fetchone()
+    row = connection.execute(READ_VERSION).fetchone()
     return None if row is None else str(row[0])

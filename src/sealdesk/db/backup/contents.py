@@ -6,9 +6,9 @@ from typing import NamedTuple, Protocol, cast
 
 from sealdesk.crypto.sealing import fingerprint_of
 from sealdesk.db.backup.archive import Dump
+from sealdesk.db.schema_version import READ_VERSION
 
 _READ_BYTES = 1024 * 1024
-_SCHEMA = "SELECT version_num FROM alembic_version LIMIT 1"
 _EPOCH = "SELECT coalesce(max(started_at), 0) FROM epochs LIMIT 1"
 _NEWEST_SEALED = """
 SELECT tenant_id, id, secret_version, sealed_secret FROM api_keys
@@ -49,7 +49,7 @@ class Contents(NamedTuple):
 
 async def describe(reader: Reader) -> Contents:
     """Count the rows, and find the master keys that are needed."""
-    ((schema,),) = await reader.rows(_SCHEMA)
+    ((schema,),) = await reader.rows(READ_VERSION)
     names = await reader.tables()
     rows = {name: await _count(reader, name) for name in names}
     epoch = await _first(reader, _EPOCH) if "epochs" in names else 0

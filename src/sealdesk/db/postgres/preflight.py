@@ -13,6 +13,7 @@ from sealdesk.db.postgres.database import connect
 from sealdesk.db.schema_version import (
     KNOWN_VERSIONS,
     READ_OLDEST_READER,
+    READ_VERSION,
     Unusable,
     describe_unknown,
     is_known,
@@ -27,7 +28,6 @@ SELECT current_user AS role, current_setting('server_version_num')::int / 10000 
     to_regclass('alembic_version') IS NOT NULL AS has_tables,
     to_regclass('unfinished_restore') IS NOT NULL AS is_restoring
 """
-_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 # Attributes of the role and of every role that it could become with SET ROLE.
 _ROLE_ATTRIBUTES = """
 SELECT coalesce(bool_or(rolsuper), false) AS super,
@@ -133,7 +133,7 @@ async def schema_version(connection: Connection) -> str | None:
     (server,) = await connection.fetch(_SERVER)
     if not server["has_tables"]:
         return None
-    return str(await connection.fetchval(_VERSION))
+    return str(await connection.fetchval(READ_VERSION))
 
 
 async def find_server_faults(connection: Connection) -> list[str]:
@@ -161,7 +161,7 @@ async def find_faults(
     found = {row["name"]: row for row in await connection.fetch(_TABLES)}
     if not found[schema.VERSION_TABLE]["is_readable"]:
         return [f"does not let the role {server['role']} read the tables; {_MIGRATE}"]
-    version = await connection.fetchval(_VERSION)
+    version = await connection.fetchval(READ_VERSION)
     if version is None:
         return [f"has no schema that is known; {_MIGRATE}"]
     faults = [] if may_be_old and version in KNOWN_VERSIONS else _schema_faults(version)
