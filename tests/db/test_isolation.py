@@ -42,7 +42,6 @@ _COUNTS = (
     "api_keys/request_log/store.py _FIND_NTH",
     "api_keys/request_log/store.py _FIND_NTH_WITH_STATUS",
     "tickets/store/tickets.py _FIND_ID",
-    "tickets/live/store.py _ENDS",
     "tickets/notifications/store.py _COUNT_UNREAD",
     "tickets/snoozing/store.py _COUNT",
     "tickets/attachments/store.py _USED",

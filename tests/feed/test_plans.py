@@ -9,6 +9,7 @@ import pytest
 
 from sealdesk.db.postgres.database import connect
 from sealdesk.db.postgres.statements import with_values_within, within_tenant
+from sealdesk.event_log import positions
 from sealdesk.feed import store
 from sealdesk.feed.rules import TYPES
 from sealdesk.resources.paging import PageRequest
@@ -48,7 +49,7 @@ def test_sqlite_merges_one_index_range_for_each_type(template: Path, count: int)
 
 
 def test_sqlite_finds_the_end_of_the_feed_at_once(template: Path) -> None:
-    steps = plan(template, lambda tx: store.last_position(tx, TENANT))
+    steps = plan(template, lambda tx: positions.find_ends(tx, TENANT))
     assert steps == [
         "SEARCH feed_positions USING INDEX sqlite_autoindex_feed_positions_1 (tenant_id=?)"
     ]

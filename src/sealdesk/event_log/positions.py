@@ -3,6 +3,8 @@
 A log is that of the installation, of all tenants, or the feed of one tenant.
 """
 
+from typing import NamedTuple
+
 from sealdesk.db.engine import Counter, Tx
 
 # The name of the last position of the log.
@@ -32,6 +34,25 @@ SELECT '{END}', last_position FROM feed_positions WHERE tenant_id = :tenant_id L
 """
 _LIST = "SELECT name, position FROM log_positions ORDER BY name LIMIT :limit"
 _MAX_NAMES = 100
+_ENDS = """
+SELECT tenant_id, last_position, pruned_position FROM feed_positions
+WHERE tenant_id = :tenant_id LIMIT 1
+"""
+
+
+class FeedEnds(NamedTuple):
+    """The newest position of a feed, and the newest that was deleted."""
+
+    last: int
+    pruned: int
+
+
+async def find_ends(tx: Tx, tenant_id: str) -> FeedEnds:
+    """The ends of a tenant's feed; both 0 before its first event."""
+    row = await tx.fetch_one(_ENDS, {"tenant_id": tenant_id})
+    if row is None:
+        return FeedEnds(0, 0)
+    return FeedEnds(row["last_position"], row["pruned_position"])
 
 
 async def list_positions(tx: Tx, tenant_id: str = "") -> dict[str, int]:

@@ -9,7 +9,7 @@ import msgspec
 
 from sealdesk.db.deadline import Deadline, deadline
 from sealdesk.errors import TooManyRequests
-from sealdesk.event_log import events, long_poll
+from sealdesk.event_log import events, long_poll, positions
 from sealdesk.feed import errors, examples, rules, store
 from sealdesk.feed.errors import PRUNED_CURSOR, TOO_MANY_WAITING
 from sealdesk.feed.store import FeedPage
@@ -107,8 +107,8 @@ async def _wait_for_events(
     loop, state, tenant_id = asyncio.get_running_loop(), request.state, request.caller.tenant_id
 
     async def read_last() -> int:
-        work = partial(store.last_position, tenant_id=tenant_id)
-        return await state.database.read(work, tenant_id)
+        work = partial(positions.find_ends, tenant_id=tenant_id)
+        return (await state.database.read(work, tenant_id)).last
 
     ends_at = loop.time() + wait_s
     disconnected = asyncio.ensure_future(request.until_gone())

@@ -6,9 +6,6 @@ from typing import NamedTuple
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 
-_LAST_POSITION = """
-SELECT tenant_id, last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT :limit
-"""
 _COLUMNS = (
     "e.position, f.last_position, f.pruned_position, e.id, e.type, e.object, e.changes,"
     " e.created_at"
@@ -25,11 +22,6 @@ class FeedPage(NamedTuple):
     rows: Sequence[Row]
     last_position: int
     pruned_position: int
-
-
-async def last_position(tx: Tx, tenant_id: str) -> int:
-    row = await tx.fetch_one(_LAST_POSITION, {"tenant_id": tenant_id, "limit": 1})
-    return 0 if row is None else int(row["last_position"])
 
 
 async def list_events(

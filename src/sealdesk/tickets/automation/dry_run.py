@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sealdesk.db.engine import Tx
+from sealdesk.event_log import positions
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.event_log.events import is_history
 from sealdesk.tickets.automation import outcomes, references, rules, store
@@ -88,7 +89,7 @@ async def run(
 
 async def run_part(tx: Tx, rule: Rule, after: int, now_us: int) -> Trial:
     """Try a rule on the next events behind a position."""
-    first, last = await store.find_feed(tx, rule.tenant_id)
+    last, first = await positions.find_ends(tx, rule.tenant_id)
     tried = await _prepare(tx, rule)
     if rule.trigger == "unchanged":
         return Trial(await _try_on_unchanged(tx, tried, now_us), last, last, last)

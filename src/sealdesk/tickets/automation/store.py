@@ -30,10 +30,6 @@ UPDATE automation_rules SET {assignment_list(_CHANGED)}, reached_at = 0, reached
 WHERE tenant_id = :tenant_id AND id = :id
 """
 _DELETE = "DELETE FROM automation_rules WHERE tenant_id = :tenant_id AND id = :id"
-_FEED = """
-SELECT tenant_id, pruned_position, last_position FROM feed_positions
-WHERE tenant_id = :tenant_id LIMIT :limit
-"""
 _EVENTS = """
 SELECT position, id, type, created_at, object FROM events
 WHERE tenant_id = :tenant_id AND position >= :position ORDER BY position LIMIT :limit
@@ -90,12 +86,6 @@ def _params(rule: Rule) -> dict[str, object]:
         "conditions": msgspec.json.encode(rule.conditions).decode(),
         "actions": msgspec.json.encode(rule.actions).decode(),
     }
-
-
-async def find_feed(tx: Tx, tenant_id: str) -> tuple[int, int]:
-    """The position before the first event that a tenant has, and that of the last."""
-    row = await tx.fetch_one(_FEED, {"tenant_id": tenant_id, "limit": 1})
-    return (0, 0) if row is None else (row["pruned_position"], row["last_position"])
 
 
 async def list_events(tx: Tx, tenant_id: str, after: int, limit: int) -> list[LogEvent]:

@@ -7,11 +7,12 @@ from functools import partial
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound
+from sealdesk.event_log import positions
+from sealdesk.event_log.positions import FeedEnds
 from sealdesk.event_log.stream import Batch, Stream, Subscriber
 from sealdesk.event_log.streams import Read
 from sealdesk.tickets import actions
 from sealdesk.tickets.live import rules, store
-from sealdesk.tickets.live.types import FeedEnds
 from sealdesk.web.operation import EVENT_STREAM, operation
 from sealdesk.web.pages import forms
 from sealdesk.web.request import Header, Request, Response
@@ -52,7 +53,7 @@ async def _find_start(tx: Tx, tenant_id: str, ticket_id: str) -> FeedEnds:
         if not ids.is_canonical(ticket_id):
             raise NotFound
         await actions.get_view(tx, tenant_id, ticket_id)
-    return await store.find_ends(tx, tenant_id)
+    return await positions.find_ends(tx, tenant_id)
 
 
 def _subscriber(request: Request, ticket_id: str) -> Subscriber:

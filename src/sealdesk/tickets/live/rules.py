@@ -2,8 +2,9 @@
 
 import msgspec
 
+from sealdesk.event_log.positions import FeedEnds
 from sealdesk.event_log.stream import Batch
-from sealdesk.tickets.live.types import By, ByKind, Feed, FeedEnds, Message, Recorded, TicketPart
+from sealdesk.tickets.live.types import By, ByKind, Feed, Message, Recorded, TicketPart
 from sealdesk.tickets.types import AuthorType
 
 # A page that has missed more loads its parts anew.

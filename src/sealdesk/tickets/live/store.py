@@ -7,15 +7,13 @@ import msgspec
 from sealdesk import ids
 from sealdesk.db.column_lists import id_parameters
 from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets.live.types import By, Change, Feed, FeedEnds, Recorded, ReplyPart, TicketPart
+from sealdesk.event_log import positions
+from sealdesk.tickets.live.types import By, Change, Feed, Recorded, ReplyPart, TicketPart
 from sealdesk.tickets.notifications import store as notifications
 
 _MAX_EVENTS = 50
 _MAX_BYTES = 256 * 1024  # of their objects, which hold whole texts
 
-_ENDS = """
-SELECT last_position, pruned_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1
-"""
 _EVENTS = """
 SELECT position, type, created_at, object FROM events
 WHERE tenant_id = :tenant_id AND position > :after ORDER BY position LIMIT :limit
@@ -28,14 +26,9 @@ _decode_ticket = msgspec.json.Decoder(TicketPart).decode
 _decode_reply = msgspec.json.Decoder(ReplyPart).decode
 
 
-async def find_ends(tx: Tx, tenant_id: str) -> FeedEnds:
-    row = await tx.fetch_one(_ENDS, {"tenant_id": tenant_id})
-    return FeedEnds(0, 0) if row is None else FeedEnds(*row)
-
-
 async def last_position(tx: Tx, tenant_id: str) -> int:
     """The position of the newest event: what a page that is read now knows."""
-    return (await find_ends(tx, tenant_id)).last
+    return (await positions.find_ends(tx, tenant_id)).last
 
 
 async def read_feed(tx: Tx, tenant_id: str, after: int) -> Feed:

@@ -96,10 +96,3 @@ class Feed(NamedTuple):
     numbers: Mapping[str, int]
     actors: Mapping[Change, By]
     notified: Mapping[Change, Sequence[str]]
-
-
-class FeedEnds(NamedTuple):
-    """The newest position of a feed, and the newest that was deleted."""
-
-    last: int
-    pruned: int

@@ -6,6 +6,7 @@ import msgspec
 
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
+from sealdesk.event_log import positions
 from sealdesk.records import test_tenants
 from sealdesk.resources.paging import PageRequest, take_page
 from sealdesk.webhooks.types import Attempt, Delivery, Endpoint, Replay
@@ -26,9 +27,6 @@ WHERE tenant_id = :tenant_id AND id > :after AND sealed_secret IS NOT NULL ORDER
 """
 _LAST_POSITION = """coalesce(
     (SELECT max(f.last_position) FROM feed_positions f WHERE f.tenant_id = :tenant_id), 0)"""
-_FIND_LAST_POSITION = """
-SELECT tenant_id, last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT :limit
-"""
 _ADD = f"""
 INSERT INTO endpoints ({COLUMNS}, due_at, leased_until, wakes, deleted_at, starts_after)
 VALUES ({_NEW_VALUES}, NULL, NULL, 0, NULL, :starts_after)
@@ -129,9 +127,8 @@ async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequenc
 
 async def add(tx: Tx, endpoint: Endpoint) -> None:
     # On its own: a PostgreSQL of several nodes refuses a SELECT among the values of an INSERT.
-    row = await tx.fetch_one(_FIND_LAST_POSITION, {"tenant_id": endpoint.tenant_id, "limit": 1})
-    starts_after = 0 if row is None else row["last_position"]
-    await tx.execute_one(_ADD, {**_params(endpoint), "starts_after": starts_after})
+    ends = await positions.find_ends(tx, endpoint.tenant_id)
+    await tx.execute_one(_ADD, {**_params(endpoint), "starts_after": ends.last})
 
 
 async def update(tx: Tx, endpoint: Endpoint) -> None:
