@@ -98,6 +98,7 @@ _LINES = (
     "On Mon, 5 Jan 2026,\n", "From: a@b.example\nSent: 5.1.2026\nTo: c@d.example\n", "a: b\n",
     "-----Original Message-----\n", "_" * 32 + "\n", "a@b.example 12\n", "a@b.example 12\n> x\n",
     "Am 5.1.2026 schrieb\n", "wrote:\n", "a\u200b", "> \n> From: x\n", "a" * 70 + "\n", "* a\n",
+    "D> a\n\n", "Bo Lee wrote:\n\n| a\n", "Reply above this line" * 4 + "\n",
     "\nAnn <a@b.example>\n24/11/2026 09:14\nTo\n", "a ---24/11/2026 09:14\n",
 )  # fmt: skip
 

@@ -93,8 +93,10 @@ def fold(text: str) -> tuple[str, str]:
     A text that answers between the lines of a quote is not folded, nor one that would be empty.
     """
     written = text.split("\n")
-    lines = _with_plain_marks(written)
+    has_marks = any(each in text for each in (">", "|", _WIDE_MARK))
+    lines = _with_plain_marks(written) if has_marks else written
     end = next((at for at in range(len(lines)) if _is_beginning_of_rest(lines, at)), len(lines))
+    end = min(end, _find_reply_marker(text, lines))
     start = _start_of_quote(lines, end)
     start = _with_attribution(lines, start) if start < end else start
     start = _without_separator(lines, start)
@@ -134,8 +136,6 @@ def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
         return _is_of_groupwise(line)
     if line.rstrip(" ") == "--" or _is_original(line) or is_header_of_notes(lines, at):
         return True
-    if _is_reply_marker(line):
-        return True
     if line.startswith(_RULE):
         return _is_header_below(lines, at)
     if FIELD.match(line.lstrip()):
@@ -157,10 +157,19 @@ def _is_original(line: str) -> bool:
     )
 
 
-def _is_reply_marker(line: str) -> bool:
-    """Whether a help desk asks for the answer above this line."""
+def _find_reply_marker(text: str, lines: list[str]) -> int:
+    """The line above which a help desk asks for the answer; behind the last line without any."""
+    lower = text.lower()
+    known = [each for each in _ABOVE_THIS_LINE if each in lower]
+    found = (at for at, line in enumerate(lines) if known and _is_reply_marker(line, known))
+    return next(found, len(lines))
+
+
+def _is_reply_marker(line: str, known: list[str]) -> bool:
+    if len(line) > _MAX_MARKER_LENGTH or line.startswith(">"):
+        return False
     lower = line.lower()
-    if len(line) > _MAX_MARKER_LENGTH or not any(each in lower for each in _ABOVE_THIS_LINE):
+    if not any(each in lower for each in known):
         return False
     first = _LETTERS.search(lower)
     is_asked = first is not None and first[0] not in _OF_AUTHOR
