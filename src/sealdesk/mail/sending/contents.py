@@ -20,6 +20,7 @@ from sealdesk.resources.representation import email_identity, with_ascii_domain
 from sealdesk.state import AppState
 from sealdesk.tickets.attachments import receiving
 from sealdesk.tickets.attachments import store as attachments
+from sealdesk.tickets.attachments.errors import CONTENT_UNAVAILABLE
 from sealdesk.tickets.attachments.storage import storage_of
 from sealdesk.tickets.attachments.types import Attachment
 from sealdesk.tickets.store import replies
@@ -157,16 +158,16 @@ async def _find_writer(tx: Tx, reply: Reply) -> str | None:
 
 
 def _fitting(files: Iterable[Attachment]) -> Iterable[Attachment]:
-    """The first files that one message has room for."""
+    """The files that one message has room for, the first ones first."""
     left = _MAX_FILES_BYTES
     for each in files:
-        left -= each.size_bytes
-        if left < 0:
-            return
-        yield each
+        if each.size_bytes <= left:
+            left -= each.size_bytes
+            yield each
 
 
 async def _read(state: AppState, attachment: Attachment) -> File:
+    """Raises ServiceUnavailable with CONTENT_UNAVAILABLE."""
     body = await storage_of(state.settings).open(receiving.content_of(attachment))
     parts = []
     try:
@@ -176,7 +177,7 @@ async def _read(state: AppState, attachment: Attachment) -> File:
         await body.close()
     content = b"".join(parts)
     if len(content) != attachment.size_bytes:
-        raise ServiceUnavailable
+        raise ServiceUnavailable(CONTENT_UNAVAILABLE)
     return File(attachment.name, attachment.content_type, content)
 
 

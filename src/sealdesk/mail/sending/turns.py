@@ -17,6 +17,7 @@ from sealdesk.mail.sending.session import Session
 from sealdesk.mail.sending.types import DueMailbox, Outcome, OutgoingMessage, Result
 from sealdesk.mail.servers import MailFailed, ProblemCode
 from sealdesk.state import AppState
+from sealdesk.tickets.attachments.errors import CONTENT_UNAVAILABLE
 
 _MAX_LEASED = 50
 _TURN_S = 300.0
@@ -27,6 +28,7 @@ _MIN_LEASE_US = 20_000_000  # no message is begun when less of the lease is left
 _LINGER_S = 10.0
 _GONE = Outcome("failed", "There is nothing to send any more.")
 _UNWRITABLE = Outcome("failed", "No message can be written to this address.")
+_UNREADABLE = Outcome("queued", "A file of this reply cannot be read.")
 # What may be the fault of the message that was being sent.
 _OF_MESSAGE: tuple[ProblemCode, ...] = ("timed_out", "closed", "unexpected_answer")
 
@@ -113,6 +115,14 @@ class Turn:
         except (ValueError, UnicodeError):
             log.warning("a message cannot be written", extra={"message_id": message.id})
             return _UNWRITABLE
+        except ServiceUnavailable as error:
+            if error.problem_type is not CONTENT_UNAVAILABLE:
+                raise
+            # Others must not wait for a file that may be lost.
+            cause = repr(error.__cause__)
+            extra = {"message_id": message.id, "cause": cause}
+            log.warning("a message waits for a file", extra=extra)
+            return _UNREADABLE
 
     async def _linger(self, session: Session, mailbox: Mailbox) -> bool:
         """Keep the connection for a while; whether there is something to send on it."""
