@@ -176,6 +176,13 @@ _WITHOUT_ADDRESS = (
     "---- On Tue, 24 Nov 2026 09:14:00 +0100 Shop Help wrote ----",
     "Dne 24. 11. 2026 v 9:14 Shop Help napsal(a):",
     "Pe mar., 24 nov. 2026, 09:14 Ann a scris:",
+    "На 24.11.2026 г. в 9:14 ч., Shop Help написа:",
+    "Op 24/11/2026 om 09:14 het Shop Help geskryf:",
+    "در ۲۰۲۶/۱۱/۲۴ ۹:۱۴، Shop Help نوشت:",
+    "24/11/2026 09:14 کو Shop Help نے لکھا:",
+    "24/11/26 को 9:14 बजे, Shop Help ने लिखा:",
+    "24/11/26 তারিখে 9:14 টায়, Shop Help লিখেছেন:",
+    "24/11/26 அன்று 9:14 மணிக்கு, Shop Help எழுதியது:",
 )
 # Lotus Notes, also from a menu of Domino's web mail.
 _OF_NOTES = (
@@ -202,6 +209,9 @@ _OUTLOOK_FIELDS = (
     ("Saatja", "Saadetud", "Adressaat", "Teema"), ("No", "Nosūtīts", "Kam", "Tēma"),
     ("Nuo", "Išsiųsta", "Kam", "Tema"), ("จาก", "ส่ง", "ถึง", "เรื่อง"),
     ("Dari", "Dikirim", "Kepada", "Subjek"), ("De", "Enviat", "Per a", "Tema"),
+    ("प्रेषक", "भेजा गया", "प्रति", "विषय"), ("از", "ارسال شده", "به", "موضوع"),
+    ("থেকে", "পাঠানো হয়েছে", "প্রতি", "বিষয়"), ("Daripada", "Dihantar", "Kepada", "Subjek"),
+    ("Nork", "Bidalia", "Nori", "Gaia"), ("Од", "Послато", "За", "Наслов"),
 )  # fmt: skip
 
 

@@ -28,7 +28,8 @@ _VERBS = phrases("""
     napísal, написал, пишет, пише, написав, kirjoitti, írta, yazdı, έγραψε, כתב, كتب, 写道, 寫道,
     작성, 書きました, viết, menulis, เขียน, a scris, napisao, napisal, rašė, rakstīja, kirjutas,
     skrifaði, va escriure, het volgende geschreven, napisana przez, تمت كتابة ما يلي, писали,
-    écriviez, hai scritto, można przeczytać
+    écriviez, hai scritto, można przeczytać, написа, geskryf, نوشت, لکھا, लिखा, লিখেছে,
+    எழுதியது, წერდა, წერს, գրել է, жазды, idatzi, scríobh, shkroi, aliandika, skreiv, escribiu
 """)
 # Who wrote is somebody whom the author speaks of, and does not quote.
 _PRONOUNS = phrases("""

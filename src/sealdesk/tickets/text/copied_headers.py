@@ -17,7 +17,7 @@ FIELD = re.compile(r"\*{0,2}([^\W\d_][^\d:：*<>@]{0,24}?)\*{0,2}[ \xa0]?[:：]\
 _FROM = phrases("""
     from, von, de, da, van, från, fra, od, от, від, lähettäjä, feladó, kimden, gönderen, de la, από,
     מאת, من, 差出人, 送信者, 发件人, 寄件者, 보낸 사람, từ, dari, จาก, nuo, no, saatja,
-    pošiljatelj, frá, šalje
+    pošiljatelj, frá, šalje, प्रेषक, از, فرستنده, প্রেরক, থেকে, daripada, nork, од, منجانب
 """)
 _OTHER_FIELDS = phrases("""
     sent, date, to, cc, subject, gesendet, datum, an, betreff, envoyé, à, objet, enviado, para,
@@ -30,7 +30,8 @@ _OTHER_FIELDS = phrases("""
     تم الإرسال, تاريخ الإرسال, إلى, الموضوع, đã gửi, đến, chủ đề, изпратено, до, относно, prima,
     zadeva, saadetud, adressaat, teema, nosūtīts, kam, tēma, išsiųsta, tema, ส่ง, ถึง, เรื่อง,
     dikirim, kepada, subjek, enviat, per a, efni, küldve, kopie, thema,
-    envoyé le, sujet, message du, copie à
+    envoyé le, sujet, message du, copie à, भेजा गया, प्रति, विषय, ارسال شده, تاریخ, به, موضوع,
+    পাঠানো হয়েছে, প্রতি, বিষয়, dihantar, bidalia, nori, gaia, послато, за, наслов, بھیجا گیا, بنام
 """)
 _MAX_FIELD_LINES = 9  # with blank lines and folded lines between the fields
 MIN_FIELDS = 2  # after the first
