@@ -19,7 +19,7 @@ from sealdesk.db.postgres.pool import Pool
 from sealdesk.db.postgres.shared_read import SharedRead
 from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx
 from sealdesk.errors import QueryTooSlow, ServiceUnavailable
-from sealdesk.errors.general import QUERY_TOO_SLOW
+from sealdesk.errors.general import COMMIT_UNKNOWN, QUERY_TOO_SLOW, TOO_MANY_CONFLICTS
 from sealdesk.telemetry.storage import StorageHealth
 
 T = TypeVar("T")
@@ -131,7 +131,7 @@ class PostgresDatabase:
                     # A constraint that every attempt violates is a bug of the work itself.
                     if isinstance(error, asyncpg.UniqueViolationError):
                         raise
-                    raise errors.contention(error) from error
+                    raise errors.unavailable(error, TOO_MANY_CONFLICTS) from error
                 await asyncio.sleep(ids.random_bits(10) / 1024 * 0.002 * 2**attempts)
 
     async def _run_once(
@@ -173,9 +173,7 @@ class PostgresDatabase:
             if errors.is_unavailable(error):
                 is_unknown = tx.is_committing and errors.is_connection_lost(error)
                 raise (
-                    errors.commit_outcome_unknown(error)
-                    if is_unknown
-                    else errors.unavailable(error)
+                    ServiceUnavailable(COMMIT_UNKNOWN) if is_unknown else errors.unavailable(error)
                 ) from error
             raise
         except BaseException:

@@ -3,8 +3,8 @@
 import asyncpg
 
 from sealdesk.db.engine import SerializationConflict
-from sealdesk.errors import ServiceUnavailable
-from sealdesk.errors.general import COMMIT_UNKNOWN, TENANT_MOVES, TOO_MANY_CONFLICTS
+from sealdesk.errors import ProblemType, ServiceUnavailable
+from sealdesk.errors.general import STORAGE_UNAVAILABLE, TENANT_MOVES
 
 
 class TenantMoves(asyncpg.PostgresError):
@@ -77,23 +77,11 @@ def is_connection_lost(error: BaseException) -> bool:
     )
 
 
-def unavailable(error: BaseException) -> ServiceUnavailable:
+def unavailable(
+    error: BaseException, problem_type: ProblemType = STORAGE_UNAVAILABLE
+) -> ServiceUnavailable:
+    """What to raise from an error of the database."""
     is_moving = isinstance(error, TenantMoves)
-    response = ServiceUnavailable(TENANT_MOVES) if is_moving else ServiceUnavailable()
-    response.__cause__ = error
-    response.is_mistake = isinstance(error, _MISTAKES)
-    return response
-
-
-def commit_outcome_unknown(error: BaseException) -> ServiceUnavailable:
-    """The connection closed between COMMIT and its reply."""
-    response = ServiceUnavailable(COMMIT_UNKNOWN)
-    response.__cause__ = error
-    return response
-
-
-def contention(error: BaseException) -> ServiceUnavailable:
-    response = ServiceUnavailable(TOO_MANY_CONFLICTS)
-    response.__cause__ = error
+    response = ServiceUnavailable(TENANT_MOVES if is_moving else problem_type)
     response.is_mistake = isinstance(error, _MISTAKES)
     return response
