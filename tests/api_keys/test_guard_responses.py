@@ -10,7 +10,7 @@ import httpx
 from sealdesk import clock
 from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.crypto.signing import Signed, sign
-from sealdesk.records import webhook_secrets
+from sealdesk.records import endpoints
 from tests.support.client import Key, send
 from tests.support.for_each import for_each
 from tests.support.service import Service, Tenant
@@ -120,7 +120,7 @@ def test_the_secret_of_a_live_key_is_named_for_a_test_key(tenant: Tenant) -> Non
 
 def test_the_secret_of_a_webhook_is_named(key: Key, tenant: Tenant) -> None:
     service, secret, now_us = key.service, "whsec_c2VjcmV0", key.service.clock.now_us()
-    context = webhook_secrets.seal_context(tenant.id, "hook", 1)
+    context = endpoints.seal_context(tenant.id, "hook", 1)
     sealed = service.state.key_ring.seal(secret, context)
     sql = """
 INSERT INTO endpoints (tenant_id, id, url, events, is_active, secret_version, sealed_secret, wakes,

@@ -6,7 +6,7 @@ import pytest
 
 from sealdesk.crypto import webhook_signing
 from sealdesk.crypto.sealing import KeyRing, UnsealError
-from sealdesk.records.webhook_secrets import seal_context
+from sealdesk.records.endpoints import seal_context
 from sealdesk.webhooks import actions
 from tests.support.client import Person
 from tests.support.receiver import Got, Receiver

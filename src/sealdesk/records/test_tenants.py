@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
+from sealdesk.records import endpoints
 
 _COLUMNS = "tenant_id, live_id, clock_offset_us"
 # The offset of the tenant of a statement, as a part of it.
@@ -20,16 +21,6 @@ _SET_AHEAD = """
 UPDATE test_tenants SET clock_offset_us = :offset_us
 WHERE tenant_id = :tenant_id AND clock_offset_us <= :offset_us
 """
-# Endpoints wait for the real time; their deliveries, for that of the tenant.
-_LIST_ENDPOINTS = """
-SELECT id FROM endpoints WHERE tenant_id = :tenant_id AND is_active AND deleted_at IS NULL
-ORDER BY id LIMIT :limit
-"""
-_WAKE_ENDPOINT = """
-UPDATE endpoints SET due_at = CASE WHEN due_at < :now THEN due_at ELSE :now END, wakes = wakes + 1
-WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
-"""
-_MOST_ENDPOINTS = 100  # more than a tenant may have
 
 
 class TestTenant(NamedTuple):
@@ -72,8 +63,5 @@ async def set_offset(tx: Tx, tenant_id: str, offset_us: int, real_us: int) -> bo
     params = {"tenant_id": tenant_id, "offset_us": offset_us}
     if await tx.execute(_SET_AHEAD, params) != 1:
         return False
-    of_tenant = {"tenant_id": tenant_id, "limit": _MOST_ENDPOINTS}
-    rows = await tx.fetch_all(_LIST_ENDPOINTS, of_tenant)
-    wakes = [{"tenant_id": tenant_id, "id": row["id"], "now": real_us} for row in rows]
-    await tx.execute_many(_WAKE_ENDPOINT, wakes)
+    await endpoints.wake_all(tx, tenant_id, real_us)
     return True

@@ -11,7 +11,8 @@ from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, NotFound, must_exist, raise_any
 from sealdesk.event_log import events
-from sealdesk.records import audit, webhook_secrets
+from sealdesk.records import audit
+from sealdesk.records.endpoints import seal_context
 from sealdesk.resources.paging import PageRequest
 from sealdesk.webhooks import rules
 from sealdesk.webhooks.errors import (
@@ -260,14 +261,14 @@ async def _get_delivery(tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: s
 
 
 def _with_secret(endpoint: Endpoint, secret: str, key_ring: KeyRing) -> Endpoint:
-    context = webhook_secrets.seal_context(endpoint.tenant_id, endpoint.id, endpoint.secret_version)
+    context = seal_context(endpoint.tenant_id, endpoint.id, endpoint.secret_version)
     return msgspec.structs.replace(endpoint, sealed_secret=key_ring.seal(secret, context))
 
 
 def _reseal(endpoint: Endpoint, sealed: bytes, version: int, key_ring: KeyRing) -> bytes:
     if key_ring.is_current(sealed):
         return sealed
-    context = webhook_secrets.seal_context(endpoint.tenant_id, endpoint.id, version)
+    context = seal_context(endpoint.tenant_id, endpoint.id, version)
     return key_ring.seal(key_ring.open(sealed, context), context)
 
 

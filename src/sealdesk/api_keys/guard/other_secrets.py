@@ -8,7 +8,7 @@ from sealdesk.api_keys.types import ApiKey
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.crypto.signing import Verifier
 from sealdesk.db.engine import Tx
-from sealdesk.records import test_tenants, webhook_secrets
+from sealdesk.records import endpoints, test_tenants
 from sealdesk.resources.paging import PageRequest
 from sealdesk.web.request import Request
 
@@ -42,7 +42,7 @@ async def _list_secrets(request: Request, key: ApiKey) -> list[_Secret]:
     read, tenant_id = request.state.database.read, key.tenant_id
     own = await read(lambda tx: store.list_keys(tx, tenant_id, _NEWEST_KEYS), tenant_id)
     hooks = await read(
-        lambda tx: webhook_secrets.list_newest(tx, tenant_id, _OF_WEBHOOKS), tenant_id
+        lambda tx: endpoints.list_newest_secrets(tx, tenant_id, _OF_WEBHOOKS), tenant_id
     )
     its_id, name = await read(lambda tx: _find_counterpart(tx, tenant_id), tenant_id)
     its = await read(lambda tx: store.list_keys(tx, its_id, _NEWEST_KEYS), its_id)

@@ -7,7 +7,7 @@ from sealdesk.clock import Clock
 from sealdesk.crypto import webhook_signing
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.http_client import HttpClient, HttpResponse, RequestFailed
-from sealdesk.records.webhook_secrets import seal_context
+from sealdesk.records.endpoints import seal_context
 from sealdesk.webhooks.rules import STORED_BODY_BYTES
 from sealdesk.webhooks.types import Attempt, Endpoint
 

@@ -8,6 +8,7 @@ from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
 from sealdesk.event_log import positions
 from sealdesk.records import test_tenants
+from sealdesk.records.endpoints import WAKE
 from sealdesk.resources.paging import PageRequest, take_page
 from sealdesk.webhooks.types import Attempt, Delivery, Endpoint, Replay
 
@@ -49,10 +50,6 @@ _RESUME = f"""
 UPDATE endpoints SET is_active = TRUE, disabled_reason = NULL, failing_since = NULL,
     due_at = :now, wakes = wakes + 1, starts_after = {_LAST_POSITION}
 WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
-"""
-WAKE = """
-UPDATE endpoints SET due_at = CASE WHEN due_at < :now THEN due_at ELSE :now END, wakes = wakes + 1
-WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
 """
 _DELETE = """
 UPDATE endpoints SET deleted_at = :now, is_active = FALSE, sealed_secret = NULL,

@@ -9,8 +9,8 @@ import msgspec
 from sealdesk import ids
 from sealdesk.db.engine import Params, Tx
 from sealdesk.event_log import events
+from sealdesk.records.endpoints import WAKE
 from sealdesk.webhooks.rules import MAX_ENDPOINTS, is_subscribed
-from sealdesk.webhooks.store.endpoints import WAKE
 
 BATCH_EVENTS = 200  # the most events of one step
 
