@@ -11,6 +11,7 @@ from sealdesk.tickets.erasing.steps import indexes, store
 from sealdesk.tickets.erasing.types import FINISHED, Done, Erasure
 from sealdesk.tickets.held_replies import store as held_replies
 from sealdesk.tickets.links import store as links
+from sealdesk.tickets.merging import store as merging
 from sealdesk.tickets.types import Ticket
 
 STEP_TICKETS = 25
@@ -76,14 +77,16 @@ async def erase_merged(tx: Tx, erasure: Erasure) -> Done:
 async def _follow(tx: Tx, erasure: Erasure, source_id: str, target_id: str) -> bool:
     """Erase what a merged ticket has brought into others; False if there may be more."""
     tenant_id, next_id = erasure.tenant_id, target_id
-    moved = msgspec.json.decode(await store.find_moved(tx, tenant_id, source_id))
+    merge = await merging.find(tx, tenant_id, source_id)
     for _ in range(_MAX_MERGES):
         target = await store.find_target(tx, tenant_id, next_id)
         if target is None:
             break
         if target["customer_id"] != erasure.customer_id:
             rows = await store.list_theirs(tx, erasure, next_id, STEP_ROWS)
-            brought = await store.list_moved(tx, tenant_id, next_id, moved)
+            brought = await store.list_moved(
+                tx, tenant_id, next_id, merge.reply_ids if merge else ()
+            )
             await _erase_replies(tx, tenant_id, [*rows, *brought])
             if len(rows) == STEP_ROWS:
                 return False

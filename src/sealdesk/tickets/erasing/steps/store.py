@@ -104,10 +104,6 @@ SELECT ticket_id, id, attachments FROM replies
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND author_type = 'customer'
     AND author_id = :customer_id AND body <> '{ERASED}' ORDER BY id LIMIT :limit
 """
-_MERGES = """
-SELECT reply_ids FROM ticket_merges
-WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
-"""
 _REPLY = f"""
 SELECT ticket_id, id, attachments FROM replies
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id AND body <> '{ERASED}'
@@ -239,12 +235,6 @@ async def list_theirs(tx: Tx, erasure: Erasure, ticket_id: str, limit: int) -> S
     many = [{**one, "customer_id": each} for each in (erasure.customer_id, *merged)]
     found = await tx.fetch_for_each(_THEIRS, many)
     return [row for rows in found for row in rows][:limit]
-
-
-async def find_moved(tx: Tx, tenant_id: str, source_id: str) -> str:
-    """The ids of the replies that a merge has moved, as JSON."""
-    row = await tx.fetch_one(_MERGES, {"tenant_id": tenant_id, "source_id": source_id})
-    return "[]" if row is None else str(row["reply_ids"])
 
 
 async def list_moved(tx: Tx, tenant_id: str, ticket_id: str, reply_ids: Sequence[str]) -> list[Row]:
