@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import pytest
 
 from sealdesk.db.engine import Tx
-from sealdesk.db.sqlite import checkpoint, database
+from sealdesk.db.sqlite import checkpoint
+from sealdesk.db.sqlite import writer as sqlite_writer
 from sealdesk.db.sqlite.checkpoint import Checkpointer
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.database import SqliteDatabase
@@ -24,7 +25,7 @@ _DUE_FRAMES = 40
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checkpoints of a few pages, in passes and a rest as those of many."""
-    monkeypatch.setattr(database, "DUE_FRAMES", _DUE_FRAMES)
+    monkeypatch.setattr(sqlite_writer, "DUE_FRAMES", _DUE_FRAMES)
     monkeypatch.setattr(checkpoint, "_REST_FRAMES", 3)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from sealdesk.db import fairness
 from sealdesk.db.engine import Tx
-from sealdesk.db.sqlite import database, job_queue
+from sealdesk.db.sqlite import writer as sqlite_writer
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.database import SqliteDatabase
 from sealdesk.errors import BadRequest, ServiceUnavailable
@@ -118,7 +118,7 @@ def test_writes_of_a_tenant_do_not_wait_for_a_thousand_of_another(disk: Disk, pa
 def test_only_the_tenant_with_too_many_waiting_writes_is_refused(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_queue, "MAX_WAITING_WRITES", 5)
+    monkeypatch.setattr(sqlite_writer, "MAX_WAITING_WRITES", 5)
 
     async def write(database: SqliteDatabase, count: int, tenant: str | None) -> int:
         writes = [database.write(_add(f"{tenant}{n}"), tenant) for n in range(count)]
@@ -310,7 +310,7 @@ def test_commit_that_fails_fails_its_whole_group(disk: Disk, path: Path) -> None
 def test_another_process_that_holds_the_lock_makes_writes_unavailable(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)
+    monkeypatch.setattr(sqlite_writer, "BUSY_TIMEOUT_MS", 20)
 
     async def work() -> list[str]:
         other = connect(path)

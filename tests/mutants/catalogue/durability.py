@@ -73,7 +73,7 @@ MUTANTS = (
     ),
     Mutant(
         "a write is acknowledged before its commit",
-        "db/sqlite/database.py",
+        "db/sqlite/writer.py",
         "            await self._in_thread(self._commit)\n",
         (
             "            for job in jobs:\n"
@@ -117,7 +117,7 @@ MUTANTS = (
     ),
     Mutant(
         "a job that fails leaves what it has changed to the commit of its group",
-        "db/sqlite/database.py",
+        "db/sqlite/writer.py",
         "            if job.error is not None and self._tx.change_count != former:\n",
         "            if False:\n",
         (
@@ -128,7 +128,7 @@ MUTANTS = (
     ),
     Mutant(
         "a group that is run again has no savepoints",
-        "db/sqlite/database.py",
+        "db/sqlite/writer.py",
         "                    job.run(self._tx.run_in_savepoint)\n",
         "                    job.run(self._tx.run)\n",
         ("tests/db/test_sqlite.py::test_job_that_fails_only_the_second_time_leaves_the_others",),
@@ -276,7 +276,7 @@ MUTANTS = (
     ),
     Mutant(
         "a commit to a removed file is acknowledged",
-        "db/sqlite/database.py",
+        "db/sqlite/writer.py",
         "        self._files.verify()\n",
         "",
         ("tests/db/test_lost_files.py::test_no_write_is_acknowledged_once_the_files_are_lost",),
@@ -290,7 +290,7 @@ MUTANTS = (
     ),
     Mutant(
         "two checkpoints run at a time",
-        "db/sqlite/database.py",
+        "db/sqlite/writer.py",
         "            async with self._checkpointer.lock:\n",
         "            if self._checkpointer.lock:\n",
         ("tests/db/test_checkpoint.py::test_nothing_else_moves_the_log_during_a_pass",),

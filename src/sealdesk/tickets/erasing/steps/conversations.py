@@ -78,15 +78,14 @@ async def _follow(tx: Tx, erasure: Erasure, source_id: str, target_id: str) -> b
     """Erase what a merged ticket has brought into others; False if there may be more."""
     tenant_id, next_id = erasure.tenant_id, target_id
     merge = await merging.find(tx, tenant_id, source_id)
+    moved = merge.reply_ids if merge else ()
     for _ in range(_MAX_MERGES):
         target = await store.find_target(tx, tenant_id, next_id)
         if target is None:
             break
         if target["customer_id"] != erasure.customer_id:
             rows = await store.list_theirs(tx, erasure, next_id, STEP_ROWS)
-            brought = await store.list_moved(
-                tx, tenant_id, next_id, merge.reply_ids if merge else ()
-            )
+            brought = await store.list_moved(tx, tenant_id, next_id, moved)
             await _erase_replies(tx, tenant_id, [*rows, *brought])
             if len(rows) == STEP_ROWS:
                 return False
