@@ -12,7 +12,6 @@ from sealdesk.cli.integration.options import (
     Data,
     Filters,
     IdempotencyKey,
-    Json,
     Limit,
     Ndjson,
     print_list,
@@ -21,6 +20,7 @@ from sealdesk.cli.integration.options import (
     read_filters,
 )
 from sealdesk.cli.integration.tables import Columns
+from sealdesk.cli.output import JsonOption
 from sealdesk.client import operations
 from sealdesk.client.targets import ROOT
 
@@ -66,7 +66,7 @@ def list_customers(
     external_id: ExternalId = None,
     filter: Filters = None,
     limit: Limit = 25,
-    json: Json = False,
+    json: JsonOption = False,
     ndjson: Ndjson = False,
 ) -> None:
     """List customers, newest first."""
@@ -75,7 +75,7 @@ def list_customers(
 
 
 @cli.command(epilog=CREDENTIALS)
-def get(customer_id: CustomerId, json: Json = False) -> None:
+def get(customer_id: CustomerId, json: JsonOption = False) -> None:
     """Show a customer."""
     print_result(operations.get_customer(customer_id), json=json)
 
@@ -89,7 +89,7 @@ def create(
     external_id: ExternalId = None,
     data: Data = None,
     idempotency_key: IdempotencyKey = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Add a customer."""
     fields = read_fields(
@@ -107,7 +107,7 @@ def update(
     company: Company = None,
     external_id: ExternalId = None,
     data: Data = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Change fields of a customer."""
     fields = read_fields(
@@ -117,7 +117,7 @@ def update(
 
 
 @cli.command(epilog=CREDENTIALS)
-def erase(customer_id: CustomerId, yes: Yes = False, json: Json = False) -> None:
+def erase(customer_id: CustomerId, yes: Yes = False, json: JsonOption = False) -> None:
     """Erase a customer and all texts of their tickets, for good.
 
     With a key that has customers:erase. Repeated, it shows how far the erasure is.

@@ -25,7 +25,6 @@ Filters = Annotated[
     ),
 ]
 Limit = Annotated[int, typer.Option(min=0, help="The most rows to print; 0 prints all.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 Ndjson = Annotated[
     bool, typer.Option("--ndjson", help="Print one JSON object per line, while they arrive.")
 ]

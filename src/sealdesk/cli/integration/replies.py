@@ -12,7 +12,6 @@ from sealdesk.cli.integration.options import (
     Data,
     Filters,
     IdempotencyKey,
-    Json,
     Limit,
     Ndjson,
     print_list,
@@ -21,6 +20,7 @@ from sealdesk.cli.integration.options import (
     read_filters,
 )
 from sealdesk.cli.integration.tables import Columns
+from sealdesk.cli.output import JsonOption
 from sealdesk.client import operations
 
 _COLUMNS = Columns(
@@ -50,7 +50,7 @@ def list_replies(
     ticket_id: TicketId,
     filter: Filters = None,
     limit: Limit = 25,
-    json: Json = False,
+    json: JsonOption = False,
     ndjson: Ndjson = False,
 ) -> None:
     """List the replies and notes of a ticket, newest first."""
@@ -67,7 +67,7 @@ def create(
     ] = False,
     data: Data = None,
     idempotency_key: IdempotencyKey = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Write a reply."""
     fields = read_fields(data, body=body, is_internal=internal or None)

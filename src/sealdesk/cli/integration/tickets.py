@@ -12,7 +12,6 @@ from sealdesk.cli.integration.options import (
     Data,
     Filters,
     IdempotencyKey,
-    Json,
     Limit,
     Ndjson,
     print_list,
@@ -21,6 +20,7 @@ from sealdesk.cli.integration.options import (
     read_filters,
 )
 from sealdesk.cli.integration.tables import Columns
+from sealdesk.cli.output import JsonOption
 from sealdesk.client import operations
 from sealdesk.client.targets import ROOT
 
@@ -93,7 +93,7 @@ def list_tickets(
     tag: Tag = None,
     filter: Filters = None,
     limit: Limit = 25,
-    json: Json = False,
+    json: JsonOption = False,
     ndjson: Ndjson = False,
 ) -> None:
     """List tickets, newest first."""
@@ -102,7 +102,7 @@ def list_tickets(
 
 
 @cli.command(epilog=CREDENTIALS)
-def get(ticket_id: TicketId, json: Json = False) -> None:
+def get(ticket_id: TicketId, json: JsonOption = False) -> None:
     """Show a ticket."""
     print_result(operations.get_ticket(ticket_id, html=False), json=json)
 
@@ -121,7 +121,7 @@ def create(
     tag: Tags = None,
     data: Data = None,
     idempotency_key: IdempotencyKey = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Open a ticket."""
     customer = {"email": customer_email, "name": customer_name} if customer_email else None
@@ -144,7 +144,7 @@ def update(
     subject: Subject = None,
     tag: Tags = None,
     data: Data = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Change fields of a ticket. Tags are replaced by the given ones."""
     fields = read_fields(data, status=status, priority=priority, subject=subject, tags=tag or None)
