@@ -314,6 +314,8 @@ _REPLY_MARKERS = (
     "##- 이 줄 위에 회신을 입력하세요 -##", "##- اكتب ردك فوق هذا السطر -##",
     "##- נא להקליד את התגובה מעל שורה זו -##", "##- कृपया अपना उत्तर इस पंक्ति के ऊपर लिखें -##",
     "##- Vui lòng nhập trả lời phía trên dòng này -##", "##- กรุณาตอบกลับเหนือบรรทัดนี้ -##",
+    "##- Irgendetwas -##", "Reply to this message above the line", "Отвечайте выше этой линии",
+    "--- Merci de répondre au dessus de cette ligne ---", "Bu çizginin üzerine yanıt yazın",
     "##- Ketik balasan Anda di atas baris ini -##", "-- Do not write below this line --",
 )  # fmt: skip
 

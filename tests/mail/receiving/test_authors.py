@@ -133,6 +133,7 @@ def test_programs_and_the_desks_own_domain_write_for_whom_reply_to_names() -> No
                    "automated@web.example", "woocommerce@web.example", "contacto-web@web.example",
                    "modulo-contatti@web.example", "webkontakt@web.example",
                    "store+77@t.shopifyemail.com", "site-mail@wix-forms.com", "info@getform.io",
+                   "microsoft@powerapps.com",
                    ):  # fmt: skip
         assert _author(sender, "Website", reply_to=DORA) == DORA.address
     for name in ("Contact form", "Shop (Kontaktformular)", "Shop Website"):

@@ -37,7 +37,8 @@ _FORM = re.compile(
 _FORM_SERVICE = re.compile(
     r"(?:^|\.)(?:(?:type|jot|zoho|get|wix|cognito|paper)?-?forms?"
     r"(?:spree|submit|keep|crafts|stack|site|assembly|carry|bucket)?"
-    r"|wufoo|usebasin|shopifyemail|squarespace|hubspot(?:email)?)\."
+    r"|power(?:apps|automate)|airtable|fillout|wufoo|usebasin|shopifyemail|squarespace"
+    r"|hubspot(?:email)?)\."
 )
 # What such accounts are called, `Shop (Kontaktformular)`, and the subjects of what they send.
 _FORM_WORDS = (
