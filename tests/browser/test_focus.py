@@ -109,6 +109,23 @@ def test_keys_pressed_while_the_next_ticket_loads_are_typed_there(
     expect(page.get_by_label("Your reply")).to_have_value(SENTENCE)
 
 
+def test_a_tag_that_is_typed_while_the_next_ticket_loads_is_saved(
+    window: Window, orders: list[str]
+) -> None:
+    page = window.page
+    asked: list[Route] = []
+    page.route("**/tickets/next?**", lambda route: _is_early(route) or asked.append(route))
+    page.goto(INBOX)
+    _open(page, "Order 2")
+    for each in (*"jtvip", "Enter"):
+        page.keyboard.press(each)
+    while not asked:
+        page.wait_for_timeout(10)
+    asked[0].continue_()
+    page.get_by_role("heading", name="Order 1").wait_for()
+    expect(page.locator("[data-field=tags] [data-state]")).to_contain_text("Saved")
+
+
 @pytest.mark.parametrize(
     ("answer", "says"),
     [

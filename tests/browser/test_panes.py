@@ -68,6 +68,11 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
     ticket.get_by_role("heading", name="Order 2").wait_for()
     page.keyboard.press("u")
     page.wait_for_function("document.activeElement.closest('[data-ticket]') !== null")
+    # A reply is written beside the list; none of its letters is a command.
+    page.keyboard.press("r")
+    page.keyboard.type("your error")
+    expect(ticket.get_by_label("Your reply")).to_have_value("your error")
+    ticket.get_by_label("Your reply").fill("")
     # A ticket that is opened by its address has the list beside it.
     page.goto(f"{INBOX}/{orders[2]}")
     page.get_by_role("region", name="Tickets").get_by_role("link", name="Order 1").wait_for()

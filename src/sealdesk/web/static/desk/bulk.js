@@ -263,7 +263,7 @@ addEventListener("click", (event) => {
   else if (button.dataset.field) applyControl(button);
   else if (goes) {
     const [row] = chosenRows();
-    if (row) location.assign(`${linkOf(row).href}#${goes}`);
+    if (row) openTicket(`${linkOf(row).href}#${goes}`);
     else say(bulkBar().dataset.empty);
   }
 });

@@ -81,7 +81,9 @@ addEventListener("keydown", (event) => {
 const typeKey = (field, key) => {
   if (field.localName === "select") return;
   if (field.role === "combobox" && key.length > 1 && key !== "Backspace") {
-    field.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+    // As the browser sends the form of a field on Enter.
+    if (field.dispatchEvent(event) && key === "Enter") field.form?.requestSubmit();
   } else if (key === "Backspace") document.execCommand("delete");
   else if (key === "Enter" && field.localName === "textarea") document.execCommand("insertText", false, "\n");
   else if (key.length === 1) document.execCommand("insertText", false, key);

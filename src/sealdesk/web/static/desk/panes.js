@@ -97,9 +97,12 @@ const openBeside = (address, isNew) => showNext(async () => {
   document.title = shown.title;
   const id = new URL(shown.address).pathname.split("/").pop();
   markRow(rows().find((row) => checkbox(row).value === id));
-  beside.focus();
+  (new URL(address).hash === "#reply" && beside.querySelector("#reply") || beside).focus();
   return true;
 });
+// A ticket of the list: beside it, or in its place.
+const openTicket = (address) =>
+  beside?.dataset.beside === "ticket" && isSplit() ? openBeside(address, true) : location.assign(address);
 if (beside?.dataset.beside === "ticket") {
   addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
