@@ -56,6 +56,25 @@ def test_a_ticket_opens_at_its_newest_message_with_customer_and_composer_in_view
     expect(also).to_be_hidden()
 
 
+def test_on_a_phone_one_line_of_the_composer_is_docked_until_one_writes(
+    window: Window, tenant: Tenant, at: str
+) -> None:
+    page, key = window.page, tenant.key()
+    for n in range(12):
+        key.post(f"/api/v1/external{at}/replies", {"body": f"Reply {n}"})
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(at)
+    text, send = page.get_by_label("Your reply"), page.locator("#composer button.main")
+    for seen in (page.locator("article", has_text="Reply 11"), text):
+        expect(seen).to_be_in_viewport(ratio=1)
+    expect(send).to_be_hidden()
+    text.click()
+    expect(send).to_be_in_viewport(ratio=1)
+    text.fill("On its way.")
+    page.locator("h1").click()  # with a text it stays whole
+    expect(send).to_be_in_viewport(ratio=1)
+
+
 def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     window: Window, tenant: Tenant, desk: Service, at: str
 ) -> None:

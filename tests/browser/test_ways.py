@@ -173,3 +173,21 @@ def test_pages_have_one_width_and_bold_and_colours_have_a_meaning(
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(f"{INBOX}?status=all")
     assert "gradient" in page.evaluate(_LOOK)["hint"]
+
+
+@pytest.mark.parametrize(
+    ("path", "choice", "needed_by", "label"),
+    [
+        ("/settings/rules/new", "trigger", "unchanged", "Hours without a change"),
+        ("/reports", "period", "own", "Until"),
+    ],
+)
+def test_a_field_that_one_choice_needs_is_shown_with_it(
+    window: Window, path: str, choice: str, needed_by: str, label: str
+) -> None:
+    page = window.page
+    page.goto(path)
+    field = page.get_by_label(label)
+    expect(field).to_be_hidden()
+    page.locator(f"select[name={choice}]").select_option(needed_by)
+    expect(field).to_be_visible()
