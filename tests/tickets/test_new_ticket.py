@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sealdesk.resources.addresses import can_receive
 from tests.support.client import Key
 from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
@@ -18,6 +19,7 @@ NEW = "/tickets/new"
 TYPED: dict[str, str | list[str]] = {
     "email": "maria@example.test",
     "name": "Maria",
+    "phone": "",
     "subject": "Cracked bowls",
     "description": "Two bowls\nare cracked.",
     "priority": "high",
@@ -79,6 +81,34 @@ def test_only_the_customer_the_subject_and_the_description_are_needed(
     assert (ticket["tags"], ticket["assignee_id"], ticket["customer"]["name"]) == ([], None, None)
 
 
+def test_who_calls_without_an_email_address_becomes_a_customer_whom_nobody_mails(
+    key: Key, visitor: Visitor
+) -> None:
+    form = visitor.get(NEW).form(NEW)
+    for _ in range(2):  # sent twice by mistake
+        page = visitor.submit(form, **TYPED | {"email": "", "phone": "+385 91 555 0142"})
+    (ticket,) = opened(key)
+    email = ticket["customer"]["email"]
+    assert ticket["customer"]["name"] == "Maria" and not can_receive(email)
+    assert email not in page.text and "not known" in page.text and "+385 91 555 0142" in page.text
+    assert "This reply is not e-mailed." in page.text
+    at = f"/customers/{ticket['customer']['id']}"
+    for path in (at, "/customers", "/customers/suggestions?q=maria"):
+        page = visitor.get(path)
+        assert "Maria" in page.text and email not in page.text
+    send(visitor, email="", name="Bo")  # is another customer
+    assert len({each["customer"]["id"] for each in opened(key)}) == 2
+    again = dict(visitor.get(f"{NEW}?customer={ticket['customer']['id']}").form(NEW).fields)
+    send(visitor, email=str(again["email"]), subject="Second call")
+    assert [each["customer"]["name"] for each in opened(key)] == ["Maria", "Bo", "Maria"]
+
+
+def test_without_an_address_and_a_name_nothing_is_opened(key: Key, visitor: Visitor) -> None:
+    page = send(visitor, email="", name="")
+    assert page.status == 422 and ("p", "id", "email-fault") in page.attributes
+    assert opened(key) == []
+
+
 def test_the_inbox_and_the_first_steps_lead_to_the_form(key: Key, visitor: Visitor) -> None:
     assert NEW in visitor.get("/tickets").links
     key.ticket()
@@ -91,6 +121,7 @@ def test_the_inbox_and_the_first_steps_lead_to_the_form(key: Key, visitor: Visit
     [
         ("email", "no address", "email-fault"),
         ("name", "n" * 256, "name-fault"),
+        ("phone", "1" * 65, "phone-fault"),
         ("subject", " ", "subject-fault"),
         ("description", "\n", "description-fault"),
         ("priority", "highest", "priority-fault"),

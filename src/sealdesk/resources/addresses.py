@@ -1,5 +1,6 @@
 """Which e-mail addresses send and get mail, and which of them nobody reads."""
 
+import hashlib
 import re
 
 _MAX_LOCAL_PART, _MAX_DOMAIN = 64, 255  # RFC 5321, 4.5.3.1
@@ -16,6 +17,25 @@ _NO_REPLY = re.compile(
     r"|ei[._-]?vast(?:aa|austa)|neodpov[ií]da[tj]|nu[._-]?raspunde|ne[._-]?otvecha|yan.tlama"
     r"|jangan[._-]?(?:di)?balas|unattended|unmonitored)",
 )
+
+
+# Of customers whose e-mail address is not known: nobody is there (RFC 6761, section 6.4).
+_STAND_IN = re.compile(r"[\da-f]{32}@no-email\.invalid", re.ASCII)
+
+
+def stand_in(key: str) -> str:
+    """An address where nobody is, for a customer without one; the same for the same key."""
+    return f"{hashlib.sha256(key.encode()).hexdigest()[:32]}@no-email.invalid"
+
+
+def is_stand_in(address: str) -> bool:
+    """Whether `stand_in` made an address."""
+    return _STAND_IN.fullmatch(address) is not None
+
+
+def known_address(address: str) -> str:
+    """An address to be shown: "" if it only stands in for one."""
+    return "" if is_stand_in(address) else address
 
 
 def can_send(address: str) -> bool:

@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta
 from sealdesk.clock import Iso, iso_or_none, parse_instant
 from sealdesk.errors import Fault, PreconditionFailed, gettext_noop
 from sealdesk.errors.general import VERSION_MISMATCH
+from sealdesk.resources.addresses import is_stand_in
 from sealdesk.resources.identity import is_visible
 
 R = TypeVar("R", bound=msgspec.Struct)
@@ -60,7 +61,7 @@ def _ascii_domain(domain: str) -> str:
 
 def check_email(address: str) -> list[Fault]:
     """What is wrong with an e-mail address."""
-    if _COMMON_EMAIL.fullmatch(address) is not None:
+    if _COMMON_EMAIL.fullmatch(address) is not None or is_stand_in(address):
         return []
     if len(address) > MAX_EMAIL_LENGTH:
         return [Fault("", "invalid_email", _TOO_LONG, {"limit": MAX_EMAIL_LENGTH})]

@@ -7,10 +7,12 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.customers import actions as customers
+from sealdesk.customers.types import NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
 from sealdesk.records import idempotency
 from sealdesk.records.idempotency import IdempotentRequest, StoredResponse
+from sealdesk.resources.addresses import stand_in
 from sealdesk.tickets import actions
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
@@ -31,6 +33,7 @@ from sealdesk.web.request import Request, Response
 _EMPTY = {
     "email": "",
     "name": "",
+    "phone": "",
     "subject": "",
     "description": "",
     "priority": "medium",
@@ -69,14 +72,19 @@ async def open_ticket(request: Request) -> Response:
     definitions = await custom_values.load_definitions(request, form)
     try:
         values = custom_values.read_changed(form, definitions)
-        new = body.convert(_as_json(typed) | {"custom_fields": values}, NewTicket)
-        ticket_id = await request.write(lambda tx: _open_once(tx, request, new, submission))
+        customer = _customer(typed, submission)
+        wanted = _as_json(typed) | {"customer": customer, "custom_fields": values}
+        new = body.convert(wanted, NewTicket)
+        person = body.convert(customer | {"phone": typed["phone"].strip() or None}, NewCustomer)
+        ticket_id = await request.write(lambda tx: _open_once(tx, request, new, person, submission))
     except (ValidationFailed, Conflict) as error:
         return await _respond(request, typed, submission, error)
     return render.redirect(request, f"{PATH}/{ticket_id}")
 
 
-async def _open_once(tx: Tx, request: Request, new: NewTicket, submission: str) -> str:
+async def _open_once(
+    tx: Tx, request: Request, new: NewTicket, person: NewCustomer, submission: str
+) -> str:
     """The id of the ticket, also of one that this submission has opened already."""
     caller, now_us = request.caller, request.now_us
     digest = hashlib.sha256(msgspec.json.encode(new))
@@ -87,6 +95,7 @@ async def _open_once(tx: Tx, request: Request, new: NewTicket, submission: str) 
     stored = await idempotency.find(tx, once, now_us)
     if stored is not None:
         return stored.body.decode()
+    await customers.find_or_add(tx, caller.tenant_id, person, now_us=now_us)
     opened = await actions.open_ticket(tx, caller, new, source="dashboard", now_us=now_us)
     await idempotency.store(tx, once, StoredResponse(303, opened.id.encode(), []), now_us)
     return opened.id
@@ -98,12 +107,16 @@ def _submission(form: Form, now_us: int) -> str:
     return sent if ids.is_canonical(sent) else ids.mint(now_us)
 
 
+def _customer(typed: dict[str, str], submission: str) -> dict[str, str | None]:
+    email, name = typed["email"].strip(), typed["name"].strip()
+    return {"email": email or (name and stand_in(f"{submission} {name}")), "name": name or None}
+
+
 def _as_json(typed: dict[str, str]) -> dict[str, Any]:
     """The typed values as the body of an API request."""
     return {
         "subject": typed["subject"].strip(),
         "description": typed["description"],
-        "customer": {"email": typed["email"].strip(), "name": typed["name"].strip() or None},
         "priority": typed["priority"],
         "assignee_id": typed["assignee_id"] or None,
         "team_id": typed["team_id"] or None,

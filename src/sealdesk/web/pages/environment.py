@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sealdesk import clock
+from sealdesk.resources.addresses import known_address
 from sealdesk.web import assets
 from sealdesk.web.pages import durations, i18n
 
@@ -86,6 +87,7 @@ def create(packages: tuple[str, ...]) -> "Environment":
     # For messages in variables: `_` marks its result as safe HTML, this filter does not.
     environment.filters["translated"] = i18n.gettext
     environment.filters["number"] = i18n.number
+    environment.filters["known_address"] = known_address
     environment.filters["json"] = _json
     environment.filters["json_attribute"] = _json_attribute
     environment.install_gettext_callables(  # type: ignore[attr-defined] # added by the extension
