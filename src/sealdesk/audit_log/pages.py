@@ -65,6 +65,7 @@ async def show_audit(request: Request) -> Response:
         400 if asked.faults else 200,
         entries=[_view(each, request.site.object_paths) for each in shown],
         labels=request.site.action_labels,
+        field_labels=request.site.field_labels,
         typed=asked.typed,
         faults=asked.faults,
         actor_name=_actor_name(asked, shown),

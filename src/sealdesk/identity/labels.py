@@ -33,4 +33,5 @@ FIELD_LABELS = {
     "email": gettext_noop("E-mail address"),
     "name": gettext_noop("Name"),
     "role": gettext_noop("Role"),
+    "how": gettext_noop("How"),
 }

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from gettext import GNUTranslations, NullTranslations
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 from sealdesk.errors import ApiError, Fault, gettext_noop
 
@@ -12,9 +13,9 @@ __all__ = ["gettext_noop"]
 ENGLISH = "en"
 
 
-def _load() -> Iterator[tuple[str, NullTranslations]]:
+def load(locale: Traversable) -> Iterator[tuple[str, NullTranslations]]:
+    """The languages of a folder of catalogues, each with its code; English needs none."""
     yield ENGLISH, NullTranslations()  # messages are written in English
-    locale = resources.files("sealdesk.web") / "locale"
     for folder in sorted(locale.iterdir(), key=lambda each: each.name):
         if folder.is_dir():
             with (folder / "LC_MESSAGES" / "sealdesk.mo").open("rb") as file:
@@ -22,7 +23,7 @@ def _load() -> Iterator[tuple[str, NullTranslations]]:
 
 
 # Loaded at the start (decision 0022: 1 ms a language): files may be replaced while we serve.
-_CATALOGUES = dict(_load())
+_CATALOGUES = dict(load(resources.files("sealdesk.web") / "locale"))
 # By code, what each language calls itself.
 LANGUAGES = {
     code: catalogue.pgettext("the name of this language", "English")
