@@ -103,7 +103,7 @@ def test_the_desk_has_teams_a_view_custom_fields_and_macros_with_tickets(shop: S
     assert set(of_teams) == {*teams, None} and len(teams) == 3 and min(of_teams.values()) > 10
     visitor = Visitor(shop.service)
     visitor.log_in(example_tenant.AGENT[1])
-    assert "Shared views Broken in transit" in visitor.get("/tickets").text
+    assert "Everybody's views Broken in transit" in visitor.get("/tickets").text
     values = Counter(key for ticket in shop.tickets for key in ticket["custom_fields"])
     assert set(values) == {field["key"] for field in fields} and min(values.values()) > 10
 

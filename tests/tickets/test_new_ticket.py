@@ -96,6 +96,7 @@ def test_who_calls_without_an_email_address_becomes_a_customer_whom_nobody_mails
     for path in (at, "/customers", "/customers/suggestions?q=maria"):
         page = visitor.get(path)
         assert "Maria" in page.text and email not in page.text
+    assert ("option", "data-more", "+385 91 555 0142") in page.attributes
     send(visitor, email="", name="Bo")  # is another customer
     assert len({each["customer"]["id"] for each in opened(key)}) == 2
     again = dict(visitor.get(f"{NEW}?customer={ticket['customer']['id']}").form(NEW).fields)

@@ -105,7 +105,7 @@ def _sidebar(
         Section("", "", built_in),
         Section(gettext("E-mail"), "i-mail", [held] if held else []),
         Section(gettext("Teams"), "i-teams", near),
-        Section(gettext("Shared views"), "i-filter", desk),
+        Section(gettext("Everybody's views"), "i-filter", desk),
         Section(gettext("My views"), "i-filter", own),
     ]
     shown = [each for each in sections if each.links]
