@@ -7,6 +7,8 @@ from email.message import EmailMessage
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+
 from sealdesk.mail.weekly_reports import rules
 from sealdesk.mail.weekly_reports.steps import actions
 from sealdesk.state import AppState
@@ -95,6 +97,28 @@ def test_two_workers_and_a_week_without_one_send_once(desk: FormDesk) -> None:
     desk.service.write(lambda tx: tx.execute(sql, {"id": tenant_id}))
     desk.service.in_background(work)
     assert queued(desk) == 1
+
+
+def test_a_report_that_fails_holds_up_no_other(
+    desk: FormDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = ask(desk)
+    visitor.submit(visitor.get(f"{AT}?by=team").form(SAVED))
+    sql = "SELECT id FROM saved_reports WHERE tenant_id = :id ORDER BY id LIMIT 2"
+    (first, _) = (row["id"] for row in desk.service.rows(sql, id=desk.tenant.id))
+    of_week = rules.about_id
+
+    def fail_for_first(report_id: str, week: Any) -> str:
+        if report_id == first:
+            raise RuntimeError("this report fails")
+        return of_week(report_id, week)
+
+    monkeypatch.setattr(rules, "about_id", fail_for_first)
+    pass_monday(desk)
+    wait_until(lambda: queued(desk) == 1)
+    monkeypatch.undo()
+    desk.service.clock.advance(60)
+    wait_until(lambda: queued(desk) == 2)
 
 
 def test_who_may_not_see_reports_gets_none(desk: FormDesk) -> None:

@@ -5,7 +5,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from sealdesk.db.engine import Tx
 from sealdesk.tickets.automation.rules import MAX_EFFECTS_PER_HOUR
+from sealdesk.tickets.automation.steps import running
+from sealdesk.tickets.automation.types import Rule
+from sealdesk.tickets.store.tickets import TicketAndCustomer
 from tests.support.client import Key, Person
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant, wait_until
@@ -56,6 +60,28 @@ def wait_until_run(service: Service) -> None:
 def effects(service: Service, ticket: dict[str, Any]) -> int:
     of = f"WHERE ticket_id = '{ticket['id']}'"
     return len(service.rows(f"SELECT rule_id FROM automation_effects {of} LIMIT 100"))
+
+
+def test_a_ticket_on_which_rules_fail_holds_up_no_other(
+    admin: Person, tenant: Tenant, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(admin, conditions=[], actions={"priority": "high"})
+    key, run = tenant.key(), running.run
+    failing: list[str] = []
+
+    async def fail_for_first(tx: Tx, rule: Rule, stored: TicketAndCustomer, *rest: Any) -> bool:
+        failing[:] = failing or [stored.ticket.id]
+        if stored.ticket.id in failing:
+            raise RuntimeError("rules fail on this ticket")
+        return await run(tx, rule, stored, *rest)
+
+    monkeypatch.setattr(running, "run", fail_for_first)
+    first, second = opened(key), opened(key)
+    wait_until(lambda: read(key, second)["priority"] == "high")
+    assert read(key, first)["priority"] == "medium"
+    monkeypatch.undo()
+    service.clock.advance(60)
+    wait_until(lambda: read(key, first)["priority"] == "high")
 
 
 def test_a_rule_sets_the_priority_of_new_tickets_and_says_why(

@@ -4,21 +4,35 @@ import asyncio
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import pytest
 
 from sealdesk.db.engine import SerializationConflict, Tx
 from sealdesk.state import AppState
+from sealdesk.tickets.promises import keeping
 from sealdesk.tickets.promises.steps import actions as steps
 from sealdesk.tickets.promises.steps import store as steps_store
 from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.types import Ticket
 from sealdesk.worker import stepper
 from tests.support.pages import logged_in
 from tests.support.plans import plan
 from tests.support.service import Service, Tenant, wait_until
-from tests.tickets.promises.test_promises import TICKETS, made, opened, read, reply, told
+from tests.tickets.promises.test_promises import (
+    POLICIES,
+    TICKETS,
+    made,
+    opened,
+    read,
+    reply,
+    told,
+    wait_until_renewed,
+)
 
 UNTOLD = "SELECT id FROM tickets WHERE alert_at IS NOT NULL LIMIT 1000"
+_DUE_RENEWALS = "SELECT tenant_id FROM sla_renewals WHERE stepped_at <= :now LIMIT 1"
 _TICKETS = 60
 
 
@@ -62,6 +76,50 @@ def test_two_workers_at_once_tell_of_each_once(own_service: Service) -> None:
 
     own_service.in_background(work)
     assert_each_is_told_once(own_service, tenant, ticket_ids)
+
+
+def test_a_ticket_that_cannot_be_told_of_holds_up_no_other(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant = own_service.tenant()
+    made(tenant.admin(), first_response_minutes=60)
+    key = tenant.key()
+    first, second = opened(key)["id"], opened(key)["id"]
+    announce = keeping.announce
+
+    async def fail_for_first(tx: Tx, ticket: Ticket, *rest: Any) -> None:
+        if ticket.id == first:
+            raise RuntimeError("this ticket fails")
+        await announce(tx, ticket, *rest)
+
+    monkeypatch.setattr(keeping, "announce", fail_for_first)
+    own_service.clock.advance(3600)
+    wait_until(lambda: [each for _, each, _ in told(key)] == [second])
+    monkeypatch.undo()
+    own_service.clock.advance(60)
+    wait_until(lambda: [each for _, each, _ in told(key)] == [second, first])
+
+
+def test_a_renewal_that_fails_is_tried_again(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant = own_service.tenant()
+    ticket = opened(tenant.key())
+    tries = []
+
+    async def fail(*arguments: Any) -> None:
+        tries.append(arguments)
+        raise RuntimeError("the renewal fails")
+
+    monkeypatch.setattr(keeping, "renew", fail)
+    new = {"name": "Standard", "counts": "calendar", "first_response_minutes": 60}
+    assert tenant.admin().post(POLICIES, new).status_code == 201
+    now_us = own_service.clock.now_us()
+    wait_until(lambda: bool(tries) and not own_service.rows(_DUE_RENEWALS, now=now_us))
+    monkeypatch.undo()
+    own_service.clock.advance(60)
+    wait_until_renewed(own_service)
+    assert read(tenant.key(), ticket)["due"]["first_response"]
 
 
 def test_a_worker_that_is_stopped_within_steps_tells_of_each_once(own_service: Service) -> None:

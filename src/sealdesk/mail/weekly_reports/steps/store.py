@@ -16,7 +16,9 @@ _SET_DUE = """
 UPDATE saved_reports SET due_at = :due_at WHERE tenant_id = :tenant_id AND id = :id
 """
 _POSTPONE = """
-UPDATE saved_reports SET due_at = :later WHERE tenant_id = :tenant_id AND due_at <= :now
+UPDATE saved_reports SET due_at = :later
+WHERE tenant_id = :tenant_id AND id = (SELECT id FROM saved_reports
+    WHERE tenant_id = :tenant_id AND due_at <= :now ORDER BY due_at, id LIMIT 1)
 """
 _POSTPONED_US = 60 * 1_000_000
 
@@ -40,6 +42,6 @@ async def set_due(tx: Tx, report: SavedReport, due_at: int) -> None:
 
 
 async def postpone(tx: Tx, tenant_id: str, now_us: int) -> None:
-    """Put the reports of a desk that are due behind those of others."""
+    """Put the report that would be next behind the rest."""
     params = {"tenant_id": tenant_id, "now": now_us, "later": now_us + _POSTPONED_US}
     await tx.execute(_POSTPONE, params)
