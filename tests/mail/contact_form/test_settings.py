@@ -71,3 +71,22 @@ def test_the_form_has_the_chosen_custom_fields(tenant: Tenant, server: MailServe
     ann.submit(ann.get(link).form(link))
     (ticket,) = desk.tickets()
     assert ticket["custom_fields"] == {"order": "A-7", "weight": 2.5}
+
+
+def test_a_value_that_its_field_no_longer_takes_is_in_the_text(
+    tenant: Tenant, server: MailServer
+) -> None:
+    admin, fields = tenant.admin(), "/api/v1/custom-fields"
+    new = {"key": "size", "label": "Size", "type": "choice", "choices": ["small", "large"]}
+    field = admin.post(fields, new).json()["data"]
+    desk = FormDesk(tenant, server, field_keys=["size"])
+    ann = Stranger(desk)
+    ann.write(**{"custom-size": "small"})
+    assert admin.patch(f"{fields}/{field['id']}", {"choices": ["large"]}).status_code == 200
+    link = desk.link()
+    assert ann.submit(ann.get(link).form(link)).status == 200
+    (ticket,) = desk.tickets()
+    assert (ticket["custom_fields"], ticket["description"]) == (
+        {},
+        "It has a crack.\n\nsize: small",
+    )

@@ -10,7 +10,8 @@ import pytest
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.mail.mailboxes import actions as mailboxes
 from sealdesk.mail.mailboxes.types import MailboxChange, NewMailbox
-from sealdesk.mail.sending import rules
+from sealdesk.mail.sending import rules, store
+from sealdesk.mail.sending.types import DueMailbox
 from sealdesk.mail.threads import actions as threads
 from tests.http_client.receivers import Authority
 from tests.mail.mailboxes.servers import PASSWORD, USERNAME, MailServers
@@ -266,3 +267,22 @@ def test_pauses_and_retries_grow_to_their_ends() -> None:
     assert (retries[0], retries[-1]) == (60_000_000, None)
     days = sum(each or 0 for each in retries) / 86_400 / 10**6
     assert 2.9 <= days <= 3
+
+
+def test_a_lease_is_renewed_unless_another_process_has_it(desk: Desk) -> None:
+    change(desk, is_paused=True)
+    ticket = desk.ticket(ANA)
+    desk.reply(ticket)
+    wait_until(lambda: desk.delivery(ticket) == "queued")
+    due = DueMailbox(desk.tenant.id, desk.mailbox.id, 1, 600, is_failing=False)
+    now = desk.service.clock.now_us()
+    messages = desk.service.write(lambda tx: store.lease(tx, due, now, now + 60, 10))
+
+    def leased_until() -> int:
+        sql = "SELECT leased_until FROM outgoing_messages WHERE mailbox_id = :id LIMIT 1"
+        return int(desk.service.rows(sql, id=desk.mailbox.id)[0][0])
+
+    desk.service.write(lambda tx: store.renew(tx, messages, now + 60, now + 120))
+    assert leased_until() == now + 120
+    desk.service.write(lambda tx: store.renew(tx, messages, now + 60, now + 180))
+    assert leased_until() == now + 120
