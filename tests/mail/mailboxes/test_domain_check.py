@@ -1,11 +1,25 @@
 """The connection test says what the DNS records of the mail domain lack."""
 
 import asyncio
+import socket
+import threading
+from collections.abc import Iterator
 
+import dns.asyncresolver
+import dns.message
+import dns.rcode
+import dns.rdatatype
+import dns.rrset
 import pytest
 
 from sealdesk.mail.mailboxes import domain_check
-from sealdesk.mail.mailboxes.domain_check import MESSAGES, LookUp, LookupFailed, check_domain
+from sealdesk.mail.mailboxes.domain_check import (
+    MESSAGES,
+    LookUp,
+    LookupFailed,
+    check_domain,
+    look_up,
+)
 from tests.mail.mailboxes.stored import MAILBOXES, made
 from tests.support.pages import logged_in
 from tests.support.service import Tenant
@@ -52,6 +66,43 @@ def test_a_complete_domain_lacks_nothing_and_dmarc_may_be_of_the_one_above() -> 
 def test_a_domain_that_takes_no_mail_has_no_mx() -> None:
     records = {**COMPLETE, ("shop.com", "MX"): ["."]}
     assert asyncio.run(check_domain("help@shop.com", resolver(records))) == ("mx_missing",)
+
+
+@pytest.fixture
+def name_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """One that knows shop.com, and cannot answer for other.com."""
+    records = {("shop.com.", "MX"): ["10 mx.shop.com."], ("shop.com.", "TXT"): ['"v=spf1 " "-all"']}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+
+        def answer() -> None:
+            while (packet := sock.recvfrom(4096))[0]:
+                (question,) = (query := dns.message.from_wire(packet[0])).question
+                response = dns.message.make_response(query, recursion_available=True)
+                name, kind = str(question.name), dns.rdatatype.to_text(question.rdtype)
+                if found := records.get((name, kind)):
+                    response.answer = [dns.rrset.from_text(name, 60, "IN", kind, *found)]
+                elif not name.endswith("shop.com."):
+                    response.set_rcode(dns.rcode.SERVFAIL)
+                sock.sendto(response.to_wire(), packet[1])
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        asked = dns.asyncresolver.Resolver(configure=False)
+        asked.nameservers, asked.port = ["127.0.0.1"], sock.getsockname()[1]
+        monkeypatch.setattr(dns.asyncresolver, "default_resolver", asked)
+        yield
+        sock.sendto(b"", sock.getsockname())
+        thread.join()
+
+
+@pytest.mark.usefixtures("name_server")
+def test_a_name_server_is_asked() -> None:
+    assert asyncio.run(look_up("shop.com", "MX")) == ["mx.shop.com."]
+    assert asyncio.run(look_up("shop.com", "TXT")) == ["v=spf1 -all"]
+    assert asyncio.run(look_up("_dmarc.shop.com", "TXT")) == []
+    with pytest.raises(LookupFailed):
+        asyncio.run(look_up("other.com", "MX"))
 
 
 def test_no_answer_is_said_and_reserved_domains_are_not_asked() -> None:

@@ -25,7 +25,8 @@ class FaultyServer:
 
     answers: the beginning of a command → what it says instead of the usual. A whole answer begins
     with NO; others come before the OK. later: the same, from the second time on. closes: the
-    connection, at once. hangs: after these bytes of an answer, None for never.
+    connection, at once. hangs: after these bytes of an answer, None for never. commands: all that
+    it was sent.
     """
 
     def __init__(self, context: ssl.SSLContext, raw: bytes) -> None:
@@ -35,6 +36,7 @@ class FaultyServer:
         self.closes = False
         self.hangs: bytes | None = None
         self.connection_count = 0
+        self.commands: list[bytes] = []
         self._writers: list[asyncio.StreamWriter] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -84,6 +86,7 @@ class FaultyServer:
                 await reader.readexactly(int(literal[1]))
                 line += await reader.readline()
             tag, _, command = line.partition(b" ")
+            self.commands.append(command)
             answer = self._answer(command)
             if not answer.startswith(b"NO "):
                 answer += tag + b" OK done\r\n"

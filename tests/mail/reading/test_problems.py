@@ -96,6 +96,29 @@ def test_a_message_that_arrives_while_the_folder_is_listed_is_taken(
     wait_until(lambda: desk.stored().last_uid == 2)
 
 
+def test_flags_that_change_meanwhile_are_no_messages(
+    folders: Folders, reader: Reading, server: FaultyServer
+) -> None:
+    told = b"* 1 FETCH (UID 1 RFC822.SIZE 100)\r\n* 1 FETCH (UID 1 FLAGS (\\Seen))\r\n"
+    server.answers |= {b"UID FETCH 1:": told, b"UID FETCH *": told}
+    server.answers[b"CAPABILITY"] = b"* CAPABILITY IMAP4rev1 IDLE\r\n"
+    server.answers[b"IDLE"] = server.hangs = b"+ idling\r\n"
+    desk = folders.desk(imap_port=server.port)
+    wait_until(lambda: b"IDLE\r\n" in server.commands)
+    fetched = [each for each in server.commands if b"BODY.PEEK[]" in each]
+    assert len(fetched) == 1 and desk.subjects() == ["In the folder"]
+
+
+def test_a_server_that_does_not_tell_by_itself_is_asked(
+    folders: Folders, reader: Reading, server: FaultyServer
+) -> None:
+    server.answers |= {b"NOOP": b"* 2 EXISTS\r\n", b"UID FETCH 2:": b""}
+    server.later[b"UID FETCH 2:"] = b"* 2 FETCH (UID 2 RFC822.SIZE 100)\r\n"
+    desk = folders.desk(imap_port=server.port)
+    wait_until(lambda: desk.stored().last_uid == 2)
+    assert b"IDLE\r\n" not in server.commands
+
+
 def test_a_full_account_is_shown_and_heals(
     folders: Folders, reader: Reading, server: FaultyServer
 ) -> None:

@@ -93,8 +93,8 @@ class ImapSession(Commands):
         if newer:
             return newer
         # `*` is the highest message, whose number may be below.
-        (top,) = await self._list(b"UID FETCH * (UID RFC822.SIZE)", deadline) or [Listed(0, 0)]
-        if top.uid <= uid + most:
+        found = await self._list(b"UID FETCH * (UID RFC822.SIZE)", deadline)
+        if max((each.uid for each in found), default=0) <= uid + most:
             return []
         first = await self._find_after(uid, deadline)
         return await self._list_uids(first, first + most, deadline)
@@ -178,7 +178,9 @@ class ImapSession(Commands):
     async def _list_uids(self, first: int, last: int, deadline: float) -> list[Listed]:
         command = b"UID FETCH %d:%d (UID RFC822.SIZE INTERNALDATE)" % (first, last)
         found = await self._list(command, deadline)
-        return sorted(each for each in found if first <= each.uid <= last)
+        # A server may tell of new flags meanwhile, without a size.
+        by_uid = {each.uid: each for each in sorted(found, key=lambda each: each.size_bytes)}
+        return [by_uid[uid] for uid in sorted(by_uid) if first <= uid <= last]
 
     async def _find_after(self, uid: int, deadline: float) -> int:
         """The first UID after a gap, by halving: messages are in the order of their UIDs."""
