@@ -8,6 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 from sealdesk.clock import Clock
 from sealdesk.db.engine import Database, Tx
 from sealdesk.errors import ServiceUnavailable
+from sealdesk.errors.general import TENANT_MOVES
 
 _RETRY_AFTER_S = 0.5
 
@@ -57,23 +58,32 @@ class ResultWriter(Generic[T]):
             while self._unstored:
                 batch = self._unstored[: self._batch_size]
                 self._unstored = self._unstored[self._batch_size :]
-                is_stored = await self._write([each.result for each in batch])
-                for each in batch:
+                are_stored = await self._write([each.result for each in batch])
+                for each, is_stored in zip(batch, are_stored, strict=True):
                     if not each.is_stored.done():
                         each.is_stored.set_result(is_stored)
         finally:
             self._writing = None
 
-    async def _write(self, results: list[T]) -> bool:
+    async def _write(self, results: list[T]) -> list[bool]:
+        """Whether each was stored. One that cannot be stored holds up no other."""
         # Repeated until the database is available: without its result, an attempt is made again.
         now_us = self._clock.now_us()
         while True:
             try:
                 await self._database.write(lambda tx: self._store(tx, results, now_us))
-                return True
-            except ServiceUnavailable as error:
+                return [True] * len(results)
+            except Exception as error:
+                if _is_of_result(error) and len(results) == 1:
+                    log.exception("a result could not be stored")
+                    return [False]
+                if _is_of_result(error):
+                    break
                 log.warning("results wait for the database", extra={"cause": repr(error.__cause__)})
-                await asyncio.sleep(_RETRY_AFTER_S)
-            except Exception:
-                log.exception("results could not be stored", extra={"count": len(results)})
-                return False
+            await asyncio.sleep(_RETRY_AFTER_S)
+        return [(await self._write([each]))[0] for each in results]
+
+
+def _is_of_result(error: Exception) -> bool:
+    """Whether storing fails because of a result, and not as the database is unavailable."""
+    return not isinstance(error, ServiceUnavailable) or error.problem_type is TENANT_MOVES
