@@ -223,6 +223,25 @@ def test_a_failure_of_one_tenant_stops_no_other(desk: TeamDesk, service: Service
     assert run_round(service, presence, Failing) == 1
 
 
+def test_a_failure_of_one_team_stops_no_other(
+    desk: TeamDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teams = [desk.team("1"), desk.team("2")]
+    user_id = desk.member(*teams, seen_min=None)
+    for team_id in teams:
+        desk.key.ticket(team_id=team_id)
+    failing: list[str] = []
+
+    async def assign(tx: Any, tenant_id: str, team_id: str, now_us: int) -> int:
+        failing.append(team_id)
+        if team_id == failing[0]:
+            raise RuntimeError("a ticket of this team cannot be assigned")
+        return await assign_waiting(tx, tenant_id, team_id, now_us)
+
+    monkeypatch.setattr(assigning, "assign_waiting", assign)
+    assert run_round(desk.service, seen(desk, user_id)) == 1
+
+
 def test_a_round_gives_a_tenant_ten_tickets_of_a_team(desk: TeamDesk) -> None:
     team_id = desk.team(capacity=100)
     user_id = desk.member(team_id, seen_min=None)

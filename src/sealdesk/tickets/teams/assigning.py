@@ -7,7 +7,7 @@ and works in the tenant's own transactions, so that the worker's role needs no r
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
@@ -44,7 +44,7 @@ class RoundRobin:
         self._round = 0
 
     async def run(self) -> None:
-        """Run until cancelled; a failure ends neither the task nor the turn of other tenants."""
+        """Run until cancelled; a failure ends neither the task nor the turn of other teams."""
         loop = asyncio.get_running_loop()
         while True:
             began_at = loop.time()
@@ -63,20 +63,12 @@ class RoundRobin:
         self._stored_at = {who: at for who, at in self._stored_at.items() if at >= gone_before}
         total = 0
         for tenant_id, seen_at in self._seen_users.by_tenant().items():
-            total += await self._attempt(tenant_id, seen_at)
+            total += await _attempt(self._take_turn(tenant_id, seen_at), tenant_id)
         return total
 
-    async def _attempt(self, tenant_id: str, seen_at: Mapping[str, int]) -> int:
-        try:
-            await self._store_presence(tenant_id, seen_at)
-            return await self._assign(tenant_id) if tenant_id in self._members_at else 0
-        except ServiceUnavailable as error:
-            log.warning(
-                "round robin waits for the database", extra={"cause": repr(error.__cause__)}
-            )
-        except Exception:
-            log.exception("round robin failed", extra={"tenant_id": tenant_id})
-        return 0
+    async def _take_turn(self, tenant_id: str, seen_at: Mapping[str, int]) -> int:
+        await self._store_presence(tenant_id, seen_at)
+        return await self._assign(tenant_id) if tenant_id in self._members_at else 0
 
     async def _store_presence(self, tenant_id: str, seen_at: Mapping[str, int]) -> None:
         due = {
@@ -102,7 +94,7 @@ class RoundRobin:
         start = self._round * _TEAMS_AT_ONCE % len(teams) if len(teams) > _TEAMS_AT_ONCE else 0
         total = 0
         for team in [*teams[start:], *teams[:start]][:_TEAMS_AT_ONCE]:
-            total += await self._assign_of_team(team)
+            total += await _attempt(self._assign_of_team(team), tenant_id)
         return total
 
     async def _assign_of_team(self, team: Team) -> int:
@@ -116,6 +108,17 @@ class RoundRobin:
         return await database.write(
             lambda tx: assign_waiting(tx, team.tenant_id, team.id, now_us), team.tenant_id
         )
+
+
+async def _attempt(turn: Awaitable[int], tenant_id: str) -> int:
+    """How many tickets a turn assigns; 0, logged, when it fails."""
+    try:
+        return await turn
+    except ServiceUnavailable as error:
+        log.warning("round robin waits for the database", extra={"cause": repr(error.__cause__)})
+    except Exception:
+        log.exception("round robin failed", extra={"tenant_id": tenant_id})
+    return 0
 
 
 async def assign_waiting(tx: Tx, tenant_id: str, team_id: str, now_us: int) -> int:
