@@ -147,7 +147,7 @@ class Streams:
         self._sessions.setdefault(who.session, _Session(now_s)).streams.add(stream)
         self._by_user[who.user_id] += 1
         # In empty contexts: they must not inherit the deadline of the request that starts them.
-        if tenant.task is None:
+        if tenant.task is None or tenant.task.done():
             feed = self._read_feed(who.tenant_id, tenant)
             tenant.task = asyncio.create_task(feed, context=Context())
         if self._ticking is None or self._ticking.done():
