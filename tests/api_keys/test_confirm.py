@@ -2,6 +2,7 @@
 
 import pytest
 
+from sealdesk.api_keys import journal
 from sealdesk.db import epochs
 from sealdesk.db.engine import Tx
 from tests.support.client import Key
@@ -103,6 +104,27 @@ def test_confirming_all_leaves_keys_of_other_tenants_off(service: Service) -> No
     visitor.submit(visitor.get(PAGE).form(PAGE), key="all")
     assert key.get(WHOAMI).status_code == 200
     assert refusal(foreign) == "api_key_unconfirmed"
+
+
+def test_keys_are_not_confirmed_together_while_the_journal_cannot_be_read(
+    tenant: Tenant, restored: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key in it may be one that was revoked."""
+
+    async def find_restored_time(tx: Tx) -> int:
+        return 1
+
+    monkeypatch.setattr(epochs, "find_restored_time", find_restored_time)
+    path = tenant.service.settings.data_dir / journal.FILE
+    path.unlink(missing_ok=True)
+    path.mkdir(parents=True)
+    try:
+        visitor = logged_in(tenant)
+        answer = visitor.submit(visitor.get(PAGE).form(PAGE), key="all")
+    finally:
+        path.rmdir()
+    assert answer.status == 503
+    assert refusal(restored) == "api_key_unconfirmed"
 
 
 def test_each_epoch_has_a_higher_number_and_skips_ticket_numbers(own_service: Service) -> None:

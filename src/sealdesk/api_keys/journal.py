@@ -4,8 +4,10 @@ After a restore it tells which keys were created, rotated or revoked after the b
 this machine saw it.
 """
 
+import errno
 import logging
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -48,21 +50,25 @@ def record(
     """
     if not data_dir.is_dir():
         return
-    line = msgspec.json.encode(Change(clock.iso(now_us), kind, tenant_id, key_id, name)) + b"\n"
+    change = msgspec.json.encode(Change(clock.iso(now_us), kind, tenant_id, key_id, name))
+    line = b"\n" + change + b"\n"  # the one before may be cut
     path = data_dir / FILE
     try:
         handle = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
         try:
-            os.write(handle, line)
+            if os.write(handle, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             is_full = os.fstat(handle).st_size > _MAX_BYTES
         finally:
             os.close(handle)
-        if is_full:
-            path.replace(path.with_name(f"{FILE}.old"))
     except OSError as error:
         log.warning("a change of a key is not in the journal", extra={"reason": error.strerror})
         if kind == "revoked":
             raise ServiceUnavailable(JOURNAL_UNWRITABLE) from error
+        return
+    if is_full:
+        with suppress(OSError):  # the change is in it; it grows until it can be renamed
+            path.replace(path.with_name(f"{FILE}.old"))
 
 
 def record_request(request: Request, kind: ChangeType, key_id: str, *, name: str = "") -> None:
@@ -86,11 +92,17 @@ def read_since(data_dir: Path, since: str) -> list[Change] | None:
 
 
 async def known_revoked(tx: Tx, data_dir: Path) -> set[str]:
-    """The keys that were revoked after the backup that was restored last, as far as is known."""
+    """The keys that were revoked after the backup that was restored last, as far as is known.
+
+    Raises ServiceUnavailable while the journal cannot be read.
+    """
     restored_to = await epochs.find_restored_time(tx)
     if restored_to is None:
         return set()
-    changes = read_since(data_dir, clock.iso(restored_to)) or ()
+    try:
+        changes = read_since(data_dir, clock.iso(restored_to)) or ()
+    except OSError as error:  # which a transaction would take for a lost connection
+        raise ServiceUnavailable from error
     return {change.key_id for change in changes if change.type == "revoked"}
 
 

@@ -1,5 +1,7 @@
 """The page that confirms keys after a restore from a backup."""
 
+import logging
+
 from sealdesk import clock, ids
 from sealdesk.api_keys import actions, journal, store
 from sealdesk.api_keys.journal import Change
@@ -12,6 +14,8 @@ from sealdesk.web.pages import forms, render
 from sealdesk.web.request import Request, Response
 
 _MAX_SHOWN = 100
+
+log = logging.getLogger("sealdesk.api_keys")
 
 
 @page
@@ -58,12 +62,13 @@ async def _render(request: Request, error: ApiError | None = None) -> Response:
 
 
 def _read_changes(request: Request, restored_to: int | None) -> list[Change] | None:
-    """What the journal knows of the tenant's keys after the backup; None without a journal."""
+    """What the journal knows of the tenant's keys after the backup; None without one."""
     if restored_to is None:
         return None
     try:
         found = journal.read_since(request.state.settings.data_dir, clock.iso(restored_to))
-    except OSError:
+    except OSError as error:
+        log.warning("the journal of keys cannot be read", extra={"cause": repr(error)})
         return None
     if found is None:
         return None
