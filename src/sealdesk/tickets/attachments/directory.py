@@ -115,7 +115,8 @@ class Directory:
             for entry in entries:
                 content = rules.content_at(f"{rules.FOLDER}/{name}/{entry.name}")
                 if content is not None:
-                    yield content, entry.stat()
+                    with suppress(FileNotFoundError):  # it may be deleted meanwhile
+                        yield content, entry.stat()
 
     async def delete_abandoned(self, now_us: int) -> None:
         """Nothing is left behind here."""
