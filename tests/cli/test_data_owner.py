@@ -58,6 +58,14 @@ def test_doctor_names_files_that_the_service_cannot_write_and_gives_them_back(
     assert data_owner.find_foreign(owned.data_dir) == []
 
 
+def test_a_file_that_the_service_deletes_meanwhile_ends_no_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "walk", lambda folder: [(folder, [], ["deleted"])])
+    assert data_owner.find_foreign(tmp_path) == []
+    data_owner.give_to_owner(tmp_path, [tmp_path / "deleted"])
+
+
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs mount namespaces")
 @needs_root
 def test_a_read_only_file_system_is_named(installed: Terminal) -> None:

@@ -7,14 +7,14 @@ could not write.
 import os
 import pwd
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
 def find_foreign(directory: Path) -> list[Path]:
     """What belongs to another user than the directory it is in."""
     owner = directory.stat().st_uid
-    return [path for path in _walk(directory) if path.lstat().st_uid != owner]
+    return [path for path, uid in _walk(directory) if uid != owner]
 
 
 @contextmanager
@@ -31,14 +31,15 @@ def give_to_owner(directory: Path, paths: Iterable[Path]) -> None:
     """Give files to the owner of the directory that they are in. Raises OSError."""
     for path in paths:
         owner = directory.stat()
-        os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
+        with suppress(FileNotFoundError):
+            os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 def _owned_by_root(directory: Path) -> set[Path]:
     """What root owns in the directory of another user."""
-    if os.geteuid() != 0 or not directory.is_dir():
+    if os.geteuid() != 0 or not directory.is_dir() or directory.stat().st_uid == 0:
         return set()
-    return {path for path in find_foreign(directory) if path.lstat().st_uid == 0}
+    return {path for path, uid in _walk(directory) if uid == 0}
 
 
 def name_of(uid: int) -> str:
@@ -60,6 +61,9 @@ def explain_denial(path: Path) -> str | None:
     return f"{path} cannot be written by {user}; run this as {owner}, who owns {directory}"
 
 
-def _walk(directory: Path) -> Iterator[Path]:
+def _walk(directory: Path) -> Iterator[tuple[Path, int]]:
+    """The files and their owners; the service may delete some meanwhile."""
     for folder, folders, files in os.walk(directory):
-        yield from (Path(folder, name) for name in (*folders, *files))
+        for path in (Path(folder, name) for name in (*folders, *files)):
+            with suppress(FileNotFoundError):
+                yield path, path.lstat().st_uid
