@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeVar
 import pytest
 
 from sealdesk.db.engine import SerializationConflict, Tx
-from sealdesk.errors import NotFound
+from sealdesk.errors import NotFound, ServiceUnavailable
+from sealdesk.state import AppState
 from tests.support.client import Key, Person
 from tests.support.databases import Kind, Template
 from tests.support.service import PASSWORD, Service, Tenant, running
@@ -274,3 +275,17 @@ def test_one_row_can_be_changed_twice_in_one_transaction(nodes: Nodes, tenant: T
     nodes.first.write(work)
     stored = nodes.first.rows("SELECT version, subject FROM tickets WHERE id = :id", id=ticket_id)
     assert [(row["version"], row["subject"]) for row in stored] == [(3, "Other")]
+
+
+@pytest.mark.parametrize("way", ["read", "read_unindexed", "write"])
+def test_a_wrong_statement_is_told_from_a_database_that_is_away(nodes: Nodes, way: str) -> None:
+    """Else its work, which fails until an update, would be waited for."""
+
+    async def run(state: AppState) -> bool:
+        with pytest.raises(ServiceUnavailable) as failed:
+            await getattr(state.database, way)(
+                lambda tx: tx.fetch_one("SELECT id FROM nowhere LIMIT 1", {})
+            )
+        return failed.value.is_mistake
+
+    assert nodes.first.in_serving(run)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from sealdesk.db.engine import Work
+from sealdesk.db.sqlite import errors
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.files import DatabaseFiles
 from sealdesk.db.sqlite.slow_reads import SlowReads
@@ -44,7 +45,7 @@ class SqliteDatabase:
             self._reading.open_snapshot()
             return await work(self._reading)
         except sqlite3.Error as error:
-            raise ServiceUnavailable from error
+            raise errors.unavailable(error) from error
 
     async def read_key_stamp(self) -> int | None:
         if self.health.files_fault:
@@ -52,7 +53,7 @@ class SqliteDatabase:
         try:
             return self._reading.read_key_stamp()
         except sqlite3.Error as error:
-            raise ServiceUnavailable from error
+            raise errors.unavailable(error) from error
 
     async def read_ticket_stamp(self, tenant_id: str) -> int | None:
         if self.health.files_fault:
@@ -60,7 +61,7 @@ class SqliteDatabase:
         try:
             return self._reading.read_ticket_stamp(tenant_id)
         except sqlite3.Error as error:
-            raise ServiceUnavailable from error
+            raise errors.unavailable(error) from error
 
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         if self.health.files_fault:

@@ -12,9 +12,10 @@ from sealdesk.db import fairness, threads
 from sealdesk.db.deadline import current as current_deadline
 from sealdesk.db.engine import Work
 from sealdesk.db.fairness import lower_thread_priority, slow_read_slots
+from sealdesk.db.sqlite import errors
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
-from sealdesk.errors import QueryTooSlow, ServiceUnavailable
+from sealdesk.errors import QueryTooSlow
 from sealdesk.errors.general import QUERY_TOO_SLOW
 
 T = TypeVar("T")
@@ -63,12 +64,10 @@ class SlowReads:
         )
         try:
             return drive(work(SqliteTx(connection)))
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
             if "interrupted" in str(error):
                 limit_s = f"{fairness.SLOW_READ_LIMIT_S:g}"
                 raise QueryTooSlow(QUERY_TOO_SLOW, limit_s=limit_s) from error
-            raise ServiceUnavailable from error
-        except sqlite3.Error as error:
-            raise ServiceUnavailable from error
+            raise errors.unavailable(error) from error
         finally:
             self._idle.append(connection)
