@@ -1,5 +1,7 @@
 """Names and places of files, as the rules decide them."""
 
+import pytest
+
 from sealdesk.tickets.attachments import rules
 from sealdesk.tickets.attachments.types import Content
 
@@ -18,3 +20,21 @@ def test_a_path_leads_back_to_its_tenant_and_bytes() -> None:
     assert rules.content_at(path) == CONTENT
     others = (path + "0", path.replace("/ab/", "/aa/"), path.removeprefix("attachments/"))
     assert [rules.content_at(other) for other in others] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("head", "shown_as"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF87a", "image/gif"),
+        (b"GIF89a", "image/gif"),
+        (b"RIFF\x24\x00\x00\x00WEBPVP8 ", "image/webp"),
+        (b"RIFF\x24\x00\x00\x00WAVEfmt ", None),
+        (b"<svg xmlns=", None),
+    ],
+)
+def test_pages_show_what_begins_as_an_image_without_programs(
+    head: bytes, shown_as: str | None
+) -> None:
+    assert rules.image_type(head) == shown_as

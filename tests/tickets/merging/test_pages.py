@@ -46,9 +46,12 @@ def test_the_address_of_a_merged_ticket_leads_to_the_other_one(key: Key, visitor
     page = visitor.get(at(source))
     assert visitor.at.startswith(at(target))
     assert "Merged in" in page.text
-    visitor.submit(page.form(at(source, "/unmerge")))
+    undo = page.form(at(source, "/unmerge"))
+    visitor.submit(undo)
     assert visitor.at == at(source)
     assert read(key, source)["merged_into_id"] is None
+    again = visitor.submit(undo)
+    assert (again.status, "there is nothing to undo" in again.text) == (409, True)
 
 
 def test_a_reply_to_a_ticket_that_was_merged_meanwhile_is_kept(key: Key, visitor: Visitor) -> None:
