@@ -1,10 +1,15 @@
 """Each operation of the external API has a method in both clients."""
 
 import re
+from collections.abc import Callable
 
-from sealdesk.client import AsyncDesk, Desk
+import pytest
+
+from sealdesk.client import AsyncDesk, Desk, SealdeskError
+from sealdesk.client.error_codes import NoMailbox
 from tests import vectors
 from tests.support.openapi import openapi_document
+from tests.support.service import Tenant, wait_until
 from tests.typescript.sources import CLIENT
 
 _ROOT = "/api/v1/external"
@@ -118,3 +123,33 @@ def _typescript_methods() -> set[str]:
 
 def _camel(name: str) -> str:
     return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+
+
+def test_what_few_ask_for_is_read_too(desk: Desk) -> None:
+    customer = desk.customers.create(email="ann@customer.test")
+    ticket = desk.tickets.create(
+        subject="Help", description="Please", customer={"email": customer.email}
+    )
+    first = desk.replies.create(ticket.id, body="We look at it.")
+    split = desk.tickets.split(ticket.id, reply_id=first.id, subject="Another matter")
+    assert (split.subject, split.description) == ("Another matter", "We look at it.")
+    assert desk.tickets.rating_link(split.id).url.startswith("http")
+    assert list(desk.participants.get(ticket.id).participants) == []
+    with pytest.raises(NoMailbox):
+        desk.participants.set(ticket.id, [{"email": "bo@customer.test", "name": "Bo"}])
+    wait_until(lambda: list(desk.report_tickets(figure="created")) != [])
+    begun = desk.customers.erase(customer.id)
+    assert begun.customer_id == customer.id
+    assert desk.customers.erasure(customer.id).created_at == begun.created_at
+
+
+def test_the_clock_of_a_test_tenant_is_set_ahead(
+    tenant: Tenant, make_desk: Callable[..., Desk]
+) -> None:
+    desk = make_desk(tenant.test_key())
+    before = desk.test_clock()
+    assert desk.set_test_clock(advance_s=3600).now > before.now
+    later = desk.test_clock().now
+    with pytest.raises(SealdeskError):
+        desk.set_test_clock(now=before.now)
+    assert desk.test_clock().now >= later
