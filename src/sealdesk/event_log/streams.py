@@ -64,6 +64,7 @@ class Streams:
         self._database = database
         self._presence = None if is_notified else SharedPresence(database, clock)
         self._poll_every_s = _POLL_NOTIFIED_EVERY_S if is_notified else 0.0
+        self._polled_at, self._known_end = 0.0, 0
         self._tenants: dict[str, _Tenant] = {}
         self._sessions: dict[str, _Session] = {}
         self._by_user: Counter[str] = Counter()
@@ -215,29 +216,30 @@ class Streams:
         return batch.has_more
 
     async def _tick(self) -> None:
-        loop, end, polled_at = asyncio.get_running_loop(), 0, 0.0
+        loop = asyncio.get_running_loop()
+        duties = self._look_for_events, self._beat, self._check_sessions, self._exchange_presence
         while self._tenants or (self._presence is not None and not self._presence.is_idle):
             await asyncio.sleep(TICK_S)
-            try:
-                if loop.time() - polled_at >= self._poll_every_s:
-                    polled_at, end = loop.time(), await self._look_for_events(end)
-                await self._beat(loop.time())
-                await self._check_sessions(loop.time())
-                await self._exchange_presence()
-            except Exception:
-                log.exception("a look after the streams failed")
+            for duty in duties:  # one that fails ends no other: a session that is over must end
+                try:
+                    await duty(loop.time())
+                except Exception:
+                    log.exception("a look after the streams failed")
 
-    async def _look_for_events(self, known_end: int) -> int:
-        """Wake all streams when a feed has grown; what to compare next time."""
+    async def _look_for_events(self, now_s: float) -> None:
+        """Wake all streams when a feed has grown."""
+        if now_s - self._polled_at < self._poll_every_s:
+            return
+        self._polled_at = now_s
         try:
             end = await self._database.read(positions.read_growth)
         except ServiceUnavailable:
-            return known_end
-        if end != known_end:
+            return
+        if end != self._known_end:
+            self._known_end = end
             self.wake(list(self._tenants))
-        return end
 
-    async def _exchange_presence(self) -> None:
+    async def _exchange_presence(self, _: float) -> None:
         if self._presence is None or self._presence.is_idle:
             return
         try:
