@@ -241,6 +241,27 @@ def test_a_dry_run_shows_what_a_rule_would_have_done_and_changes_nothing(
     assert read(key, ticket) == ticket
 
 
+def test_a_dry_run_of_a_rule_on_time_shows_the_tickets_that_wait_now(
+    tenant: Tenant, service: Service
+) -> None:
+    key = tenant.key()
+    waiting, other = opened(key, "vip"), opened(key, "other")
+    service.clock.advance(3600)
+    late, admin = opened(key, "vip"), tenant.admin()
+    rule = made(
+        admin,
+        trigger="unchanged",
+        hours=1,
+        conditions=[when("tag", "vip")],
+        actions={"priority": "high"},
+        is_enabled=False,
+    )
+    tried = admin.get(f"{RULES}/{rule['id']}/dry-run").json()["data"]
+    assert [each["number"] for each in tried["tickets"]] == [waiting["number"]]
+    assert tried["next_after"] is None
+    assert [read(key, each)["priority"] for each in (waiting, other, late)] == ["medium"] * 3
+
+
 def test_a_rule_acts_on_a_bad_rating_and_its_dry_run_shows_it(
     admin: Person, tenant: Tenant, service: Service
 ) -> None:
