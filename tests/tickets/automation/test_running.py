@@ -63,9 +63,10 @@ def effects(service: Service, ticket: dict[str, Any]) -> int:
 
 
 def test_a_ticket_on_which_rules_fail_holds_up_no_other(
-    admin: Person, tenant: Tenant, service: Service, monkeypatch: pytest.MonkeyPatch
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made(admin, conditions=[], actions={"priority": "high"})
+    tenant = own_service.tenant()
+    made(tenant.admin(), conditions=[], actions={"priority": "high"})
     key, run = tenant.key(), running.run
     failing: list[str] = []
 
@@ -80,7 +81,7 @@ def test_a_ticket_on_which_rules_fail_holds_up_no_other(
     wait_until(lambda: read(key, second)["priority"] == "high")
     assert read(key, first)["priority"] == "medium"
     monkeypatch.undo()
-    service.clock.advance(60)
+    own_service.clock.advance(60)
     wait_until(lambda: read(key, first)["priority"] == "high")
 
 
@@ -188,6 +189,25 @@ def test_a_rule_on_time_acts_once_until_somebody_changes_the_ticket(
     wait_until(lambda: effects(service, ticket) == 2)
 
 
+def test_a_rule_on_time_passes_over_a_ticket_on_which_it_fails(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant = own_service.tenant()
+    key, run = tenant.key(), running.run
+    first, second = opened(key), opened(key)
+
+    async def fail_for_first(tx: Tx, rule: Rule, stored: TicketAndCustomer, *rest: Any) -> bool:
+        if stored.ticket.id == first["id"]:
+            raise RuntimeError("rules fail on this ticket")
+        return await run(tx, rule, stored, *rest)
+
+    monkeypatch.setattr(running, "run", fail_for_first)
+    made(tenant.admin(), trigger="unchanged", hours=1, actions={"priority": "high"})
+    own_service.clock.advance(3700)
+    wait_until(lambda: read(key, second)["priority"] == "high")
+    assert read(key, first)["priority"] == "medium"
+
+
 def test_a_rule_whose_team_is_deleted_is_paused(
     admin: Person, tenant: Tenant, service: Service
 ) -> None:
@@ -242,11 +262,12 @@ def test_a_dry_run_shows_what_a_rule_would_have_done_and_changes_nothing(
 
 
 def test_a_dry_run_of_a_rule_on_time_shows_the_tickets_that_wait_now(
-    tenant: Tenant, service: Service
+    own_service: Service,
 ) -> None:
+    tenant = own_service.tenant()
     key = tenant.key()
     waiting, other = opened(key, "vip"), opened(key, "other")
-    service.clock.advance(3600)
+    own_service.clock.advance(3600)
     late, admin = opened(key, "vip"), tenant.admin()
     rule = made(
         admin,
