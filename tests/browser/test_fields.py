@@ -229,7 +229,9 @@ def test_the_composer_is_a_reply_or_a_note(window: Window, key: Key, ticket: str
     page = window.page
     page.goto(_at(ticket))
     send = page.locator("#composer button.main")
+    page.get_by_label("Your reply").focus()
     expect(send).to_have_text("Send", use_inner_text=True)
+    page.keyboard.press("Escape")
     page.keyboard.press("n")
     page.keyboard.type("He called twice")
     expect(send).to_have_text("Add note", use_inner_text=True)
