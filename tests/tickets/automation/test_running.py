@@ -189,25 +189,6 @@ def test_a_rule_on_time_acts_once_until_somebody_changes_the_ticket(
     wait_until(lambda: effects(service, ticket) == 2)
 
 
-def test_a_rule_on_time_passes_over_a_ticket_on_which_it_fails(
-    own_service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tenant = own_service.tenant()
-    key, run = tenant.key(), running.run
-    first, second = opened(key), opened(key)
-
-    async def fail_for_first(tx: Tx, rule: Rule, stored: TicketAndCustomer, *rest: Any) -> bool:
-        if stored.ticket.id == first["id"]:
-            raise RuntimeError("rules fail on this ticket")
-        return await run(tx, rule, stored, *rest)
-
-    monkeypatch.setattr(running, "run", fail_for_first)
-    made(tenant.admin(), trigger="unchanged", hours=1, actions={"priority": "high"})
-    own_service.clock.advance(3700)
-    wait_until(lambda: read(key, second)["priority"] == "high")
-    assert read(key, first)["priority"] == "medium"
-
-
 def test_a_rule_whose_team_is_deleted_is_paused(
     admin: Person, tenant: Tenant, service: Service
 ) -> None:

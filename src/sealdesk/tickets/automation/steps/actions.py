@@ -54,32 +54,10 @@ async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
     return 0 if timed is None else await _look_at_unchanged(tx, timed, now_us, tenant_us)
 
 
-async def postpone(tx: Tx, tenant_id: str, now_us: int) -> None:
-    """Let the others have their turn before what has failed.
-
-    A rule on time passes over its next ticket, until that is changed.
-    """
-    task = await store.find_task(tx, tenant_id, now_us)
-    if task is not None:
-        await store.postpone_task(tx, tenant_id, task, now_us)
-    elif (timed := await store.find_timed(tx, tenant_id, now_us)) is not None:
-        tenant_us = now_us + await test_tenants.find_offset_us(tx, tenant_id)
-        found = await _list_unchanged(tx, timed, tenant_us, 1)
-        for updated_at, ticket_id in found:
-            timed = timed._replace(reached_at=updated_at, reached_id=ticket_id)
-        await store.store_reached(tx, timed, 0 if found else now_us)
-
-
-async def _list_unchanged(
-    tx: Tx, timed: Timed, tenant_us: int, limit: int
-) -> Sequence[tuple[int, str]]:
-    until = tenant_us - timed.rule.hours * rules.HOUR_US
-    return await store.list_unchanged(tx, timed, STATUSES, until, limit)
-
-
 async def _look_at_unchanged(tx: Tx, timed: Timed, now_us: int, tenant_us: int) -> int:
     """Run a rule on the next ticket that is unchanged for as long as it says."""
-    found = await _list_unchanged(tx, timed, tenant_us, _STEP_TICKETS)
+    until = tenant_us - timed.rule.hours * rules.HOUR_US
+    found = await store.list_unchanged(tx, timed, STATUSES, until, _STEP_TICKETS)
     for updated_at, ticket_id in found:
         timed = timed._replace(reached_at=updated_at, reached_id=ticket_id)
         at = Moment(tenant_us, tenant_us, None)

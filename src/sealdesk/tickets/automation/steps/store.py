@@ -185,9 +185,20 @@ async def delete_task(tx: Tx, tenant_id: str, task: Task) -> None:
     await tx.execute_one(_DELETE_TASK, {"tenant_id": tenant_id, "id": task.id})
 
 
-async def postpone_task(tx: Tx, tenant_id: str, task: Task, now_us: int) -> None:
-    due_at = now_us + _POSTPONED_US
-    await tx.execute_one(_POSTPONE_TASK, {"tenant_id": tenant_id, "id": task.id, "due_at": due_at})
+async def postpone(tx: Tx, tenant_id: str, now_us: int) -> None:
+    """Let the other tickets have their turn before the one that would be next.
+
+    A rule on time goes behind the others, and stays at its ticket: none is passed over unseen.
+    """
+    task = await find_task(tx, tenant_id, now_us)
+    if task is not None:
+        due_at = now_us + _POSTPONED_US
+        params = {"tenant_id": tenant_id, "id": task.id, "due_at": due_at}
+        await tx.execute_one(_POSTPONE_TASK, params)
+        return
+    timed = await find_timed(tx, tenant_id, now_us)
+    if timed is not None:
+        await store_reached(tx, timed, now_us)
 
 
 async def find_timed(tx: Tx, tenant_id: str, now_us: int) -> Timed | None:
