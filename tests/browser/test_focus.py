@@ -60,6 +60,18 @@ def _slow_down(page: Page, seconds: float) -> None:
     page.route("**/tickets/next?**", load)
 
 
+def _held(page: Page) -> list[Route]:
+    """Where the requests for next tickets come, each of which waits to be answered."""
+    asked: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if not _is_early(route):
+            asked.append(route)
+
+    page.route("**/tickets/next?**", hold)
+    return asked
+
+
 def test_a_sentence_after_a_choice_by_key_changes_nothing_else(
     window: Window, key: Key, orders: list[str]
 ) -> None:
@@ -113,13 +125,7 @@ def test_a_tag_that_is_typed_while_the_next_ticket_loads_is_saved(
     window: Window, orders: list[str]
 ) -> None:
     page = window.page
-    asked: list[Route] = []
-
-    def hold(route: Route) -> None:
-        if not _is_early(route):
-            asked.append(route)
-
-    page.route("**/tickets/next?**", hold)
+    asked = _held(page)
     page.goto(INBOX)
     _open(page, "Order 2")
     for each in (*"jtvip", "Enter"):
@@ -144,13 +150,7 @@ def test_a_ticket_stays_with_its_text_when_the_next_one_cannot_be_loaded(
     window: Window, key: Key, orders: list[str], answer: dict[str, Any] | None, says: str
 ) -> None:
     page = window.page
-    asked: list[Route] = []
-
-    def hold(route: Route) -> None:
-        if not _is_early(route):
-            asked.append(route)
-
-    page.route("**/tickets/next?**", hold)
+    asked = _held(page)
     page.goto(INBOX)
     _open(page, "Order 2")
     page.get_by_label("Your reply").fill("Almost done")
