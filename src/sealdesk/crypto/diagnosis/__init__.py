@@ -53,12 +53,11 @@ def name_difference(
     found = None
     if is_small(parts):
         is_signed = signed.__eq__
-        is_of_body = signed.startswith(head(parts))
-        found = (
-            _find_in_parts(parts, is_signed, host)
-            or (_find_in_bodies(parts, is_signed, secret) if is_of_body else None)
-            or find_joint(signed, parts, body_sha256(parts.body))
-        )
+        digest = body_sha256(parts.body)
+        if signed.startswith(head(parts)) and digest not in signed:
+            found = _find_in_bodies(parts, is_signed, secret)
+        else:
+            found = _find_in_parts(parts, is_signed, host) or find_joint(signed, parts, digest)
     return found or MISTAKE_OF_PART[difference.part]
 
 
