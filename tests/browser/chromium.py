@@ -51,7 +51,8 @@ _BEYOND = """() => {
     (each) => {
       const { left, right } = each.getBoundingClientRect();
       return right > left && (left < 0 || right > width + 1)
-        && each.checkVisibility() && !each.closest(".skip, .tabs, .acts, .by-key, .scroll, pre");
+        && each.checkVisibility()
+        && !each.closest(".skip, .tabs, .acts, .by-key, .scroll, .reports > .card, pre");
     });
   return found ? `has outside of the window ${found.outerHTML.slice(0, 150)}` : "";
 }"""

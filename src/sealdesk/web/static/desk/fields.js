@@ -50,7 +50,12 @@ onPart((part, signal) => {
     saved[field] = values;
     if (field === "subject") part.querySelector("h1 bdi").textContent = values[0];
   };
-  const isSaved = (field) => chosen(field).join("\n") === saved[field].join("\n");
+  // Controls change what they are given: one of a single line drops line ends.
+  const asShown = (field, value) => inputOf(field)?.matches?.("input, textarea")
+    ? Object.assign(inputOf(field).cloneNode(), { value }).value
+    : value;
+  const isSaved = (field) => chosen(field).join("\n")
+    === saved[field].map((value) => asShown(field, value)).join("\n");
   // What the chosen option shows in its list stands before the value, too.
   const drawSign = (select) => {
     select.parentElement.querySelector(":scope > .sign")?.remove();
