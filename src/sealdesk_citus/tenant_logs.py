@@ -24,8 +24,8 @@ from sealdesk.tickets.reports.steps.counting import ReportCounter
 from sealdesk.webhooks.delivery import fan_out
 from sealdesk.webhooks.delivery.fan_out import FanOut
 from sealdesk.webhooks.store.fan_out import Backlog, find_backlog_of
-from sealdesk.worker.attempts import attempt
 from sealdesk.worker.log_tasks import SHORTEST_REST_S, next_rest_s
+from sealdesk.worker.steps import attempt
 from sealdesk.worker.turns import Turns
 from sealdesk_citus import store
 from sealdesk_citus.transaction import DistributedTx

@@ -11,7 +11,7 @@ from sealdesk.db import migration_pause
 from sealdesk.db.factory import open_database
 from sealdesk.settings import from_env
 from sealdesk.state import AppState, make_state
-from sealdesk.worker.attempts import attempt
+from sealdesk.worker.steps import attempt
 from tests.support.databases import Template
 
 

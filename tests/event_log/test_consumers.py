@@ -12,7 +12,7 @@ from sealdesk.event_log.consumers import NOTHING, LogEvent, Step
 from sealdesk.search.indexing import INDEXES
 from sealdesk.state import AppState
 from sealdesk.webhooks.delivery.fan_out import FanOut
-from sealdesk.worker import attempts
+from sealdesk.worker import steps
 from sealdesk.worker.log_tasks import ConsumerTask
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.feed import record, unplaced
@@ -93,7 +93,7 @@ def recorder(service: Service) -> Recorder:
 
 @pytest.fixture
 def fast_failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(attempts, "_AFTER_FAILURE_S", 0.01)
+    monkeypatch.setattr(steps, "_AFTER_FAILURE_S", 0.01)
     yield
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from sealdesk.server import http_protocol, unsent
+from sealdesk.server import http_protocol, slow_clients
 from tests.support.client import Key, Person
 from tests.support.connection import Connection, Reply
 from tests.support.service import Service, Tenant, wait_until
@@ -257,7 +257,7 @@ class Transport:
 
 
 def test_only_a_client_that_takes_nothing_is_stalled() -> None:
-    progress, transport = unsent.Progress(), Transport()
+    progress, transport = slow_clients.Progress(), Transport()
 
     def stalled(now: float) -> float:
         return progress.stalled_s(cast("asyncio.Transport", transport), now)

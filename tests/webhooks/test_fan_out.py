@@ -10,7 +10,7 @@ from sealdesk.event_log.events import EventType
 from sealdesk.state import AppState
 from sealdesk.webhooks.delivery import fan_out
 from sealdesk.webhooks.store import endpoints as endpoint_store
-from sealdesk.worker import attempts
+from sealdesk.worker import steps
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.feed import EVENTS, record, unplaced
@@ -31,7 +31,7 @@ def deliveries(tenant: Tenant) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def fast_failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(attempts, "_AFTER_FAILURE_S", 0.01)
+    monkeypatch.setattr(steps, "_AFTER_FAILURE_S", 0.01)
     yield
 
 

@@ -20,7 +20,7 @@ from sealdesk.errors import ApiError, BadRequest, RequestTimeout, ServiceUnavail
 from sealdesk.errors.general import TOO_MANY_BYTES
 from sealdesk.errors.requests import MALFORMED_REQUEST, REQUEST_TIMEOUT
 from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
-from sealdesk.server import framing, unsent
+from sealdesk.server import framing, slow_clients
 from sealdesk.server.chunks import ChunkSizes
 from sealdesk.server.exchange import Exchange
 from sealdesk.server.last_response import LastResponse
@@ -72,7 +72,7 @@ class Protocol(asyncio.Protocol):
         self._url = self._expectation = b""
         self._headers: list[Header] = []
         self._body_bytes = 0
-        self._unsent = unsent.Progress()
+        self._unsent = slow_clients.Progress()
         self._receiving: Literal["nothing", "headers", "body"] = "nothing"
         self._unparsed_bytes = 0
         self._last_response: LastResponse | None = None

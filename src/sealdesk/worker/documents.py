@@ -15,7 +15,7 @@ from sealdesk.installation.types import DOCUMENTS, DocumentsNote
 from sealdesk.state import AppState
 from sealdesk.tickets.store import ready_documents
 from sealdesk.tickets.store.ready_documents import FIRST_ID, SHAPE
-from sealdesk.worker.attempts import attempt
+from sealdesk.worker.steps import attempt
 
 _LOOK_EVERY_S = 0.5
 _STEP_TICKETS = 100  # for which SQLite's writer is busy for 10 ms (2026-11)

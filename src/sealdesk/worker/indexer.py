@@ -10,7 +10,7 @@ from sealdesk.search import indexing
 from sealdesk.search.indexing import ALONE, BESIDE_REQUESTS, INDEXES, Budget, Indexer
 from sealdesk.search.store.documents import SearchIndex
 from sealdesk.state import AppState
-from sealdesk.worker.attempts import attempt
+from sealdesk.worker.steps import attempt
 
 POLL_EVERY_S = 0.5
 _MERGES = 4

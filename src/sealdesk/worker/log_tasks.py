@@ -10,7 +10,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log import consumers, sequencer
 from sealdesk.event_log.consumers import Consumer
 from sealdesk.state import AppState
-from sealdesk.worker.attempts import attempt
+from sealdesk.worker.steps import attempt
 
 # Between two looks for work that another process may have made. Without any the rest grows slowly
 # to the longest, so that work in a steady stream is found soon.

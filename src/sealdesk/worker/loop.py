@@ -27,11 +27,11 @@ from sealdesk.webhooks.delivery.deliverer import Deliverer
 from sealdesk.webhooks.delivery.fan_out import continue_replays
 from sealdesk.webhooks.store import deliveries as delivery_store
 from sealdesk.worker import log_tasks, mail, stepper
-from sealdesk.worker.attempts import attempt
 from sealdesk.worker.documents import DocumentRewriter
 from sealdesk.worker.indexer import IndexerLoop
 from sealdesk.worker.one_log import OneLog
 from sealdesk.worker.retention import Pruner
+from sealdesk.worker.steps import attempt
 
 PRUNE_EVERY_S = 60.0
 REPORT_EVERY_S = 60.0

@@ -14,8 +14,8 @@ from sealdesk.mail.sending.queueing import MailQueue
 from sealdesk.mail.weekly_reports import actions as weekly
 from sealdesk.mail.weekly_reports import composing as weekly_composing
 from sealdesk.state import AppState
-from sealdesk.worker.attempts import attempt
 from sealdesk.worker.log_tasks import ConsumerTask, wait_for
+from sealdesk.worker.steps import attempt
 
 LOOK_EVERY_S = 0.5
 _COMPOSERS = {

@@ -19,7 +19,7 @@ from sealdesk.tickets.reports.steps import actions as reports
 from sealdesk.tickets.reports.steps import store as report_store
 from sealdesk.tickets.tags.steps import actions as renaming
 from sealdesk.tickets.tags.steps import store as renamings
-from sealdesk.worker.attempts import attempt
+from sealdesk.worker.steps import attempt
 from sealdesk.worker.turns import LeastServed
 
 LOOK_EVERY_S = 0.5

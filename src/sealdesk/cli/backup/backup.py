@@ -15,7 +15,7 @@ from sealdesk import __version__, build, clock
 from sealdesk.api_keys import rules
 from sealdesk.cli.attachments import explained
 from sealdesk.cli.backup import rotation
-from sealdesk.cli.backup.lacking import print_lacking
+from sealdesk.cli.backup.missing_files import print_lacking
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.output import JsonOption, print_json
 from sealdesk.cli.progress import show_progress

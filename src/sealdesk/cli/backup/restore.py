@@ -11,7 +11,7 @@ import typer
 from sealdesk import clock
 from sealdesk.cli.attachments import explained
 from sealdesk.cli.backup import drill as restore_drill
-from sealdesk.cli.backup.lacking import print_lacking
+from sealdesk.cli.backup.missing_files import print_lacking
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.output import make_console
 from sealdesk.cli.progress import show_progress

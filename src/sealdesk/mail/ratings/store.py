@@ -5,7 +5,7 @@ import msgspec
 from sealdesk.db.engine import Row, Tx
 from sealdesk.mail.ratings.types import AskSettings
 from sealdesk.tickets import documents
-from sealdesk.tickets.store.tickets import encode_satisfaction
+from sealdesk.tickets.store.tickets import encode_part
 from sealdesk.tickets.types import Ticket
 
 _RATE = """
@@ -66,7 +66,7 @@ async def rate(tx: Tx, before: Ticket, after: Ticket) -> bytes:
             "id": before.id,
             "before": before.version,
             "rating": given.rating if given else None,
-            "satisfaction": encode_satisfaction(given),
+            "satisfaction": encode_part(given),
             "updated_at": after.updated_at,
             "version": after.version,
             "document": document,

@@ -11,7 +11,7 @@ from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import documents
 from sealdesk.tickets.hours import store as hours
 from sealdesk.tickets.promises.types import MAX_POLICIES, Policy, Promises
-from sealdesk.tickets.store.tickets import encode_clocks
+from sealdesk.tickets.store.tickets import encode_part
 from sealdesk.tickets.types import Ticket
 
 _COLUMNS = (
@@ -116,7 +116,7 @@ async def store_renewed(tx: Tx, before: Ticket, after: Ticket) -> None:
             "id": before.id,
             "before": before.version,
             "alert_before": before.alert_at or 0,
-            "clocks": encode_clocks(after.clocks),
+            "clocks": encode_part(after.clocks),
             "due_at": after.due_at,
             "alert_at": after.alert_at,
             "version": after.version,

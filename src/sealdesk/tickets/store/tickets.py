@@ -164,14 +164,9 @@ def _replacing(changed: tuple[str, ...]) -> str:
     return _REPLACE.replace(" SET ", f" SET {''.join(f'{name} = :{name}, ' for name in changed)}")
 
 
-def encode_satisfaction(given: Satisfaction | None) -> str | None:
-    """As tickets store it."""
-    return None if given is None else msgspec.json.encode(given).decode()
-
-
-def encode_clocks(clocks: Clocks | None) -> str | None:
-    """As tickets store them."""
-    return None if clocks is None else msgspec.json.encode(clocks).decode()
+def encode_part(part: Satisfaction | Clocks | None) -> str | None:
+    """As a column of tickets stores it."""
+    return None if part is None else msgspec.json.encode(part).decode()
 
 
 def decode_satisfaction(column: str | None) -> Satisfaction | None:
@@ -224,7 +219,7 @@ def _params(ticket: Ticket, document: bytes) -> dict[str, object]:
         "tags": msgspec.json.encode(ticket.tags).decode(),
         "custom_fields": msgspec.json.encode(ticket.custom_fields).decode(),
         "attachments": encode_attachments(ticket.attachments),
-        "satisfaction": encode_satisfaction(ticket.satisfaction),
-        "clocks": encode_clocks(ticket.clocks),
+        "satisfaction": encode_part(ticket.satisfaction),
+        "clocks": encode_part(ticket.clocks),
         "document": document,
     }

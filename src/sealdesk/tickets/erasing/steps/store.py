@@ -12,7 +12,7 @@ from sealdesk.tickets import documents
 from sealdesk.tickets.erasing.rules import ERASED
 from sealdesk.tickets.erasing.store import STORED, erasure_of, params_of
 from sealdesk.tickets.erasing.types import Erasure
-from sealdesk.tickets.store.tickets import COLUMNS, encode_satisfaction, ticket_of
+from sealdesk.tickets.store.tickets import COLUMNS, encode_part, ticket_of
 from sealdesk.tickets.types import Ticket
 
 Params = dict[str, object]
@@ -212,7 +212,7 @@ async def erase_ticket(tx: Tx, before: int, ticket: Ticket) -> None:
         "id": ticket.id,
         "before": before,
         "version": ticket.version,
-        "satisfaction": encode_satisfaction(ticket.satisfaction),
+        "satisfaction": encode_part(ticket.satisfaction),
         "document": documents.ready_document(ticket),
     }
     await tx.execute_one(_ERASE_TICKET, params)

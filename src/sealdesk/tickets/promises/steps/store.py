@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.store.tickets import encode_clocks
+from sealdesk.tickets.store.tickets import encode_part
 from sealdesk.tickets.types import Ticket
 
 _POSTPONED_US = 60 * 1_000_000
@@ -70,7 +70,7 @@ async def store_alerted(tx: Tx, before: Ticket, after: Ticket) -> None:
             "id": before.id,
             "version": before.version,
             "alert_before": before.alert_at,
-            "clocks": encode_clocks(after.clocks),
+            "clocks": encode_part(after.clocks),
             "alert_at": after.alert_at,
         },
     )
