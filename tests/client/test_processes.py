@@ -161,6 +161,9 @@ def test_everything_public_is_pickled_and_copied(desk: Desk, key: Key) -> None:
             assert (type(twin), str(twin), vars(twin)) == (type(error), str(error), vars(error))
     for value in (ticket, Signed(b"1", b"GET", b"/", b"")):
         assert pickled(value) == copy.copy(value) == value
+    for same in (pickled(ticket), copy.copy(ticket), copy.deepcopy(ticket)):
+        assert same.response == ticket.response
+        assert same.etag == ticket.etag is not None
     settings = (key.api_key, key.api_secret, desk.base_url)
     with Desk(*settings) as original, pickled(original) as sent, copy.copy(original) as copied:
         assert sent.tickets.get(ticket.id) == copied.tickets.get(ticket.id) == ticket

@@ -5,7 +5,7 @@ Members that the service does not send have their defaults, and those that it ad
 """
 
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
@@ -31,6 +31,17 @@ class Result(msgspec.Struct, frozen=True, dict=True):
         """Return its members as JSON has them."""
         members: dict[str, Any] = msgspec.to_builtins(self)
         return members
+
+    # Without these, copies and pickles would have no response, so no ETag for `if_match`.
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (*super().__reduce__(), self.__dict__)
+
+    def __copy__(self) -> Self:
+        make, values, response = self.__reduce__()
+        copied: Self = make(*values)
+        copied.__dict__.update(response)
+        return copied
 
 
 class Done(Result, frozen=True):
