@@ -13,7 +13,12 @@ from sealdesk.crypto.signing import Signed, body_sha256, message
 from tests.support.for_each import for_each
 from tests.vectors import API_SECRET
 
-AT, TARGET, BODY = b"1767225600", b"/api/v1/external/tickets?status=open", b'{"subject":"S"}'
+AT, TARGET, BODY = (
+    b"1767225600",
+    b"/api/v1/external/tickets?status=open&a=1&c=%C3%A9&b=3&e=5&d=4",
+    b'{"subject":"S"}',
+)
+QUERY = TARGET.removeprefix(b"/api/v1/external/tickets")
 SENT = Signed(AT, b"POST", TARGET, BODY)
 DIGEST = body_sha256(BODY)
 RIGHT = message(SENT)
@@ -34,7 +39,7 @@ def different(text: bytes) -> tuple[str, str]:
         (b"\n".join((AT, b"POST", TARGET, DIGEST)), "timestamp", "1767225600\n"),
         (RIGHT.replace(b"POST", b"GET"), "method", "GET"),
         (RIGHT.replace(b"POST", b""), "method", ""),
-        (RIGHT.replace(b"?status=open", b""), "request_target", "/api/v1/external/tickets"),
+        (RIGHT.replace(QUERY, b""), "request_target", "/api/v1/external/tickets"),
         (RIGHT.replace(TARGET, b""), "request_target", ""),
         (RIGHT.replace(TARGET, b"/\xfc"), "request_target", "/ü"),
         (AT + b"POST/other", "request_target", "/other"),
@@ -67,7 +72,10 @@ def test_every_other_message_has_a_difference(text: bytes) -> None:
         (RIGHT + b"application/json", "other_text_signed"),
         (AT + b"POST" + TARGET + b"application/json" + DIGEST, "other_text_signed"),
         (b"tk_live_0" + RIGHT, "other_text_signed"),
-        (RIGHT.replace(TARGET, b"https://other.test" + TARGET), "target_differs"),
+        (RIGHT.replace(TARGET, b"https://other.test" + TARGET), "full_url_signed"),
+        (RIGHT.replace(TARGET, b"https://other.test" + TARGET[:-1]), "target_differs"),
+        (RIGHT.replace(b"%C3%A9", b"%c3%A9"), "percent_encoding_case"),
+        (RIGHT.replace(b"e=5&d=4", b"d=4&e=5"), "query_sorted"),
         (b"#".join((AT, b"POST", TARGET, DIGEST)), "other_separators"),
         (b" ~ ".join((AT, b"POST", TARGET, DIGEST, b"")), "other_separators"),
         (b"|".join((b"POST", TARGET, AT, DIGEST)), "parts_in_another_order"),

@@ -58,6 +58,8 @@ def name_difference(
             found = _find_in_bodies(parts, is_signed, secret)
         else:
             found = _find_in_parts(parts, is_signed, host) or find_joint(signed, parts, digest)
+    if found is None and difference.part == "request_target":
+        found = targets.name_of_other(difference.signed.encode("latin-1"), parts.target)
     return found or MISTAKE_OF_PART[difference.part]
 
 

@@ -7,6 +7,8 @@ from urllib.parse import quote, quote_plus, unquote_to_bytes
 
 _API_PREFIXES = (b"/api/v1/external", b"/api/v1", b"/api")
 _ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}")
+_ORIGIN = re.compile(rb"\Ahttps?://[^/?]*")
+_SEPARATOR = re.compile(rb"[?&]")
 # What libraries leave unescaped, or escape, differently: RFC 3986 reserves them.
 _ESCAPE_OF_RESERVED = re.compile(rb"%(?:2[1478aAbBcCfF]|3[aAbB]|40|7[eE]|5[bBdD])")
 _SAFE_CHARACTERS = ("/?&=", "/?&=,:", "/?&=%", "/?&=%,:", "/", "")
@@ -36,6 +38,21 @@ def wrong_targets(target: bytes, host: bytes) -> Iterator[tuple[str, bytes]]:
         yield "api_prefix_missing", rest[1:]
 
 
+def name_of_other(signed: bytes, received: bytes) -> str | None:
+    """The name of what makes one target of the other, None if it is more than one thing."""
+    path, origin = _ORIGIN.subn(b"", signed, count=1)
+    if origin and path == received:
+        return "full_url_signed"
+    if _in_upper_case(signed) == _in_upper_case(received):
+        return "percent_encoding_case"
+    is_sorted = sorted(_SEPARATOR.split(signed)) == sorted(_SEPARATOR.split(received))
+    return "query_sorted" if is_sorted else None
+
+
+def _in_upper_case(target: bytes) -> bytes:
+    return _ESCAPE.sub(lambda found: found[0].upper(), target)
+
+
 def _other_queries(path: bytes, query: bytes) -> Iterator[tuple[str, bytes]]:
     yield "space_encoding_differs", path + b"?" + query.replace(b"+", b"%20")
     yield "space_encoding_differs", path + b"?" + query.replace(b"%20", b"+")
@@ -50,7 +67,7 @@ def _other_queries(path: bytes, query: bytes) -> Iterator[tuple[str, bytes]]:
 
 def _other_escapes(target: bytes) -> Iterator[tuple[str, bytes]]:
     yield "percent_encoding_case", _ESCAPE.sub(lambda found: found[0].lower(), target)
-    yield "percent_encoding_case", _ESCAPE.sub(lambda found: found[0].upper(), target)
+    yield "percent_encoding_case", _in_upper_case(target)
     decoded = unquote_to_bytes(target)
     yield "target_percent_decoded", decoded
     yield "target_percent_decoded", decoded.replace(b"+", b" ")
