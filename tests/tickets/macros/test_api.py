@@ -47,6 +47,13 @@ def test_a_macro_is_stored_as_it_was_sent(admin: Person, tenant: Tenant) -> None
     assert admin.get(answer.headers["location"]).json()["data"] == macro
 
 
+def test_a_shortcut_with_a_joiner_is_the_one_without_it(admin: Person) -> None:
+    with_joiner = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0645"  # Persian
+    assert made(admin, shortcut=with_joiner)["shortcut"] == with_joiner
+    again = admin.post(MACROS, new_macro(name="B", shortcut=with_joiner.replace("\u200c", "")))
+    assert faults(again) == [("/shortcut", "taken")]
+
+
 def test_what_is_left_out_stays_as_it_is_on_the_ticket(admin: Person) -> None:
     macro = made(admin, body="Text")
     unset: dict[str, Any] = {"status": None, "priority": None, "assignee_id": None, "tags": []}

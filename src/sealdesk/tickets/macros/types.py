@@ -16,12 +16,16 @@ from sealdesk.tickets.types import AttachmentRef, Priority, Status, Tags
 
 ME = "me"  # as an assignee: who uses the macro
 _SHORTCUT = re.compile(r"\w[\w-]*")
+_JOINERS = "\u200c\u200d"
 _NOT_A_SHORTCUT = gettext_noop("Use letters, digits, - and _ only, without the semicolon.")
 
 
 def _check_shortcut(text: str) -> list[Fault]:
-    # Decomposed letters and the vowels of Hindi and Thai are marks, which no \w matches.
-    letters = "".join(each for each in text if unicodedata.category(each)[0] != "M")
+    # Decomposed letters and the vowels of Hindi and Thai are marks, which no \w matches. Joiners
+    # belong to Persian words.
+    letters = "".join(
+        each for each in text if unicodedata.category(each)[0] != "M" and each not in _JOINERS
+    )
     is_one = _SHORTCUT.fullmatch(letters) and text[0] == letters[0]
     return [] if is_one else [Fault("", "invalid_shortcut", _NOT_A_SHORTCUT)]
 
