@@ -418,7 +418,7 @@ def test_a_note_by_another_name_is_not_sent_to_the_customer(key: Key) -> None:
         "staff_only", "publicly", "visibleToCustomer", "customer_visible", "whisper",
         "is_public_reply", "is_interal", "Intenral", "privte_note", "kind", "draft", "send_email",
         "publish", "privacy", "channel", "is_external", "shared", "restricted", "agent_note",
-        "suppress_email", "hide", "via_email", "mode",
+        "suppress_email", "hide", "via_email", "mode", "access",
     ):  # fmt: skip
         refused = key.post(at, {"body": "Only for us.", name: True})
         assert refused.status_code == 422
@@ -440,6 +440,11 @@ def test_a_switch_by_another_name_is_refused(tenant: Tenant) -> None:
             refused = admin.patch(made.headers["location"], {name: False})
             assert refused.status_code == 422, name
             assert f"`{right}`" in refused.json()["errors"][0]["message"]
+    for name in ("required", "isRequired", "mandatory"):
+        new_field = {"key": "k2", "label": "K", "type": "text", name: True}
+        assert faults(admin.post("/api/v1/custom-fields", new_field)) == {
+            (f"/{name}", "unknown_field")
+        }
     for name in ("is_active", "status", "suspended"):
         new = {"url": "https://a.test/", "events": ["*"], name: False}
         assert faults(admin.post("/api/v1/webhooks", new)) == {(f"/{name}", "unknown_field")}

@@ -156,7 +156,7 @@ class ReplyBody(msgspec.Struct, frozen=True):
     MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(
         """
         public private internal visibility type commenttype messagetype replytype kind mode channel
-        audience external share shared draft viaemail sendemail whisper agentonly agentsonly
+        access audience external share shared draft viaemail sendemail whisper agentonly agentsonly
         teamonly onlyagents customerfacing
         """.split(),
         "is_internal",

@@ -40,6 +40,8 @@ Label = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_
 Choice = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_visible})]
 Choices = Annotated[list[Choice], Meta(max_length=MAX_CHOICES, extra={"check": _check_choices})]
 Position = Annotated[int, Meta(ge=1, le=MAX_FIELDS)]
+# What others call the switch.
+_MISTAKEN = dict.fromkeys("required mandatory".split(), "required_on_resolve")
 
 
 class NewField(msgspec.Struct, frozen=True):
@@ -54,6 +56,7 @@ class NewField(msgspec.Struct, frozen=True):
     IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"}) | {
         "is_active"
     }
+    MISTAKEN: ClassVar[dict[str, str]] = _MISTAKEN
 
     key: Key
     label: Label
@@ -69,6 +72,8 @@ class FieldChange(msgspec.Struct, frozen=True):
     choices: replace all of them; values that tickets have stay.
     is_active: false hides the field and ends its checks; the values of tickets stay.
     """
+
+    MISTAKEN: ClassVar[dict[str, str]] = _MISTAKEN
 
     label: Label | UnsetType = UNSET
     choices: Choices | UnsetType = UNSET
