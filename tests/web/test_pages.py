@@ -170,6 +170,11 @@ def test_not_found_is_html_for_browsers_and_json_for_programs(service: Service) 
         assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize("path", ["/nowhere", "/log-out"])
+def test_who_is_logged_in_keeps_the_views_beside_an_error(office: Visitor, path: str) -> None:
+    assert "Waiting for us" in office.get(path).text
+
+
 def test_a_page_without_storage_says_so_and_reloads(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

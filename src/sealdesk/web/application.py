@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 from sealdesk import ids
 from sealdesk.db.deadline import UNINDEXED_READ_UNITS, deadline
@@ -85,6 +86,8 @@ class Application:
         except ApiError as error:
             if error.problem_type is TENANT_RATE_LIMIT_EXCEEDED:
                 await _delay_refusal(request)
+            if route is None:
+                await self._find_reader(request)
             response = await _error_response(request, route, error)
         except Disconnected:
             return
@@ -108,6 +111,14 @@ class Application:
             self._request_log.add(
                 _logged(request, path, key_use, response, duration_s, loop_s + beside_s)
             )
+
+
+    async def _find_reader(self, request: Request) -> None:
+        """Who is logged in keeps the sidebar of the desk on the page of a path without a route."""
+        if request.method in _READS and error_pages.prefers_html(request):
+            with suppress(ApiError):
+                home, _ = self._router.find("GET", self._site.home)
+                await _prove(home, request)
 
 
 def _lower_ids(request: Request, params: tuple[str, ...]) -> tuple[str, ...]:
@@ -223,12 +234,7 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
     request.max_body_bytes = route.max_body_bytes
     if route.guard.scheme == "session":
         preferences.activate_language(request)
-    request.proof = await route.guard.prove(request)
-    if request.proof.refusal is not None:
-        raise request.proof.refusal
-    if request.proof.caller is not None:
-        await request.turn.pay_as(request.proof.caller.tenant_id)
-        await _wait_for_turn(route, request)
+    await _prove(route, request)
     if request.method not in _READS:  # later its response cannot be refused
         _check_budget(request, 0)
     for identifier in () if route.takes_names else params:
@@ -249,6 +255,16 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
     if request.method in _READS and len(response.body) > UNCOUNTED_BYTES:
         _check_budget(request, len(response.body))
     return response
+
+
+async def _prove(route: Route, request: Request) -> None:
+    """Raises what the guard raises, and TooManyRequests."""
+    request.proof = await route.guard.prove(request)
+    if request.proof.refusal is not None:
+        raise request.proof.refusal
+    if request.proof.caller is not None:
+        await request.turn.pay_as(request.proof.caller.tenant_id)
+        await _wait_for_turn(route, request)
 
 
 async def _give_way(content: bytes) -> None:
