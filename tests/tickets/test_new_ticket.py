@@ -90,7 +90,11 @@ def test_who_calls_without_an_email_address_becomes_a_customer_whom_nobody_mails
     (ticket,) = opened(key)
     email = ticket["customer"]["email"]
     assert ticket["customer"]["name"] == "Maria" and not can_receive(email)
-    assert email not in page.text and "not known" in page.text and "+385 91 555 0142" in page.text
+    assert (
+        email not in page.text
+        and "no e-mail address" in page.text
+        and "+385 91 555 0142" in page.text
+    )
     assert "This reply is not e-mailed." in page.text
     at = f"/customers/{ticket['customer']['id']}"
     for path in (at, "/customers", "/customers/suggestions?q=maria"):
@@ -99,9 +103,35 @@ def test_who_calls_without_an_email_address_becomes_a_customer_whom_nobody_mails
     assert ("option", "data-more", "+385 91 555 0142") in page.attributes
     send(visitor, email="", name="Bo")  # is another customer
     assert len({each["customer"]["id"] for each in opened(key)}) == 2
-    again = dict(visitor.get(f"{NEW}?customer={ticket['customer']['id']}").form(NEW).fields)
-    send(visitor, email=str(again["email"]), subject="Second call")
-    assert [each["customer"]["name"] for each in opened(key)] == ["Maria", "Bo", "Maria"]
+    again = visitor.get(f"{NEW}?customer={ticket['customer']['id']}")
+    assert again.form(NEW).value("email") == "" and "no-email.invalid" not in again.answer.text
+    visitor.submit(again.form(NEW), subject="Second call", description="Again.")
+    assert [each["customer"]["email"] for each in opened(key)].count(email) == 2
+    visitor.submit(again.form(NEW), subject="Her son", description="First.", name="Ivo")
+    called = [each["customer"]["name"] for each in opened(key)]
+    assert sorted(called) == ["Bo", "Ivo", "Maria", "Maria"]
+
+
+def test_no_form_shows_what_stands_in_for_an_address_and_saving_keeps_it(
+    key: Key, visitor: Visitor
+) -> None:
+    send(visitor, email="", name="Maria")
+    maria = opened(key)[0]["customer"]
+    at, shown = f"/customers/{maria['id']}", f"/api/v1/external/customers/{maria['id']}"
+    form = visitor.get(f"{at}/edit").form(f"{at}/edit")
+    visitor.submit(form, name="", company="Kiln")
+    stored = key.get(shown).json()["data"]
+    assert (stored["email"], stored["company"]) == (maria["email"], "Kiln")
+    key.patch(shown, {"email": "maria@example.test", "other_emails": [maria["email"]]})
+    other = key.patch(shown, {"email": maria["email"]}).json()["data"]
+    assert other["other_emails"] == ["maria@example.test"]
+    paths = (at, f"{at}/edit", f"{at}/merge", "/customers", f"/tickets?customer={maria['id']}")
+    for path in (*paths, f"/tickets/{opened(key)[0]['id']}", f"{NEW}?customer={maria['id']}"):
+        assert "no-email.invalid" not in visitor.get(path).answer.text, path
+    form = visitor.get(f"{at}/edit").form(f"{at}/edit")
+    visitor.submit(form, email="maria@example.test", other_emails="")
+    stored = key.get(shown).json()["data"]
+    assert (stored["email"], stored["other_emails"]) == ("maria@example.test", [])
 
 
 def test_without_an_address_and_a_name_nothing_is_opened(key: Key, visitor: Visitor) -> None:

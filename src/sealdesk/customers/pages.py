@@ -9,6 +9,7 @@ from sealdesk.customers import actions, errors, labels, rules, store
 from sealdesk.customers.store import Filter
 from sealdesk.customers.types import Customer, CustomerChange, CustomerResponse
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, QueryTooSlow, ValidationFailed
+from sealdesk.resources.addresses import is_stand_in, known_address
 from sealdesk.resources.paging import PageRequest, take_page
 from sealdesk.web import body, csv_export
 from sealdesk.web.csv_export import CsvExport, CsvPart, ExportPage, with_lf
@@ -99,7 +100,8 @@ async def change_customer(request: Request, customer_id: str) -> Response:
     typed = _typed(form)
     etag = form.text("etag")
     try:
-        change = body.convert(_as_json(typed), CustomerChange)
+        wanted = _as_json(typed, await _get(request, customer_id))
+        change = body.convert(wanted, CustomerChange)
         await request.write(
             lambda tx: actions.change_customer(
                 tx,
@@ -141,8 +143,9 @@ def _row(customer: CustomerResponse) -> Sequence[str]:
 
 
 def _values(customer: Customer) -> dict[str, str]:
-    texts = {name: getattr(customer, name) or "" for name in _FIELDS}
-    return texts | {name: "\n".join(getattr(customer, name)) for name in _LISTS}
+    texts = {name: known_address(getattr(customer, name) or "") for name in _FIELDS}
+    lines = {name: map(known_address, getattr(customer, name)) for name in _LISTS}
+    return texts | {name: "\n".join(filter(None, lines[name])) for name in _LISTS}
 
 
 def _typed(form: Form, before: str = "") -> dict[str, str]:
@@ -155,10 +158,16 @@ def _split_lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _as_json(typed: dict[str, str]) -> dict[str, Any]:
-    """The typed values as the API takes them: an empty field is null, but for the address."""
-    texts = {name: typed[name] or (None if name != "email" else "") for name in _FIELDS}
-    return texts | {name: _split_lines(typed[name]) for name in _LISTS}
+def _as_json(typed: dict[str, str], customer: Customer) -> dict[str, Any]:
+    """The typed values as the API takes them: an empty field is null, but for the address.
+
+    What stands in for addresses is in no field, and stays.
+    """
+    email = typed["email"] or (customer.email if is_stand_in(customer.email) else "")
+    texts = {name: typed[name] or None for name in _FIELDS} | {"email": email}
+    lists = {name: _split_lines(typed[name]) for name in _LISTS}
+    lists["other_emails"] += filter(is_stand_in, customer.other_emails)
+    return texts | lists
 
 
 async def _get(request: Request, customer_id: str) -> Customer:

@@ -112,7 +112,6 @@ class Application:
                 _logged(request, path, key_use, response, duration_s, loop_s + beside_s)
             )
 
-
     async def _find_reader(self, request: Request) -> None:
         """Who is logged in keeps the sidebar of the desk on the page of a path without a route."""
         if request.method in _READS and error_pages.prefers_html(request):

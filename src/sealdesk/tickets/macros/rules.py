@@ -8,6 +8,7 @@ import msgspec
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch, representation
+from sealdesk.resources.addresses import known_address
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.macros.types import (
     ME,
@@ -75,11 +76,11 @@ def by_folder(macros: Sequence[Macro]) -> dict[str, list[tuple[str, Macro]]]:
 def values_for(ticket: TicketResponse, agent_name: str) -> Mapping[str, Any]:
     """The values of the variables. A customer without a name is called by the e-mail address."""
     customer = ticket.customer
-    name = (customer.name or "").strip() or customer.email
+    name = (customer.name or "").strip() or known_address(customer.email)
     return {
         "customer.name": name,
         "customer.first_name": _first_word(name),
-        "customer.email": customer.email,
+        "customer.email": known_address(customer.email),
         "ticket.number": ticket.number,
         "ticket.subject": ticket.subject,
         "agent.name": agent_name,

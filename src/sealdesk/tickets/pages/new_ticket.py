@@ -12,7 +12,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
 from sealdesk.records import idempotency
 from sealdesk.records.idempotency import IdempotentRequest, StoredResponse
-from sealdesk.resources.addresses import stand_in
+from sealdesk.resources.addresses import known_address, stand_in
 from sealdesk.tickets import actions
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
@@ -31,6 +31,7 @@ from sealdesk.web.pages.i18n import translate
 from sealdesk.web.request import Request, Response
 
 _EMPTY = {
+    "customer": "",
     "email": "",
     "name": "",
     "phone": "",
@@ -59,7 +60,8 @@ async def show_form(request: Request) -> Response:
     typed = _EMPTY
     if ids.is_canonical(customer_id):
         customer = await request.fetch(customers.get_customer, customer_id)
-        typed = _EMPTY | {"email": customer.email, "name": customer.name or ""}
+        email, name = known_address(customer.email), customer.name or ""
+        typed = _EMPTY | {"customer": customer_id, "email": email, "name": name}
     return await _respond(request, typed, ids.mint(request.now_us))
 
 
@@ -72,7 +74,7 @@ async def open_ticket(request: Request) -> Response:
     definitions = await custom_values.load_definitions(request, form)
     try:
         values = custom_values.read_changed(form, definitions)
-        customer = _customer(typed, submission)
+        customer = await _customer(request, typed, submission)
         wanted = _as_json(typed) | {"customer": customer, "custom_fields": values}
         new = body.convert(wanted, NewTicket)
         person = body.convert(customer | {"phone": typed["phone"].strip() or None}, NewCustomer)
@@ -107,8 +109,15 @@ def _submission(form: Form, now_us: int) -> str:
     return sent if ids.is_canonical(sent) else ids.mint(now_us)
 
 
-def _customer(typed: dict[str, str], submission: str) -> dict[str, str | None]:
-    email, name = typed["email"].strip(), typed["name"].strip()
+async def _customer(
+    request: Request, typed: dict[str, str], submission: str
+) -> dict[str, str | None]:
+    """Who was chosen, as long as the form has their name; without an address, who is new."""
+    email, name, customer_id = typed["email"].strip(), typed["name"].strip(), typed["customer"]
+    if not email and ids.is_canonical(customer_id):
+        chosen = await request.fetch(customers.get_customer, customer_id)
+        if name == (chosen.name or ""):
+            email = chosen.email
     return {"email": email or (name and stand_in(f"{submission} {name}")), "name": name or None}
 
 

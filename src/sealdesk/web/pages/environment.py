@@ -88,6 +88,7 @@ def create(packages: tuple[str, ...]) -> "Environment":
     environment.filters["translated"] = i18n.gettext
     environment.filters["number"] = i18n.number
     environment.filters["known_address"] = known_address
+    environment.filters["customer_name"] = _customer_name
     environment.filters["json"] = _json
     environment.filters["json_attribute"] = _json_attribute
     environment.install_gettext_callables(  # type: ignore[attr-defined] # added by the extension
@@ -100,6 +101,10 @@ def create(packages: tuple[str, ...]) -> "Environment":
 def _instant(iso: str) -> str:
     """To the second in UTC: what a browser without scripts shows."""
     return iso[:19].replace("T", " ") + " UTC"
+
+
+def _customer_name(customer: Any) -> str:
+    return customer.name or known_address(customer.email) or i18n.gettext("no e-mail address")
 
 
 def _json(value: object) -> str:

@@ -20,7 +20,9 @@ onPart((part, signal) => {
       at = (index + options.length + 1) % (options.length + 1); // After the last one, the text again.
       markLine(opened.pop.firstChild, input, at < options.length ? at : -1);
     };
+    const chosen = fills && input.form.elements.customer; // Who may have no address.
     const forget = () => {
+      if (chosen) chosen.value = "";
       if (filled && fills.value === filled) fills.value = "";
       filled = "";
     };
@@ -34,6 +36,7 @@ onPart((part, signal) => {
         return leave(input);
       }
       input.value = `${start && `${start} `}${option.value}`;
+      if (chosen) chosen.value = option.dataset.customer;
       if (option.dataset.name) fills.value = filled = option.dataset.name;
       if (input.closest("[data-bulk]")) return applyTyped(input);
       if (!input.closest("[data-fields]")) return many === undefined || (input.value += ", ");
