@@ -1,5 +1,6 @@
 """The ways through a page: skip links, rows as links, and where the focus is after an answer."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -191,3 +192,12 @@ def test_a_field_that_one_choice_needs_is_shown_with_it(
     expect(field).to_be_hidden()
     page.locator(f"select[name={choice}]").select_option(needed_by)
     expect(field).to_be_visible()
+
+
+def test_days_and_hours_of_a_report_are_written_as_dates_elsewhere(window: Window) -> None:
+    for query in ("period=month", "period=day&step=hour", "period=week&step=hour"):
+        window.page.goto(f"/reports?{query}")
+        assert re.findall(r"\d+-\d\d", window.page.locator("main").text_content() or "") == []
+    window.page.goto("/reports?day=2027-03-28&period=day&step=hour")
+    numbers = window.page.locator("tbody th")
+    expect(numbers.first).to_have_text("28 Mar 2027, 00:00")

@@ -34,6 +34,9 @@ const region = navigator.languages.find((each) => each.startsWith(language)) ?? 
 const longFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "short" });
 // Logs show seconds.
 const logFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
+// Days (2027-11-29) and hours of the desk (2027-11-29T14:00) are shown as they are written.
+const dayFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeZone: "UTC" });
+const hourFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
 // Lists show the time for today, the day for this year, else the date.
 const formatShort = (at, now = new Date()) => at.toLocaleString(region,
   at.toDateString() === now.toDateString() ? { timeStyle: "short" }
@@ -73,12 +76,21 @@ const localize = (part) => {
       continue;
     }
     time.title = time.textContent.trim();
-    const at = new Date(time.dateTime);
-    const style = time.closest(".dense") ? logFormat : longFormat;
+    const { length } = time.dateTime;
+    const at = new Date(length === 16 ? `${time.dateTime}Z` : time.dateTime);
+    const style = { 10: dayFormat, 16: hourFormat }[length] ?? (time.closest(".dense") ? logFormat : longFormat);
     time.textContent = time.matches(".when") ? formatShort(at) : style.format(at);
   }
 };
 onPart(localize);
+// Below a plot, without the year.
+const shortDayFormat = new Intl.DateTimeFormat(region, { day: "numeric", month: "short", timeZone: "UTC" });
+onPart((part) => {
+  for (const text of part.querySelectorAll(".plot text")) {
+    const [, day, hour = ""] = /^(\d\d-\d\d)( \d\d:\d\d)?$/.exec(text.textContent) ?? [];
+    if (day) text.textContent = shortDayFormat.format(new Date(`2024-${day}`)) + hour;
+  }
+});
 
 // Date and time fields show the browser's time zone and are sent in UTC.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -68,7 +68,9 @@ if (palette) {
       ...actions(), ...(words ? macros() : []), ...followed(palette.dataset.views, ".views a"), ...followed(palette.dataset.pages, ".rooms a"),
       ...visited(), ...people.map(byPerson),
     ]).filter(({ label }) => parts.every((part) => label.toLowerCase().includes(part)));
-    return words && !wantPerson && !only ? [...(/^#?\d+$/.test(words) ? [] : found), ...search(words), ...customers] : found;
+    if (!words || wantPerson || only) return found;
+    const [near, far] = customers[0]?.isExact ? [customers, []] : [[], customers];
+    return [...(/^#?\d+$/.test(words) ? [] : found), ...near, ...search(words), ...far];
   };
   const preview = palette.querySelector("[data-preview]");
   let looking;
@@ -149,8 +151,9 @@ if (palette) {
       }));
       customers = [...others.querySelectorAll("[data-customer]")].map(({ textContent, dataset }) => ({
         group: palette.dataset.customers, label: [textContent, dataset.more].filter(Boolean).join(", "),
+        isExact: [textContent, ...dataset.more.split(" · ")].some((each) => identityOf(each) === identityOf(words)),
         run: goTo(`${root}/customers/${dataset.customer}`),
-      }));
+      })).sort((one, other) => other.isExact - one.isExact);
       show();
     } catch { /* The next letter was typed, or there is no network. */ }
   };
