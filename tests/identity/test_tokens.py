@@ -13,7 +13,7 @@ import pytest
 from sealdesk import ids
 from sealdesk.routes import ROUTES
 from tests.support.client import Key, Person
-from tests.support.for_each import for_each
+from tests.support.combinations import Combine, in_turn_or_all
 from tests.support.service import Service, Tenant
 
 ME = "/api/v1/auth/me"
@@ -166,14 +166,15 @@ def test_unchanged_claims_signed_by_the_test_are_accepted(service: Service, real
     assert Person(service, real.signed()).get(ME).status_code == 200
 
 
-@for_each("forgery", [*STRANGERS, *MISUSED])
-def test_forged_token_is_refused(service: Service, real: Real, forgery: str) -> None:
-    token = {**STRANGERS, **MISUSED}[forgery](real)
-    for route in JWT_ROUTES:
+@in_turn_or_all
+def test_forged_token_is_refused(service: Service, real: Real, combine: Combine) -> None:
+    tokens = {name: forge(real) for name, forge in {**STRANGERS, **MISUSED}.items()}
+    for route, name in combine(JWT_ROUTES, [*tokens]):
         target = route.path.replace("{id}", ids.NONE)
-        header = {"authorization": f"Bearer {token}"}
+        header = {"authorization": f"Bearer {tokens[name]}"}
         response = Person(service, "").call(route.method, target, headers=header)
-        assert (response.status_code, response.json()["code"]) == (401, "invalid_token"), target
+        refusal = response.status_code, response.json()["code"]
+        assert refusal == (401, "invalid_token"), (target, name)
         assert response.headers["www-authenticate"] == "Bearer"
 
 

@@ -10,6 +10,7 @@ from sealdesk.routes import PAGES, SITE
 from sealdesk.web import assets
 from sealdesk.web.operation import EVENT_STREAM, Route
 from tests.support.client import send
+from tests.support.combinations import Combine, in_turn_or_all
 from tests.support.for_each import for_each
 from tests.support.page_security import (
     FOREIGN_ORIGINS,
@@ -99,35 +100,36 @@ def test_an_agent_gets_an_error_page_on_pages_for_administrators(
     assert_page_is_secure(Page(answer))
 
 
-@for_each("route", FORMS, ids=named)
-def test_forms_of_another_site_are_refused(office: Visitor, route: Route) -> None:
-    token = _token(office)
-    for told in FOREIGN_ORIGINS:
-        body = f"form_token={token}".encode()
+@in_turn_or_all
+def test_forms_of_another_site_are_refused(office: Visitor, combine: Combine) -> None:
+    body = f"form_token={_token(office)}".encode()
+    for route, told in combine(FORMS, FOREIGN_ORIGINS):
         answer = office.once("POST", path_of(route), body, content_type=FORM, **told)
-        assert answer.status_code == 403, told
+        assert answer.status_code == 403, (named(route), told)
         assert "out of date" in answer.text
         assert "set-cookie" not in answer.headers
     assert office.get("/").form("/log-out")
 
 
-@for_each("route", [r for r in FORMS if r.guard.needs], ids=named)
+@in_turn_or_all
 def test_forms_without_their_token_are_refused(
-    office: Visitor, agent: Visitor, route: Route
+    office: Visitor, agent: Visitor, combine: Combine
 ) -> None:
     ours = {"content_type": FORM, "sec_fetch_site": "same-origin"}
-    for sent in ("", "form_token=", f"form_token={_token(agent)}", "form_token=%C3%A9"):
+    bodies = ("", "form_token=", f"form_token={_token(agent)}", "form_token=%C3%A9")
+    for route, sent in combine([r for r in FORMS if r.guard.needs], bodies):
         answer = office.once("POST", path_of(route), sent.encode(), **ours)
-        assert answer.status_code == 403, sent
+        assert answer.status_code == 403, (named(route), sent)
     assert office.get("/").form("/log-out")
 
 
-@for_each("route", [r for r in FORMS if not is_file(r)], ids=named)
-def test_other_content_types_than_a_form_are_refused(office: Visitor, route: Route) -> None:
+@in_turn_or_all
+def test_other_content_types_than_a_form_are_refused(office: Visitor, combine: Combine) -> None:
     body = f"form_token={_token(office)}".encode()
-    for declared in ("text/plain", "application/json", "multipart/form-data", ""):
+    others = ("text/plain", "application/json", "multipart/form-data", "")
+    for route, declared in combine([r for r in FORMS if not is_file(r)], others):
         answer = office.once("POST", path_of(route), body, content_type=declared)
-        assert answer.status_code == 415, declared
+        assert answer.status_code == 415, (named(route), declared)
 
 
 def test_a_get_of_a_form_target_changes_nothing(office: Visitor) -> None:
