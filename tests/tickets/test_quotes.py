@@ -64,6 +64,12 @@ _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x
         ("new", "Desk <desk@example.org> writes:\n\nDesk> old\nDesk>\nDesk> older"),
         ("new", '>>>>> "Desk" == Desk Lee writes:\n\n    Desk> old'),
         ("new", "Desk Lee writes:\n> old"),
+        ("new", "Desk Lee <desk@example.org>:\n> old"),
+        ("new", "05.01.2026, Desk Lee:\n> old"),
+        ("new", "## Please reply above\nthis line ##\n\nold"),
+        ("neu", "--- Bitte antworten Sie oberhalb dieser\nZeile, um zu helfen ---\nalt"),
+        ("new", "Please type your reply above\nthis line\n\nold"),
+        ("new\n\nHello", "## Reply above this line ##\nold"),
         ("new", "On 5 Jan 2026 at 10:00, Desk wrote:\n| old\n| older"),
         ("新", "\uff1e古い\n\uff1e古い"),
     ],
@@ -85,7 +91,9 @@ def test_a_quote_or_signature_is_folded(visible: str, quoted: str) -> None:
         "I typed:\nPS> dir\nPS> exit", "See:\nmysql> select 1\nmysql> exit", "It says:\n\nSQL> 1",
         "Sizes:\n| a | b |\n| 1 | 2 |", "My answer is above this line.\nBye",
         "I wrote above this line\nwhat is wrong", "The box above this line is empty\nBye",
-        "Reply above this line\n\nbelow",
+        "Reply above this line\n\nbelow", "Chat:\n\nDS> hi?\nDS> are you there?\nAL> one moment",
+        "Hi,\nplease write the reply above this\nline\nthen call",
+        "Hi,\nask Desk Lee <desk@example.org>:\nshe knows",
     ],
 )  # fmt: skip
 def test_a_text_without_an_end_that_is_quoted_is_shown_whole(text: str) -> None:
@@ -262,6 +270,10 @@ def test_what_the_author_says_of_a_dated_message_is_shown() -> None:
     ):  # fmt: skip
         text = f"Hello,\n\n{sentence}\nit is sent.\n\nIt is not."
         assert fold(text) == (text, "")
+
+
+def test_a_date_and_words_of_the_author_stay_above_a_quote() -> None:
+    assert fold("Hi,\n\n05.01.2026, my question:\n> old")[0] == "Hi,\n\n05.01.2026, my question:"
 
 
 def test_a_sentence_with_a_time_stays_above_a_quote() -> None:

@@ -22,6 +22,10 @@ _TIME_AND_NAME = re.compile(
     r".{0,40}\d[:.]\d\d(?: ?[ap]m)?, \S+(?: \S+){0,3}[:：]"
     r"|\d{4}年\d{1,2}月\d{1,2}日.{0,12}\d:\d\d \S+(?: \S+){0,3}[:：]"
 )
+_NAME_AND_ADDRESS = re.compile(r"[^\s<>:]+(?: [^\s<>:]+){0,4} <[^\s<>@]+@[^\s<>@]+>[:：]")
+_DATE_AND_NAME = re.compile(
+    r"(?:\S+ )?\d{1,4}([./-])\d{1,2}\1\d{2,4},? [^\d\s]+(?: [^\d\s]+){0,3}[:：]"
+)
 _WRITES = " writes:"  # Emacs, without a time
 _VERBS = phrases("""
     wrote, schrieb, a écrit, escribió, ha scritto, schreef, skrev, escreveu, napisał, pisze, napsal,
@@ -79,6 +83,10 @@ def is_above_quote(joined: str) -> bool:
         return ADDRESS.search(joined) is not None
     if YEAR.search(joined) and _TIME_AND_NAME.fullmatch(joined):
         return True
+    if _NAME_AND_ADDRESS.fullmatch(joined):
+        return True
+    if YEAR.search(joined) and _DATE_AND_NAME.fullmatch(joined):
+        return (_OF_SENTENCES | _PRONOUNS).isdisjoint(_WORD.findall(joined))
     if TIME.search(joined) or YEAR.search(joined):
         return _has_verb(joined) or ADDRESS.search(joined) is not None
     return _begins_as_one(joined) and _has_verb(joined) and _names_a_day(joined)

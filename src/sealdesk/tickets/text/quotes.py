@@ -117,10 +117,13 @@ def _with_plain_marks(lines: list[str]) -> list[str]:
 def _is_quoted(lines: list[str], marks: list[str], at: int) -> bool:
     """Whether the mark of a line is none of a console or a table: who wrote it is said above it.
 
-    Initials need not be introduced if the next line has them too.
+    Initials need not be introduced if the next line has them too, and they are no chat's, where
+    others have theirs.
     """
     if marks[at : at + 2] == [marks[at]] * 2 and _INITIALS.fullmatch(marks[at].rstrip(">")):
-        return marks[at].isupper()
+        pairs = zip(lines, marks, strict=True)
+        outer = {mark for line, mark in pairs if mark and f"{mark}>" not in line}
+        return marks[at].isupper() and len(outer) == 1
     above = at
     while above > 0 and not lines[above - 1].strip():
         above -= 1
@@ -158,10 +161,25 @@ def _is_original(line: str) -> bool:
 
 def _find_reply_marker(text: str, lines: list[str]) -> int:
     """The line above which a help desk asks for the answer; behind the last line without any."""
-    lower = text.lower()
+    lower = text.lower().replace("\n", " ")
     known = [each for each in (*_ABOVE_THIS_LINE, _DELIMITER[0]) if each in lower]
-    found = (at for at, line in enumerate(lines) if known and _is_reply_marker(line, known))
+    found = (
+        at
+        for at, line in enumerate(lines)
+        if known and (_is_reply_marker(line, known) or _is_broken_marker(lines, at, known))
+    )
     return next(found, len(lines))
+
+
+def _is_broken_marker(lines: list[str], at: int, known: list[str]) -> bool:
+    """Whether it goes on in the next line, and both are a paragraph or end with a rule."""
+    first, second, after, *_ = (*lines[at : at + 3], "", "")
+    is_begun = at == 0 or not lines[at - 1].strip()
+    is_ended = second.rstrip().endswith(("#", "-", "=", "*", "_")) or not after.strip()
+    if not (first.strip() and second.strip() and is_begun and is_ended):
+        return False
+    is_below = _is_reply_marker(second, known)
+    return not is_below and _is_reply_marker(f"{first.rstrip()} {second.lstrip()}", known)
 
 
 def _is_reply_marker(line: str, known: list[str]) -> bool:
