@@ -20,7 +20,7 @@ from sealdesk.mail.receiving.types import (
     ReceivedMessage,
 )
 from sealdesk.mail.threads import rules as threads
-from sealdesk.resources.addresses import can_receive
+from sealdesk.resources.addresses import can_receive, is_read
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.attachments import rules as attachments
 from sealdesk.tickets.types import AttachmentRef
@@ -177,7 +177,7 @@ def references_of(message: ParsedMessage) -> tuple[str, ...]:
 def people_of(message: ParsedMessage) -> tuple[Address, ...]:
     """Who else wrote the message, and whom it was sent to; mailboxes are among them."""
     named = (*message.co_authors, *message.to, *message.cc)
-    known = (each for each in named if can_receive(each.address))
+    known = (each for each in named if is_read(each.address))
     by_identity = {email_identity(each.address): each for each in known}
     return tuple(by_identity.values())[:_MAX_PEOPLE]
 
