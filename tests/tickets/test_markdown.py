@@ -128,19 +128,25 @@ def test_hostile_texts_leave_no_element_of_theirs(text: str) -> None:
         )
 
 
+@pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.prove)])
 @for_each("name", SLOW)
-def test_no_text_takes_more_steps_than_allowed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps, count = [0], markdown._count
+def test_no_text_takes_more_steps_than_allowed(
+    name: str, share: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the longest text and of all steps, a share."""
+    steps, count, max_steps, long = [0], markdown._count, markdown.MAX_STEPS // share, LONG // share
 
     def counted(env: dict[str, int], more: int) -> None:
         steps[0] += more
         count(env, more)
 
-    monkeypatch.setattr(markdown, "_count", counted)
-    text = SLOW[name] * (LONG // len(SLOW[name]))
-    html = shown(text)
-    assert steps[0] <= markdown.MAX_STEPS + 10
-    assert len(html) <= 13 * LONG
+    text = SLOW[name] * (long // len(SLOW[name]))
+    with monkeypatch.context() as patched:  # all names share the fixture
+        patched.setattr(markdown, "_count", counted)
+        patched.setattr(markdown, "MAX_STEPS", max_steps)
+        html = shown(text)
+    assert steps[0] <= max_steps + 10
+    assert len(html) <= 13 * long
     letters = re.sub(r"\W", "", text)
     assert re.sub(r"\W", "", read(html))[:1000] == letters[:1000]
 
