@@ -48,7 +48,7 @@ _PARTS = (
     "a", " ", '"', "(", "<", "&", "%41", "\n", "> ", "@ada ", "#1 ", "a: ", "http://a.b ", ",",
     "=?a?q?", "e\u0301", "`", "*a_ ", "[a](", "> a\n", "\\", "0", "#_\n\n", "<p>", "a@b.c,", "a=b&",
 )  # fmt: skip
-_SIZES = (250, 2_000)
+_SIZES = (500, 4_000)
 # Eight times the size takes eight times the calls, or 64 times if it is quadratic.
 _MAX_GROWTH = 12
 _FEW_CALLS = 500  # so many say nothing about their growth
