@@ -68,6 +68,8 @@ def test_rules_are_stored_as_they_were_sent_with_their_versions(tenant: Tenant) 
         ([when("subject", "")], ["never_holds"]),
         ([when("description", "")], []),
         ([when("customer_email", "a+b@x.test", "c@x.test")], []),
+        ([when("customer_email", "@x.test")], ["invalid_value"]),
+        ([when("customer_email", "@x.test", operator="contains")], []),
         ([when("rating", "1")], ["never_holds"]),
         ([when("rating", "6")], ["unknown_value"]),
         ([when("rating_comment", "x", operator="contains")], ["never_holds"]),
@@ -102,19 +104,26 @@ def test_a_customer_who_rates_a_ticket_has_rated_it() -> None:
 def test_who_or_what_a_condition_names_must_be_there(tenant: Tenant) -> None:
     admin = tenant.admin()
     user = tenant.user()
-    field = {"key": "gift", "label": "Gift", "type": "checkbox"}
-    assert admin.post("/api/v1/custom-fields", field).status_code == 201
+    for key, kind in (("gift", "checkbox"), ("size", "number"), ("due", "date")):
+        field = {"key": key, "label": key.title(), "type": kind}
+        assert admin.post("/api/v1/custom-fields", field).status_code == 201
     wrong = [
         *(when("team_id", "Returns"), when("assignee_id", "Ada"), when("custom_fields.gift", "x")),
-        when("business_hours", "yes"),
+        *(when("business_hours", "yes"), when("custom_fields.size", "3", "tall")),
+        when("custom_fields.due", "2026-02-30", operator="is_not"),
     ]
     assert {*refused(admin, conditions=wrong)} == {
         ("/conditions/0", "unknown_team"),
         ("/conditions/1", "unknown_user"),
         ("/conditions/2", "unknown_value"),
         ("/conditions/3", "no_business_hours"),
+        ("/conditions/4", "invalid_value"),
+        ("/conditions/5", "invalid_value"),
     }
-    right = [when("assignee_id", user), when("custom_fields.gift", "true"), when("team_id", "")]
+    right = [
+        *(when("assignee_id", user), when("custom_fields.gift", "true"), when("team_id", "")),
+        *(when("custom_fields.size", "2.5", ""), when("custom_fields.due", "2026-02-28")),
+    ]
     made(admin, conditions=right, actions=HIGH)
 
 
@@ -150,7 +159,9 @@ def test_a_name_is_taken_however_it_is_spelled_and_may_be_spelled_otherwise(
 
 def test_a_rule_that_does_nothing_or_lacks_its_hours_is_refused(tenant: Tenant) -> None:
     admin = tenant.admin()
-    assert refused(admin, actions={}) == [("/actions", "empty")]
+    nothing = {"add_tags": [], "notify": [], "custom_fields": {}, "send_event": False}
+    for actions in ({}, nothing):
+        assert refused(admin, actions=actions) == [("/actions", "empty")]
     assert refused(admin, trigger="unchanged") == [("/hours", "required")]
     assert refused(admin, hours=3) == [("/hours", "not_needed")]
     gone = "0199b0c8-1f20-7a41-8b62-7c8d9e0f1a2b"

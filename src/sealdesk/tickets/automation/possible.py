@@ -26,6 +26,7 @@ _LEFT: Mapping[Trigger, Choices] = {
 _NEVER_EMPTY = ("subject", "customer_email")
 _WRITING: tuple[Trigger, ...] = ("created", "replied")
 _NO_FIELD = gettext_noop("There is no such field.")
+_NO_ADDRESS = gettext_noop("This is no e-mail address. Choose “contains” for a part of one.")
 _NO_CHOICE = gettext_noop("This must be one of %(choices)s.")
 _NEVER = gettext_noop("This can never hold together with the other conditions.")
 _NOTHING_WRITTEN = gettext_noop("Only for new tickets and replies is there a message.")
@@ -49,6 +50,9 @@ def _unknown(condition: Condition, choices: Collection[str] | None) -> Fault | N
         return Fault("", "unknown_field", _NO_FIELD)
     if choices is not None and is_whole and not {*map(identity, choices)} >= wanted_of(condition):
         return Fault("", "unknown_value", _NO_CHOICE, {"choices": ", ".join(filter(None, choices))})
+    is_address = field == "customer_email" and is_whole
+    if is_address and not all(each and "@" in each[1:-1] for each in condition.values):
+        return Fault("", "invalid_value", _NO_ADDRESS)
     return None
 
 

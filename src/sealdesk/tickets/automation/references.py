@@ -1,5 +1,6 @@
 """Whether the people, teams, macros and fields that a rule names are there."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
@@ -86,7 +87,7 @@ async def find_faults(tx: Tx, rule: Rule) -> list[Fault]:
     choices = {f"{CUSTOM}{each.key}": _choices_of(each) for each in fields if _choices_of(each)}
     faults += possible.find_faults(rule.conditions, rule.trigger, choices)
     for place, condition in enumerate(rule.conditions):
-        fault = await _fault_of(tx, rule.tenant_id, condition)
+        fault = _fault_of_value(condition, fields) or await _fault_of(tx, rule.tenant_id, condition)
         faults += [fault._replace(pointer=f"/conditions/{place}")] if fault else []
     return faults
 
@@ -95,6 +96,19 @@ def _choices_of(field: Field) -> tuple[str, ...]:
     """The values of a custom field that has few; none for the others."""
     values = ("true", "false") if field.type == "checkbox" else tuple(field.choices)
     return ("", *values) if values else ()
+
+
+def _fault_of_value(condition: Condition, fields: Sequence[Field]) -> Fault | None:
+    """Whether a condition is about a number or a day that is none; choices have few values."""
+    by_name = {f"{CUSTOM}{each.key}": each for each in fields if each.type in ("number", "date")}
+    field = by_name.get(condition.field)
+    if field is None or condition.operator not in ("is", "is_not"):
+        return None
+    for text in filter(None, condition.values):
+        value = {field.key: field_rules.value_of(field, text)}
+        if faults := field_rules.find_faults([field], Values({}, value, is_resolved=False)):
+            return faults[0]
+    return None
 
 
 async def _fault_of(tx: Tx, tenant_id: str, condition: Condition) -> Fault | None:

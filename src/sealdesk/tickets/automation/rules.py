@@ -88,7 +88,7 @@ def find_faults(rule: Rule) -> list[Fault]:
 
 
 def _action_faults(actions: RuleActions) -> list[Fault]:
-    if actions == RuleActions():
+    if not any(msgspec.structs.astuple(actions)):
         return [Fault("/actions", "empty", _NO_ACTION)]
     faults = []
     if actions.raise_priority and actions.priority is not None:
