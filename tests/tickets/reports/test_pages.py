@@ -59,7 +59,7 @@ def test_each_number_of_an_hour_leads_to_exactly_its_tickets(visitor: Visitor) -
     for address, number in numbers:
         shown = visitor.get(address.replace("&amp;", "&")).answer.text
         assert (address, shown.count('<li><a class="url"')) == (address, int(number))
-        assert re.search(r'<p class="soft">\d{4}-\d\d-\d\d \d\d:00</p>', shown)
+        assert re.search(r'<p class="soft"><time [^>]+>\d{4}-\d\d-\d\d \d\d:00</time></p>', shown)
 
 
 def test_a_report_by_a_custom_field_says_which_tickets_it_counts(visitor: Visitor) -> None:

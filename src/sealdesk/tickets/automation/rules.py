@@ -44,6 +44,7 @@ FIELDS = (
 )
 LATER = ("business_hours",)  # known only when the rules of a ticket run
 CUSTOM = "custom_fields."
+_NOTHING: tuple[object, ...] = (None, False, [], {})  # of an action
 _CONFLICTING = gettext_noop("This contradicts another thing that the rule does.")
 _NO_ACTION = gettext_noop("Choose at least one thing that the rule does.")
 _HOURS_UNUSED = gettext_noop("Only a rule about unchanged tickets has hours.")
@@ -88,7 +89,7 @@ def find_faults(rule: Rule) -> list[Fault]:
 
 
 def _action_faults(actions: RuleActions) -> list[Fault]:
-    if not any(msgspec.structs.astuple(actions)):
+    if all(each in _NOTHING for each in msgspec.structs.astuple(actions)):
         return [Fault("/actions", "empty", _NO_ACTION)]
     faults = []
     if actions.raise_priority and actions.priority is not None:
