@@ -263,6 +263,11 @@ def facts(**fields: Any) -> matching.Facts:
         (Condition("customer_email", "lacks", ["José"]), False),
         (Condition("custom_fields.plan", "is", ["gold"]), True),
         (Condition("custom_fields.paid", "is", ["true"]), True),
+        (Condition("custom_fields.weight", "is", ["5.00"]), True),
+        (Condition("custom_fields.weight", "is_not", ["05", "50"]), False),
+        (Condition("custom_fields.weight", "is", ["50"]), False),
+        (Condition("custom_fields.version", "is", ["5.0"]), True),
+        (Condition("custom_fields.version", "is", ["5"]), False),
         (Condition("custom_fields.other", "is", [""]), True),
         (Condition("custom_fields.other", "is_not", ["gold"]), True),
         (Condition("message", "contains", ["please"]), True),
@@ -274,7 +279,7 @@ def test_conditions_compare_fields(condition: Condition, holds: bool) -> None:
         subject="Refund of my order",
         description="Please!",
         customer={"email": "José@xn--bcher-kva.example"},
-        custom_fields={"plan": "Gold", "paid": True},
+        custom_fields={"plan": "Gold", "paid": True, "weight": 5, "version": "5.0"},
     )
     rule = rule_of(condition)
     assert (matching.find_causes(rule, ticket) is not None) == holds

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sealdesk.tickets.automation.rules import CUSTOM, LATER, forms_of, wanted_of
+from sealdesk.tickets.automation.rules import CUSTOM, LATER, forms_of, number_form, wanted_of
 from sealdesk.tickets.automation.types import Cause, Condition, Rule, Trigger
 
 Facts = Mapping[str, frozenset[str]]
@@ -45,7 +45,8 @@ class _Facts(dict[str, frozenset[str]]):
         else:
             value = self._given[field] if field in self._given else self._ticket.get(field)
         values = value if isinstance(value, list) else [value]
-        found = self[field] = forms_of(field, [*map(_text, values)]) or _NOTHING
+        numbers = {number_form(str(each)) for each in values if type(each) in (int, float)}
+        found = self[field] = (forms_of(field, [*map(_text, values)]) | numbers) or _NOTHING
         return found
 
 
@@ -68,7 +69,7 @@ def find_causes(rule: Rule, facts: Facts) -> list[Cause] | None:
 
 
 def _is_found(value: str, condition: Condition, found: frozenset[str]) -> bool:
-    wanted = forms_of(condition.field, [value])
+    wanted = wanted_of(msgspec.structs.replace(condition, values=[value]))
     is_whole = condition.operator in ("is", "is_not")
     return not wanted.isdisjoint(found) if is_whole else _has_part(wanted, found)
 

@@ -5,7 +5,7 @@ from typing import get_args
 
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.resources.identity import identity
-from sealdesk.tickets.automation.rules import CUSTOM, FIELDS, wanted_of
+from sealdesk.tickets.automation.rules import CUSTOM, FIELDS, forms_of, wanted_of
 from sealdesk.tickets.automation.types import Condition, Trigger
 from sealdesk.tickets.types import PRIORITIES, STATUSES, FirstStatus
 
@@ -48,7 +48,8 @@ def _unknown(condition: Condition, choices: Collection[str] | None) -> Fault | N
     field, is_whole = condition.field, condition.operator in ("is", "is_not")
     if field not in FIELDS and not (field.startswith(CUSTOM) and len(field) > len(CUSTOM)):
         return Fault("", "unknown_field", _NO_FIELD)
-    if choices is not None and is_whole and not {*map(identity, choices)} >= wanted_of(condition):
+    wanted = forms_of(field, condition.values)
+    if choices is not None and is_whole and not {*map(identity, choices)} >= wanted:
         return Fault("", "unknown_value", _NO_CHOICE, {"choices": ", ".join(filter(None, choices))})
     is_address = field == "customer_email" and is_whole
     if is_address and not all(each and "@" in each[1:-1] for each in condition.values):

@@ -1,6 +1,7 @@
 """What is wrong with automation rules, and how they are changed; no IO."""
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 
 import msgspec
 
@@ -101,8 +102,19 @@ def _action_faults(actions: RuleActions) -> list[Fault]:
 
 
 def wanted_of(condition: Condition) -> frozenset[str]:
-    """The values of a condition, as they are compared."""
-    return forms_of(condition.field, condition.values)
+    """The values of a condition, as they are compared; those of custom fields also as numbers."""
+    forms = forms_of(condition.field, condition.values)
+    if not condition.field.startswith(CUSTOM):
+        return forms
+    return forms | {form for each in condition.values if (form := number_form(each))}
+
+
+def number_form(text: str) -> str:
+    """One form for a number however it is written, and like no text; "" for what is none."""
+    try:
+        return f"\0{(Decimal(text.strip()) + 0).normalize()}\0"
+    except ArithmeticError:
+        return ""
 
 
 def forms_of(field: str, values: Iterable[str]) -> frozenset[str]:
