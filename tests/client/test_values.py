@@ -1,5 +1,6 @@
 """What the client refuses before it sends anything: values that would become something else."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sealdesk.client import Desk, InvalidConfiguration
+from sealdesk.client import AsyncDesk, Desk, InvalidConfiguration
 from tests import vectors
 from tests.support.for_each import for_each
 
@@ -44,7 +45,10 @@ REFUSED: dict[str, Callable[[Any], object]] = {
     "the request cannot be sent": lambda d: d.request("GET", "/caf\xe9"),
     "timeout_s must be a number above 0, not None": lambda d: d.with_options(timeout_s=None),
     "timeout_s must be a number above 0, not inf": lambda d: d.with_options(timeout_s=float("inf")),
-    "deadline_s must be a number or None, not '5'": lambda d: d.with_options(deadline_s="5"),
+    "deadline_s must be a number above 0 or None, not '5'": lambda d: d.with_options(
+        deadline_s="5"
+    ),
+    "deadline_s must be a number above 0 or None, not 0": lambda d: d.with_options(deadline_s=0),
     "timeout_s must be a number above 0, not -1": lambda _: Desk(
         vectors.API_KEY, vectors.API_SECRET, URL, timeout_s=-1
     ),
@@ -81,3 +85,21 @@ def test_a_time_with_its_zone_is_a_filter() -> None:
     at = datetime(2030, 1, 1, 12, tzinfo=UTC)
     _desk(sent).tickets.list(created_after=at).first()
     assert sent[0].url.params["created_after"] == "2030-01-01T12:00:00+00:00"
+
+
+def test_calls_of_a_closed_desk_are_refused() -> None:
+    async def call_closed() -> None:
+        async with AsyncDesk(vectors.API_KEY, vectors.API_SECRET, URL) as desk:
+            pass
+        await desk.whoami()
+
+    sent: list[httpx.Request] = []
+    desk = _desk(sent)
+    with desk:
+        rows = iter(desk.tickets.list())
+    for call in (desk.whoami, desk.with_options(timeout_s=1).whoami, lambda: next(rows)):
+        with pytest.raises(InvalidConfiguration, match="closed"):
+            call()
+    with pytest.raises(InvalidConfiguration, match="closed"):
+        asyncio.run(call_closed())
+    assert sent == []

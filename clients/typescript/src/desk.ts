@@ -197,8 +197,8 @@ function checkTimes({ timeoutMs = 1, deadlineMs = 1 }: CallOptions): void {
   if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs < MAX_TIMEOUT_MS)) {
     throw new InvalidConfiguration(`timeoutMs must be a number above 0, not ${timeoutMs}`);
   }
-  if (typeof deadlineMs !== "number" || Number.isNaN(deadlineMs)) {
-    throw new InvalidConfiguration(`deadlineMs must be a number, not ${deadlineMs}`);
+  if (!(typeof deadlineMs === "number" && deadlineMs > 0)) {
+    throw new InvalidConfiguration(`deadlineMs must be a number above 0, not ${deadlineMs}`);
   }
 }
 

@@ -148,6 +148,7 @@ test("what would be sent as something else is refused before it is sent", async 
     () => desk.withOptions({ timeoutMs: 0 }),
     () => desk.withOptions({ timeoutMs: Infinity }),
     () => desk.withOptions({ deadlineMs: "5" }),
+    () => desk.withOptions({ deadlineMs: 0 }),
     () => deskWith([], { timeout: 3 }),
     () => deskWith([], { retry: { tries: 3 } }),
     () => deskWith([], { timeoutMs: -1 }),

@@ -1,6 +1,5 @@
 """What both clients share: settings, and the httpx.Request of an operation."""
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypedDict
@@ -111,9 +110,11 @@ def _check_times(options: CallOptions) -> None:
     timeout_s: object = options.get("timeout_s", DEFAULT_TIMEOUT_S)
     if not isinstance(timeout_s, int | float) or not 0 < timeout_s < _MAX_TIMEOUT_S:
         raise InvalidConfiguration(f"timeout_s must be a number above 0, not {timeout_s!r}")
-    deadline_s: object = options.get("deadline_s") or 0.0
-    if not isinstance(deadline_s, int | float) or math.isnan(deadline_s):
-        raise InvalidConfiguration(f"deadline_s must be a number or None, not {deadline_s!r}")
+    deadline_s: object = options.get("deadline_s")
+    if deadline_s is not None and not (isinstance(deadline_s, int | float) and deadline_s > 0):
+        raise InvalidConfiguration(
+            f"deadline_s must be a number above 0 or None, not {deadline_s!r}"
+        )
 
 
 def free_headers(method: str, body: bytes, headers: Mapping[str, str] | None) -> dict[str, str]:

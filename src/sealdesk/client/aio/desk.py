@@ -146,7 +146,7 @@ class AsyncDesk:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; calls raise InvalidConfiguration from then on."""
         await self._connections.close()
 
     @property

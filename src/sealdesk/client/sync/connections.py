@@ -19,6 +19,8 @@ class Connections:
 
     def client(self) -> httpx.Client:
         """The client of httpx. Raises InvalidConfiguration."""
+        if self._own.is_closed:
+            raise InvalidConfiguration("this desk is closed: make another one")
         if self.given is None:
             return self._own.get()
         if os.getpid() != self._process:
@@ -30,6 +32,6 @@ class Connections:
 
     def close(self) -> None:
         """Close the connections of this process that were not given."""
-        own = self._own.pop()
+        own = self._own.close()
         if own is not None:
             own.close()

@@ -146,7 +146,7 @@ class Desk:
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; calls raise InvalidConfiguration from then on."""
         self._connections.close()
 
     @property
