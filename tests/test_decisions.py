@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.support.code import list_files
+
 _ROOT = Path(__file__).parents[1]
 _RECORDS = _ROOT / "docs" / "decisions"
 _SPEC = _ROOT / "docs" / "spec"
@@ -21,13 +23,8 @@ _RECORD = re.compile(r"(?:decisions/|\()(00[0-9]{2})(?:-[a-z0-9-]+\.md)?(?=[),;.
 
 def _texts() -> Iterator[tuple[str, str]]:
     """Path and text of each file that may cite."""
-    pages = [
-        *_ROOT.glob("*.md"),
-        _ROOT / "pyproject.toml",
-        *(each for name in _FOLDERS for each in (_ROOT / name).rglob("*")),
-    ]
-    for path in pages:
-        if path.suffix in _KINDS and path != Path(__file__) and "node_modules" not in path.parts:
+    for path in list_files("*.md", "pyproject.toml", *_FOLDERS):
+        if path.suffix in _KINDS and path != Path(__file__) and path.is_file():
             yield path.relative_to(_ROOT).as_posix(), path.read_text()
 
 
