@@ -24,7 +24,7 @@ from sealdesk.ids import Id
 from sealdesk.web import body, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, page, read_list
-from sealdesk.web.request import Header, Request, Response
+from sealdesk.web.request import Request, Response
 
 _TAG = "API keys"
 _INACTIVE_KEY = (CHANGE_OF_REVOKED_KEY, CHANGE_OF_EXPIRED_KEY)
@@ -109,7 +109,7 @@ async def create_key(request: Request) -> Response:
         actions.create_key, new, key_ring=request.state.key_ring, now_us=request.now_us
     )
     journal.record_request(request, "created", key.id, name=key.name)
-    return envelope.one(key, 201, [_location(key.id)])
+    return envelope.created(request, key)
 
 
 @operation("Get an API key", tag=_TAG, gives=examples.KEY)
@@ -226,7 +226,3 @@ async def whoami(request: Request) -> Response:
             skew_s=proof.skew_s,
         )
     )
-
-
-def _location(key_id: str) -> Header:
-    return (b"location", f"/api/v1/api-keys/{key_id}".encode())

@@ -126,8 +126,7 @@ async def create_customer(request: Request) -> Response:
         customer = await actions.add_customer(
             tx, request.caller.tenant_id, new, now_us=request.now_us
         )
-        location = (b"location", f"/api/v1/external/customers/{customer.id}".encode())
-        return _respond(customer, 201, location)
+        return _respond(customer, 201, envelope.location(request, customer.id))
 
     return await request.write_idempotently(work)
 
@@ -221,5 +220,5 @@ async def delete_customer(request: Request, customer_id: str) -> Response:
 
 
 def _respond(customer: Customer, status: int, *headers: Header) -> Response:
-    etag = (b"etag", rules.etag(customer).encode())
-    return envelope.one_document(rules.to_json(customer), status, [*headers, etag])
+    headers = (*headers, envelope.etag(rules.etag(customer)))
+    return envelope.one_document(rules.to_json(customer), status, headers)

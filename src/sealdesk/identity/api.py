@@ -2,8 +2,6 @@
 
 from functools import partial
 
-import msgspec
-
 from sealdesk.errors import Unauthorized
 from sealdesk.errors.general import STORAGE_UNAVAILABLE
 from sealdesk.identity import examples, rules, store
@@ -108,8 +106,8 @@ async def list_agents(request: Request) -> Response:
     return await list_all(request, partial(store.list_users, active_only=True), _agent)
 
 
-def _agent(user: User) -> bytes:
-    return msgspec.json.encode(AgentResponse(user.id, user.name))
+def _agent(user: User) -> AgentResponse:
+    return AgentResponse(user.id, user.name)
 
 
 async def _own_user(request: Request) -> User:

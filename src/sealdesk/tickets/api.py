@@ -159,8 +159,7 @@ async def create_ticket(request: Request) -> Response:
         ticket_id, view = await actions.open_ticket(
             tx, request.caller, new, source="api", now_us=request.now_us
         )
-        location = (b"location", f"/api/v1/external/tickets/{ticket_id}".encode())
-        return _respond(view, 201, location)
+        return _respond(view, 201, envelope.location(request, ticket_id))
 
     return await request.write_idempotently(work)
 
@@ -318,5 +317,4 @@ async def _with_html(request: Request, view: TicketView) -> bytes:
 
 
 def _respond(view: TicketView, status: int, *headers: Header) -> Response:
-    etag = (b"etag", view.etag.encode())
-    return envelope.one_document(view.json, status, [*headers, etag])
+    return envelope.one_document(view.json, status, [*headers, envelope.etag(view.etag)])

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from sealdesk.errors import ApiError
-from sealdesk.web.request import Header, Response
+from sealdesk.web.request import Header, Request, Response
 
 # Responses belong to one caller. `private, no-store` keeps them out of every cache: a stock Varnish
 # stores what does not forbid it, and gives it to anybody. With an ETag, the caller itself may keep
@@ -48,6 +48,20 @@ def one(value: Any, status: int = 200, headers: Sequence[Header] = ()) -> Respon
 def one_document(document: bytes, status: int = 200, headers: Sequence[Header] = ()) -> Response:
     """`{"data": …}` around an encoded document."""
     return Response(status, b'{"data":' + document + b"}", list(headers))
+
+
+def created(request: Request, value: Any) -> Response:
+    """201, with the URL at which the value is from now on."""
+    return one(value, 201, [location(request, value.id)])
+
+
+def location(request: Request, new_id: str) -> Header:
+    """The URL of what was added to the list at the URL of the request."""
+    return b"location", f"{request.path}/{new_id}".encode()
+
+
+def etag(tag: str) -> Header:
+    return b"etag", tag.encode()
 
 
 def many(documents: Sequence[bytes], meta: PageMeta) -> Response:

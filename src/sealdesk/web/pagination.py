@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
+
 from sealdesk.db.engine import Tx
 from sealdesk.resources.paging import (
     DEFAULT_PER_PAGE,
@@ -69,13 +71,38 @@ def _by_id(row: Any) -> Position:
 async def list_all(
     request: Request,
     list_rows: Callable[[Tx, str, PageRequest], Awaitable[Sequence[R]]],
-    show: Callable[[R], bytes],
+    show: Callable[[R], Any],
     position: Callable[[R], Position] = _by_id,
 ) -> Response:
-    """The response of an endpoint without filters. `list_rows` gets the id of the tenant."""
+    """The response of an endpoint without filters. `list_rows` gets the id of the tenant.
+
+    show: a row as its struct, or as JSON.
+    """
     list_request = read_list(request, ())
     rows = await request.fetch(list_rows, list_request.page)
-    return page(request, list_request, rows, show=show, position=position)
+    return page(request, list_request, rows, show=_encoded(show), position=position)
+
+
+async def list_few(
+    request: Request,
+    list_items: Callable[[], Awaitable[Sequence[R]]],
+    show: Callable[[R], Any],
+    position: Callable[[R], Position] = _by_id,
+) -> Response:
+    """The same of a list that is always read as a whole, in the order of its positions."""
+    list_request = read_list(request, ())
+    items, after = await list_items(), list_request.page.after
+    rest = [each for each in items if after is None or position(each) > after]
+    rest = rest[: list_request.page.per_page + 1]
+    return page(request, list_request, rest, show=_encoded(show), position=position)
+
+
+def _encoded(show: Callable[[R], Any]) -> Callable[[R], bytes]:
+    def encode(row: R) -> bytes:
+        shown = show(row)
+        return shown if isinstance(shown, bytes) else msgspec.json.encode(shown)
+
+    return encode
 
 
 def page(

@@ -19,7 +19,6 @@ from sealdesk.webhooks.types import (
     DELIVERY_STATUSES,
     DeliveryFilter,
     DeliveryResponse,
-    Endpoint,
     NewRedelivery,
     NewReplay,
     NewWebhook,
@@ -30,7 +29,6 @@ from sealdesk.webhooks.types import (
 
 S = TypeVar("S", DeliveryResponse, ReplayResponse)
 _TAG = "Webhooks"
-_encode = msgspec.json.encode
 _FILTERS = (
     query.one_of("status", DELIVERY_STATUSES, "Deliveries in this state."),
     query.one_of("event_type", events.TYPES, "Deliveries of events of this type."),
@@ -42,11 +40,10 @@ _FILTERS = (
 @operation("List webhook endpoints", tag=_TAG, gives=examples.WEBHOOK, is_list=True, params=PAGING)
 async def list_webhooks(request: Request) -> Response:
     """Newest first. Never shows a secret."""
-
-    def show(endpoint: Endpoint) -> bytes:
-        return _encode(rules.endpoint_response(endpoint, request.now_us))
-
-    return await list_all(request, endpoint_store.list_endpoints, show)
+    now_us = request.now_us
+    return await list_all(
+        request, endpoint_store.list_endpoints, lambda each: rules.endpoint_response(each, now_us)
+    )
 
 
 @operation(
@@ -63,7 +60,7 @@ async def create_webhook(request: Request) -> Response:
     """The URL must be reachable now; nothing is sent to it yet. The response contains `secret`,
     which signs the deliveries and is never shown again."""
     created = await endpoint_service.create_webhook(request, body.read(request, NewWebhook))
-    return envelope.one(created, 201, [(b"location", f"{request.path}/{created.id}".encode())])
+    return envelope.created(request, created)
 
 
 @operation("Get a webhook endpoint", tag=_TAG, gives=examples.WEBHOOK)
@@ -241,4 +238,4 @@ async def _list_of_endpoint(
         return await list_rows(tx, tenant_id, endpoint_id)
 
     rows = await (request.read(work) if is_indexed else request.read_unindexed(work))
-    return page(request, list_request, rows, show=_encode)
+    return page(request, list_request, rows, show=msgspec.json.encode)

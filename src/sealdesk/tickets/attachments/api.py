@@ -47,8 +47,7 @@ async def upload(request: Request) -> Response:
     """The body is the file itself, at most 25 MiB, and its Content-Type is kept. Name its `id` in
     the `attachment_ids` of a new ticket or reply within a day, or it is deleted."""
     stored = await receiving.receive(request, receiving.read_name(request))
-    location = (b"location", f"/api/v1/external/attachments/{stored.id}".encode())
-    return envelope.one(serving.to_response(request.state, stored, request.now_us), 201, [location])
+    return envelope.created(request, serving.to_response(request.state, stored, request.now_us))
 
 
 @operation("Get an attachment", tag=_TAG, gives=_ATTACHMENT)

@@ -1,24 +1,21 @@
 """The API of automation rules, for administrators."""
 
-import msgspec
-
 from sealdesk.tickets.automation import actions, dry_run, examples, rules, store
 from sealdesk.tickets.automation.errors import TOO_MANY_RULES
-from sealdesk.tickets.automation.types import NewRule, Rule, RuleChange, RuleResponse
+from sealdesk.tickets.automation.types import NewRule, RuleChange, RuleResponse
 from sealdesk.web import body, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, list_all
 from sealdesk.web.request import Request, Response
 
 _TAG = "Rules"
-_PATH = "/api/v1/rules"
 _AFTER = (query.number("after", "`next_after` of the previous response."),)
 
 
 @operation("List rules", tag=_TAG, gives=examples.RULE, is_list=True, params=PAGING)
 async def list_rules(request: Request) -> Response:
     """Newest first; they run in the order of `position`."""
-    return await list_all(request, store.list_page, _encode)
+    return await list_all(request, store.list_page, rules.to_response)
 
 
 @operation(
@@ -36,8 +33,7 @@ async def create_rule(request: Request) -> Response:
     hours. A rule acts on what happens after it is switched on, and never on what rules did."""
     new = body.read(request, NewRule)
     rule = await request.act(actions.create_rule, new, now_us=request.now_us)
-    location = (b"location", f"{_PATH}/{rule.id}".encode())
-    return envelope.one(rules.to_response(rule), 201, [location])
+    return envelope.created(request, rules.to_response(rule))
 
 
 @operation("Get a rule", tag=_TAG, gives=examples.RULE)
@@ -79,7 +75,3 @@ async def try_rule(request: Request, rule_id: str) -> Response:
     rule = await request.fetch(actions.get_rule, rule_id)
     trial = await dry_run.run(request.read, rule, after, request.now_us)
     return envelope.one(rules.to_dry_run(trial))
-
-
-def _encode(rule: Rule) -> bytes:
-    return msgspec.json.encode(rules.to_response(rule))

@@ -1,32 +1,24 @@
 """The API of field definitions."""
 
-import msgspec
-
 from sealdesk.tickets.custom_fields import actions, examples, rules, store
 from sealdesk.tickets.custom_fields.errors import TOO_MANY_FIELDS
-from sealdesk.tickets.custom_fields.types import Field, FieldChange, FieldResponse, NewField
+from sealdesk.tickets.custom_fields.types import FieldChange, FieldResponse, NewField
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.pagination import PAGING, list_few
 from sealdesk.web.request import Request, Response
 
 _TAG = "Custom fields"
-_PATH = "/api/v1/custom-fields"
 
 
 @operation("List custom fields", tag=_TAG, gives=examples.FIELD, is_list=True, params=PAGING)
 async def list_fields(request: Request) -> Response:
     """In the order of pages, with the inactive ones."""
-    list_request = read_list(request, ())
-    after = int((list_request.page.after or [-1])[0])
-    fields = await request.fetch(store.list_fields)
-    following = [field for field in fields if field.place > after]
-    return page(
+    return await list_few(
         request,
-        list_request,
-        following[: list_request.page.per_page + 1],
-        show=lambda field: msgspec.json.encode(rules.to_response(field)),
-        position=lambda field: [field.place],
+        lambda: request.fetch(store.list_fields),
+        rules.to_response,
+        lambda field: [field.place],
     )
 
 
@@ -45,7 +37,7 @@ async def define_field(request: Request) -> Response:
     type. Values that tickets have already stay as they are."""
     new = body.read(request, NewField)
     field = await request.act(actions.define_field, new, now_us=request.now_us)
-    return _respond(field, 201)
+    return envelope.created(request, rules.to_response(field))
 
 
 @operation("Get a custom field", tag=_TAG, gives=examples.FIELD)
@@ -71,7 +63,7 @@ async def change_field(request: Request, field_id: str) -> Response:
     pages and ends its checks; the values of tickets stay, and are found as before."""
     change = await body.read_change(request, FieldChange, lambda: _show(request, field_id))
     field = await request.act(actions.change_field, field_id, change, now_us=request.now_us)
-    return _respond(field, 200)
+    return envelope.one(rules.to_response(field))
 
 
 @operation("Delete a custom field", tag=_TAG, status=204)
@@ -80,8 +72,3 @@ async def delete_field(request: Request, field_id: str) -> Response:
     key any more. The history names the key instead of the label; deactivating keeps the label."""
     await request.act(actions.delete_field, field_id, now_us=request.now_us)
     return envelope.nothing()
-
-
-def _respond(field: Field, status: int) -> Response:
-    headers = [(b"location", f"{_PATH}/{field.id}".encode())] if status == 201 else []
-    return envelope.one(rules.to_response(field), status, headers)

@@ -51,13 +51,9 @@ async def merge_customer(request: Request, customer_id: str) -> Response:
 async def undo_customer_merge(request: Request, customer_id: str) -> Response:
     """The customer, who is returned, has their tickets, addresses and data again. Tickets that were
     opened after the merge stay with the other customer, and so do later changes."""
-
-    async def work(tx: Tx) -> Response:
-        return _respond(await actions.undo(tx, request.caller, customer_id, now_us=request.now_us))
-
-    return await request.write_idempotently(work)
+    return _respond(await request.act(actions.undo, customer_id, now_us=request.now_us))
 
 
 def _respond(customer: Customer) -> Response:
-    etag = (b"etag", customer_rules.etag(customer).encode())
+    etag = envelope.etag(customer_rules.etag(customer))
     return envelope.one_document(customer_rules.to_json(customer), 200, [etag])

@@ -1,18 +1,15 @@
 """The followers of a ticket as JSON."""
 
-import msgspec
-
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.followers import actions
 from sealdesk.tickets.followers.errors import TOO_MANY_FOLLOWERS
 from sealdesk.tickets.followers.types import FollowerResponse, NewFollower
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.pagination import PAGING, list_few
 from sealdesk.web.request import Request, Response
 
 _TAG = "Tickets"
-_encode = msgspec.json.encode
 _FOLLOWER = FollowerResponse("0199b000-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "Ada", is_active=True)
 NEW_FOLLOWER = {"user_id": _FOLLOWER.id}
 
@@ -20,11 +17,9 @@ NEW_FOLLOWER = {"user_id": _FOLLOWER.id}
 @operation("List a ticket's followers", tag=_TAG, gives=_FOLLOWER, is_list=True, params=PAGING)
 async def list_followers(request: Request, ticket_id: str) -> Response:
     """The users who are notified of what others do on the ticket, at most 50, by id."""
-    list_request = read_list(request, ())
-    followers = await request.fetch(actions.list_followers, ticket_id)
-    after = list_request.page.after
-    rest = [each for each in followers if after is None or each.id > str(after[0])]
-    return page(request, list_request, rest[: list_request.page.per_page + 1], show=_encode)
+    return await list_few(
+        request, lambda: request.fetch(actions.list_followers, ticket_id), lambda each: each
+    )
 
 
 @operation(

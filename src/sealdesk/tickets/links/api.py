@@ -1,7 +1,5 @@
 """The links of a ticket as JSON."""
 
-import msgspec
-
 from sealdesk.db.engine import Tx
 from sealdesk.tickets import examples as ticket_examples
 from sealdesk.tickets.errors import TICKET_MERGED
@@ -10,11 +8,10 @@ from sealdesk.tickets.links.errors import LINK_CIRCLE, LINKED_OTHERWISE, TOO_MAN
 from sealdesk.tickets.links.types import NewTicketLink, TicketLinkResponse
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.pagination import PAGING, list_few
 from sealdesk.web.request import Request, Response
 
 _TAG = "Tickets"
-_encode = msgspec.json.encode
 _LINK = TicketLinkResponse(
     id="0199c0a1-11bc-7a90-8e24-5d6c7b8a9f01",
     number=1041,
@@ -30,11 +27,9 @@ NEW_LINK = {"relation": _LINK.relation, "ticket_id": _LINK.id}
 async def list_links(request: Request, ticket_id: str) -> Response:
     """The tickets that this one is linked to, at most 50, by their ids. Those that were merged
     into others are left out, as those have their links."""
-    list_request = read_list(request, ())
-    links = await request.fetch(actions.list_links, ticket_id)
-    after = list_request.page.after
-    rest = [each for each in links if after is None or each.id > str(after[0])]
-    return page(request, list_request, rest[: list_request.page.per_page + 1], show=_encode)
+    return await list_few(
+        request, lambda: request.fetch(actions.list_links, ticket_id), lambda each: each
+    )
 
 
 @operation(

@@ -1,23 +1,20 @@
 """The API of macros, for administrators."""
 
-import msgspec
-
 from sealdesk.tickets.macros import actions, examples, rules, store
 from sealdesk.tickets.macros.errors import TOO_MANY_MACROS
-from sealdesk.tickets.macros.types import Macro, MacroChange, MacroResponse, NewMacro
+from sealdesk.tickets.macros.types import MacroChange, MacroResponse, NewMacro
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, list_all
 from sealdesk.web.request import Request, Response
 
 _TAG = "Macros"
-_PATH = "/api/v1/macros"
 
 
 @operation("List macros", tag=_TAG, gives=examples.MACRO, is_list=True, params=PAGING)
 async def list_macros(request: Request) -> Response:
     """Newest first."""
-    return await list_all(request, store.list_macros, _encode)
+    return await list_all(request, store.list_macros, rules.to_response)
 
 
 @operation(
@@ -35,8 +32,7 @@ async def create_macro(request: Request) -> Response:
     where its variables are replaced by values of the ticket. Nothing changes until they send."""
     new = body.read(request, NewMacro)
     macro = await request.act(actions.create_macro, new, now_us=request.now_us)
-    location = (b"location", f"{_PATH}/{macro.id}".encode())
-    return envelope.one(rules.to_response(macro), 201, [location])
+    return envelope.created(request, rules.to_response(macro))
 
 
 @operation("Get a macro", tag=_TAG, gives=examples.MACRO)
@@ -68,7 +64,3 @@ async def delete_macro(request: Request, macro_id: str) -> Response:
     """Replies that were written with the macro stay as they are."""
     await request.act(actions.delete_macro, macro_id, now_us=request.now_us)
     return envelope.nothing()
-
-
-def _encode(macro: Macro) -> bytes:
-    return msgspec.json.encode(rules.to_response(macro))

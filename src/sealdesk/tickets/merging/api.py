@@ -57,12 +57,7 @@ async def merge_ticket(request: Request, ticket_id: str) -> Response:
 async def undo_merge(request: Request, ticket_id: str) -> Response:
     """The ticket has its status, its replies and its notes again. What was written after the merge
     stays in the other ticket."""
-
-    async def work(tx: Tx) -> Response:
-        view = await actions.undo(tx, request.caller, ticket_id, now_us=request.now_us)
-        return _respond(view, 200)
-
-    return await request.write_idempotently(work)
+    return _respond(await request.act(actions.undo, ticket_id, now_us=request.now_us), 200)
 
 
 @operation(
@@ -92,4 +87,4 @@ async def split_ticket(request: Request, ticket_id: str) -> Response:
 
 
 def _respond(view: TicketView, status: int, *headers: Header) -> Response:
-    return envelope.one_document(view.json, status, [*headers, (b"etag", view.etag.encode())])
+    return envelope.one_document(view.json, status, [*headers, envelope.etag(view.etag)])

@@ -1,25 +1,22 @@
 """The API of SLA policies, for administrators."""
 
-import msgspec
-
 from sealdesk.resources import representation
 from sealdesk.tickets.promises import actions, examples, store
 from sealdesk.tickets.promises.errors import TOO_MANY_POLICIES
-from sealdesk.tickets.promises.types import NewPolicy, Policy, PolicyChange, PolicyResponse
+from sealdesk.tickets.promises.types import NewPolicy, PolicyChange, PolicyResponse
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, list_all
 from sealdesk.web.request import Request, Response
 
 _TAG = "SLA policies"
-_PATH = "/api/v1/sla-policies"
 _to_response = representation.response_builder(PolicyResponse)
 
 
 @operation("List SLA policies", tag=_TAG, gives=examples.POLICY, is_list=True, params=PAGING)
 async def list_policies(request: Request) -> Response:
     """Newest first; of those that match a ticket, the one with the lowest `position` is used."""
-    return await list_all(request, store.list_page, _encode)
+    return await list_all(request, store.list_page, _to_response)
 
 
 @operation(
@@ -38,8 +35,7 @@ async def create_policy(request: Request) -> Response:
     event."""
     new = body.read(request, NewPolicy)
     policy = await request.act(actions.create_policy, new, now_us=request.now_us)
-    location = (b"location", f"{_PATH}/{policy.id}".encode())
-    return envelope.one(_to_response(policy), 201, [location])
+    return envelope.created(request, _to_response(policy))
 
 
 @operation("Get an SLA policy", tag=_TAG, gives=examples.POLICY)
@@ -71,7 +67,3 @@ async def delete_policy(request: Request, policy_id: str) -> Response:
     """Its tickets get the next policy that matches, or none."""
     await request.act(actions.delete_policy, policy_id, now_us=request.now_us)
     return envelope.nothing()
-
-
-def _encode(policy: Policy) -> bytes:
-    return msgspec.json.encode(_to_response(policy))

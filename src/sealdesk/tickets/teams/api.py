@@ -1,7 +1,5 @@
 """The API of teams."""
 
-import msgspec
-
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.teams import actions, examples, rules, store
 from sealdesk.tickets.teams.errors import TOO_MANY_MEMBERS, TOO_MANY_TEAMS
@@ -15,20 +13,16 @@ from sealdesk.tickets.teams.types import (
 )
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, list_all, page, read_list
+from sealdesk.web.pagination import PAGING, list_all, list_few
 from sealdesk.web.request import Request, Response
 
 _TAG = "Teams"
-_PATH = "/api/v1/teams"
-_encode = msgspec.json.encode
 
 
 @operation("List teams", tag="Tickets", gives=examples.TEAM_REF, is_list=True, params=PAGING)
 async def list_choices(request: Request) -> Response:
     """The teams of the tenant, to which tickets can be given."""
-    return await list_all(
-        request, store.list_teams, lambda team: _encode(TeamRef(team.id, team.name))
-    )
+    return await list_all(request, store.list_teams, lambda team: TeamRef(team.id, team.name))
 
 
 @operation(
@@ -36,7 +30,7 @@ async def list_choices(request: Request) -> Response:
 )
 async def list_teams(request: Request) -> Response:
     """Newest first, without deleted ones."""
-    return await list_all(request, store.list_teams, lambda team: _encode(rules.to_response(team)))
+    return await list_all(request, store.list_teams, rules.to_response)
 
 
 @operation(
@@ -53,8 +47,7 @@ async def create_team(request: Request) -> Response:
     """A team without members. Only tickets whose `team_id` names it belong to it."""
     new = body.read(request, NewTeam)
     team = await request.act(actions.create_team, new, now_us=request.now_us)
-    location = (b"location", f"{_PATH}/{team.id}".encode())
-    return envelope.one(rules.to_response(team), 201, [location])
+    return envelope.created(request, rules.to_response(team))
 
 
 @operation("Get a team", tag=_TAG, gives=examples.TEAM)
@@ -87,26 +80,17 @@ async def delete_team(request: Request, team_id: str) -> Response:
 @operation("List a team's members", tag=_TAG, gives=examples.MEMBER, is_list=True, params=PAGING)
 async def list_members(request: Request, team_id: str) -> Response:
     """Each with the number of their open tickets, and whether they are there."""
-    list_request = read_list(request, ())
-    tenant_id = request.caller.tenant_id
+    tenant_id, now_us = request.caller.tenant_id, request.now_us
 
     async def work(tx: Tx) -> list[Member]:
         await actions.get_team(tx, tenant_id, team_id)
         return await store.list_members(tx, tenant_id, team_id)
 
-    members = await request.read(work)
-    after = list_request.page.after
-    rest = [each for each in members if after is None or each.user_id > str(after[0])]
-
-    def show(member: Member) -> bytes:
-        return _encode(rules.member_response(member, request.now_us))
-
-    return page(
+    return await list_few(
         request,
-        list_request,
-        rest[: list_request.page.per_page + 1],
-        show=show,
-        position=lambda member: [member.user_id],
+        lambda: request.read(work),
+        lambda member: rules.member_response(member, now_us),
+        lambda member: [member.user_id],
     )
 
 
