@@ -19,7 +19,7 @@ _EMPTY = (
     "/settings/webhooks", "/settings/custom-fields", "/settings/macros", "/settings/teams",
     "/settings/email",
 )  # fmt: skip
-_TEXTLESS = {"/reset", "/account/password", "/settings/people/invite", "/tickets/export",
+TEXTLESS = {"/reset", "/account/password", "/settings/people/invite", "/tickets/export",
              "/customers/export"}  # fmt: skip
 _POSTS = [
     route.path
@@ -58,7 +58,7 @@ class Visit:
         for path in paths:
             self.found += self._looker.go(path)
             self._forms |= forms_of(self._looker.page)
-            if is_hostile and path not in _TEXTLESS and not self._looker.shows_text:
+            if is_hostile and path not in TEXTLESS and not self._looker.shows_text:
                 self.found.append(f"{path[:200]}: shows no text")
 
     def _send_refused(self) -> None:

@@ -14,20 +14,23 @@ _LIGHT, _DARK = ("light", 1280), ("dark", 390)
 # Some: in one theme and width, which the next page is not in. Both: in those two. All: in all four.
 Accessibility = Literal["none", "some", "both", "all"]
 _SEVERAL = {"both": (_LIGHT, _DARK), "all": (*itertools.product(("light", "dark"), (1280, 390)),)}
+# What templates are made of.
+OUR_ELEMENTS = (
+    "html head meta title link script body a header img nav form input button main footer "
+    "section div span p h1 h2 h3 ul ol li dl dt dd strong code pre bdi time label select "
+    "option textarea fieldset legend article aside details summary dialog kbd table caption "
+    "thead tbody tr th td figure figcaption svg g rect line polyline polygon text del ins br "
+    "noscript mark progress blockquote em hr datalist"
+)
 # Elements that a text would leave in a page if it were taken for HTML, whether it may run or not.
 # Everything that is folded away is opened, to be checked as well.
-FOREIGN = """() => {
+FOREIGN = f"""() => {{
   for (const each of document.querySelectorAll("details")) each.open = true;
   if (location.pathname.startsWith("/docs")) return []; // No user's text is shown there.
-  const known = new Set(("html head meta title link script body a header img nav form input"
-    + " button main footer section div span p h1 h2 h3 ul ol li dl dt dd strong code pre bdi time"
-    + " label select option textarea fieldset legend article aside details summary dialog kbd"
-    + " table caption thead tbody tr th td figure figcaption svg g rect line polyline polygon text"
-    + " del ins br noscript mark progress blockquote em hr datalist"
-  ).split(" "));
+  const known = new Set("{OUR_ELEMENTS}".split(" "));
   const own = (address) => URL.parse(address, document.baseURI)?.origin === location.origin;
   const isOurs = (each) => known.has(each.localName)
-    && [...each.attributes].every(({ name }) => !/^(on|style$|srcdoc$)/.test(name))
+    && [...each.attributes].every(({{ name }}) => !/^(on|style$|srcdoc$)/.test(name))
     && (!each.hasAttribute("formaction") || own(each.getAttribute("formaction")))
     && (each.localName !== "script" || /^\\/assets\\/desk\\.js\\?/.test(each.getAttribute("src")))
     && (each.localName !== "link"
@@ -38,8 +41,8 @@ FOREIGN = """() => {
     && (each.localName !== "form" || own(each.getAttribute("action")))
     && (each.localName !== "meta" || each.httpEquiv === "");
   return [...document.querySelectorAll("*")].filter((each) => !isOurs(each))
-    .map((each) => `foreign: ${each.outerHTML.slice(0, 200)}`);
-}"""
+    .map((each) => `foreign: ${{each.outerHTML.slice(0, 200)}}`);
+}}"""
 _ACCESSIBILITY = """async (theme) => {
   const found = [], width = document.documentElement.scrollWidth;
   if (width > innerWidth) found.push(`is ${width} wide at ${innerWidth}`);

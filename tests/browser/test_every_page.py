@@ -6,10 +6,13 @@ import httpx
 import pytest
 
 from tests.browser.chromium import Window
-from tests.browser.crawler import Visit
-from tests.browser.page_checks import Looker, foreign
+from tests.browser.crawler import TEXTLESS, Visit
+from tests.browser.page_checks import OUR_ELEMENTS, Looker, foreign
+from tests.browser.xss_desk import hostile_desk, page_paths
 from tests.browser.xss_live import alive
-from tests.browser.xss_texts import BREAKOUT, CHOSEN_LIVE, Texts
+from tests.browser.xss_stored import lacking
+from tests.browser.xss_texts import BREAKOUT, CHOSEN_LIVE, SUM, Texts
+from tests.support.pages import Page, logged_in
 from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Service, Tenant
 
@@ -69,6 +72,30 @@ def test_pages_of_every_layout_are_accessible(
     assert not found, "\n".join(found)
 
 
+def test_hostile_texts_are_shown_as_texts(desk: Service, receiver: Receiver) -> None:
+    """Of every page; `make prove` opens each in a browser, and sends its forms."""
+    texts = Texts()
+    tenant = desk.tenant(texts.fit(100))
+    places = hostile_desk(tenant, receiver, texts)
+    visitor = logged_in(tenant)
+    assert lacking(tenant, texts) == []
+    pages = {path: visitor.get(path) for path in page_paths(places, [next(texts.parts())])}
+    found = {path: fault for path, page in pages.items() if (fault := _fault_of(path, page))}
+    assert found == {}
+
+
+def _fault_of(path: str, page: Page) -> str:
+    strange = {*page.tags} - {*OUR_ELEMENTS.split()}
+    names = {name for _, name, _ in page.attributes}
+    inline = [name for name in names if name.startswith("on") or name in ("style", "srcdoc")]
+    led = [link for link in page.links if not link.lower().startswith(("/", "#", "http"))]
+    is_shown = path in TEXTLESS or SUM in page.answer.text
+    if page.status >= 500 or strange or inline or led or not is_shown:
+        return f"{page.status} {strange} {inline} {led} {'' if is_shown else 'shows no text'}"
+    return ""
+
+
+@pytest.mark.prove
 def test_no_page_runs_a_text(
     opened: Callable[..., Window], desk: Service, receiver: Receiver
 ) -> None:

@@ -122,6 +122,7 @@ def test_erasing_removes_the_comment_everywhere(desk: FormDesk) -> None:
     )  # fmt: skip
     given = desk.reread(ticket)["satisfaction"]
     assert (given["rating"], given["comment"]) == (5, None)
+    desk.service.settle()
     feed = desk.key.get("/api/v1/external/events").json()
     assert "My name" not in str(feed) and '"rating": 5' in str(feed).replace("'", '"')
     sql = "SELECT * FROM tickets WHERE tenant_id = :id LIMIT 9"

@@ -63,6 +63,7 @@ def test_a_rule_escalates_to_a_person_with_a_macro_a_field_and_an_event(
     assert (after["assignee_id"], after["custom_fields"]) == (bo, {"plan": "gold"})
     assert after["tags"] == ["m"]
     assert replies_of(key, ticket) == [("Hello a@b.test", False)]
+    service.settle()
     events = key.get("/api/v1/external/events?type=ticket.rule_matched").json()["data"]
     assert [each["data"]["changes"] for each in events] == [{"rule": [None, "VIP first"]}]
     page = page_of(tenant, ticket)

@@ -50,6 +50,7 @@ def test_an_edited_note_is_everywhere_what_it_is_now(
     assert newest(key, ticket) == {**note, "body": text}
     assert key.get(f"{API}/{ticket['id']}").headers["etag"] != etag
     assert (eve.bell(), mia.bell(), ada.bell()) == ("1", "1", "0")
+    tenant.service.settle()
     told = key.get(f"{EVENTS}?type=reply.updated").json()["data"]
     assert [each["data"]["changes"] for each in told] == [{"body": [note["body"], text]}]
     assert "secondword" in ada.visitor.get("/tickets").text
