@@ -48,12 +48,15 @@ _PARTS = (
     "a", " ", '"', "(", "<", "&", "%41", "\n", "> ", "@ada ", "#1 ", "a: ", "http://a.b ", ",",
     "=?a?q?", "e\u0301", "`", "*a_ ", "[a](", "> a\n", "\\", "0", "#_\n\n", "<p>", "a@b.c,", "a=b&",
 )  # fmt: skip
-_SIZES = (500, 4_000)
 # Eight times the size takes eight times the calls, or 64 times if it is quadratic.
+_SHORT, _LONG = (250, 2_000), (500, 4_000)
 _MAX_GROWTH = 12
 _FEW_CALLS = 500  # so many say nothing about their growth
 # Of functions that are not called: they use files, or are slow on purpose.
 _NOT_CALLED = {"open", "Path", "run", "connect", "stat", "read_text", "read_bytes", "_HASHER"}
+_SIZES = pytest.mark.parametrize(
+    "sizes", [_SHORT, pytest.param(_LONG, marks=pytest.mark.prove)], ids=["short", "long"]
+)
 Function = Callable[..., object]
 
 
@@ -77,8 +80,10 @@ def _calls(function: Function, *given: object) -> int:
     return count
 
 
-def _grows_too_fast(function: Function, make: Callable[[int], object]) -> bool:
-    small, large = (_calls(function, make(size)) for size in _SIZES)
+def _grows_too_fast(
+    function: Function, make: Callable[[int], object], sizes: tuple[int, int] = _SHORT
+) -> bool:
+    small, large = (_calls(function, make(size)) for size in sizes)
     return large > _FEW_CALLS and large > _MAX_GROWTH * max(small, _FEW_CALLS / 8)
 
 
@@ -176,7 +181,8 @@ def _text(name: str, part: str) -> Callable[[int], object]:
     return lambda size: {name: part * (size // len(part))}
 
 
-def test_work_of_what_reads_a_text_grows_with_it() -> None:
+@_SIZES
+def test_work_of_what_reads_a_text_grows_with_it(sizes: tuple[int, int]) -> None:
     readers = _readers()
     assert len(readers) > 200
     readers |= {name: (function, str) for name, function in _OTHERS.items()}
@@ -184,18 +190,19 @@ def test_work_of_what_reads_a_text_grows_with_it() -> None:
         (name, part)
         for name, (function, kind) in readers.items()
         for part in _PARTS
-        if _grows_too_fast(function, _repeated(part, kind))
+        if _grows_too_fast(function, _repeated(part, kind), sizes)
     }
     assert found == set()
 
 
-def test_work_of_what_reads_a_body_grows_with_it() -> None:
+@_SIZES
+def test_work_of_what_reads_a_body_grows_with_it(sizes: tuple[int, int]) -> None:
     structs = {each.operation.takes for each in ALL_ROUTES if each.operation.takes is not None}
     found = {
         (struct.__name__, name)
         for struct in structs
         for name, make in _bodies(struct)
-        if _grows_too_fast(_reader_of(struct), _sent(make))
+        if _grows_too_fast(_reader_of(struct), _sent(make), sizes)
     }
     assert len(structs) > 30
     assert found == set()
