@@ -1,4 +1,4 @@
-"""`pytest -p tests.prove.late`: every step of the background work begins late, as on a slow machine.
+"""`pytest -p tests.prove.late`: each step of background work begins late, as on a slow machine.
 
 A test that reads at once what the background does fails then.
 """
@@ -8,7 +8,7 @@ import asyncio
 from sealdesk.state import AppState
 from sealdesk.worker import steps
 
-_LATE_S = 0.4
+_LATE_S = 1.0
 _attempt = steps.attempt
 
 
