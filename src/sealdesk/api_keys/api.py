@@ -14,9 +14,8 @@ from sealdesk.api_keys.errors import (
     TOO_MANY_NEW_API_KEYS,
 )
 from sealdesk.api_keys.guard.signed import SignedProof
-from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.api_keys.test_mode import tenants
-from sealdesk.api_keys.types import ApiKey, ApiKeyChange, Mode, NewApiKey
+from sealdesk.api_keys.types import ApiKey, ApiKeyChange, Mode, NewApiKey, StoredRefusal
 from sealdesk.clock import Iso
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound

@@ -8,18 +8,17 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.api_keys import rules
-from sealdesk.api_keys.types import ApiKey
-from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
+from sealdesk.api_keys.types import ApiKey, StoredRefusal
+from sealdesk.db.column_lists import assignment_list, column_list, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.telemetry.counters import Row as UsageRow
 
 _STORED = ApiKey.__struct_fields__
+_REFUSAL = StoredRefusal.__struct_fields__
 # An UPDATE never sets these.
 _FIXED = {"tenant_id", "id", "key_prefix", "last_used_at", "created_at"}
 _COLUMNS = column_list(_STORED, "k")
-_NEW_COLUMNS = column_list(_STORED)
-_NEW_VALUES = parameter_list(_STORED)
 _ASSIGNMENTS = assignment_list(name for name in _STORED if name not in _FIXED)
 
 _FIND_HOME = """
@@ -43,52 +42,42 @@ AND (expires_at IS NULL OR expires_at > :valid_at) ORDER BY id LIMIT :limit
 _LIST_CREATED = """
 SELECT id FROM api_keys WHERE tenant_id = :tenant_id AND id >= :since ORDER BY id LIMIT :limit
 """
-_ADD = f"INSERT INTO api_keys ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
-_ADD_TO_DIRECTORY = """
-INSERT INTO api_key_directory (key_hash, tenant_id, key_id) VALUES (:key_hash, :tenant_id, :key_id)
-"""
+_ADD = insert_into("api_keys", _STORED)
+_ADD_TO_DIRECTORY = insert_into("api_key_directory", "key_hash tenant_id key_id")
 _REPLACE = f"UPDATE api_keys SET {_ASSIGNMENTS} WHERE tenant_id = :tenant_id AND id = :id"
 _RECORD_USE = """
 UPDATE api_keys SET last_used_at = :now
 WHERE tenant_id = :tenant_id AND id = :id AND (last_used_at IS NULL OR last_used_at <= :due)
 """
-_USE_SIGNATURE = """
-INSERT INTO used_signatures (tenant_id, key_id, signature, expires_at)
-VALUES (:tenant_id, :key_id, :signature, :expires_at)
-ON CONFLICT (tenant_id, key_id, signature) DO NOTHING
-"""
+_USE_SIGNATURE = (
+    insert_into("used_signatures", "tenant_id key_id signature expires_at")
+    + " ON CONFLICT (tenant_id, key_id, signature) DO NOTHING"
+)
 _IS_SIGNATURE_USED = """
 SELECT 1 FROM used_signatures
 WHERE tenant_id = :tenant_id AND key_id = :key_id AND signature = :signature LIMIT 1
 """
-_ADD_REFUSAL = """
-INSERT INTO refusals (tenant_id, key_id, id, code, diagnosis, method, target, timestamp,
-    body_sha256, body_bytes, refused_at)
-VALUES (:tenant_id, :key_id, :id, :code, :diagnosis, :method, :target, :timestamp,
-    :body_sha256, :body_bytes, :refused_at)
-"""
+_ADD_REFUSAL = insert_into("refusals", ("tenant_id", "key_id", *_REFUSAL))
 _DROP_OLD_REFUSALS = """
 DELETE FROM refusals WHERE tenant_id = :tenant_id AND key_id = :key_id AND id <= (
     SELECT id FROM refusals WHERE tenant_id = :tenant_id AND key_id = :key_id
     ORDER BY id DESC LIMIT 1 OFFSET :kept)
 """
-_LIST_REFUSALS = """
-SELECT id, code, diagnosis, method, target, timestamp, body_sha256, body_bytes, refused_at
-FROM refusals WHERE tenant_id = :tenant_id AND key_id = :key_id AND id < :before
+_LIST_REFUSALS = f"""
+SELECT {column_list(_REFUSAL)} FROM refusals
+WHERE tenant_id = :tenant_id AND key_id = :key_id AND id < :before
 ORDER BY id DESC LIMIT :limit
 """
-_FIND_REFUSAL = """
-SELECT id, code, diagnosis, method, target, timestamp, body_sha256, body_bytes, refused_at
-FROM refusals WHERE tenant_id = :tenant_id AND key_id = :key_id AND id = :id LIMIT 1
+_FIND_REFUSAL = f"""
+SELECT {column_list(_REFUSAL)} FROM refusals
+WHERE tenant_id = :tenant_id AND key_id = :key_id AND id = :id LIMIT 1
 """
 _LIST_SEALED = """
 SELECT id FROM api_keys
 WHERE tenant_id = :tenant_id AND id > :after AND sealed_secret IS NOT NULL
 ORDER BY id LIMIT :limit
 """
-_ADD_USAGE = """
-INSERT INTO key_usage (tenant_id, key_id, hour_at, measure, value, count)
-VALUES (:tenant_id, :key_id, :hour_at, :measure, :value, :count)
+_ADD_USAGE = f"""{insert_into("key_usage", "tenant_id key_id hour_at measure value count")}
 ON CONFLICT (tenant_id, key_id, hour_at, measure, value)
     DO UPDATE SET count = key_usage.count + excluded.count
 """
@@ -116,20 +105,6 @@ class Features(NamedTuple):
 
     has_custom_fields: bool
     has_policies: bool
-
-
-class StoredRefusal(msgspec.Struct, frozen=True):
-    """A refused request."""
-
-    id: str
-    code: str
-    diagnosis: str | None
-    method: str
-    target: str
-    timestamp: str
-    body_sha256: str | None
-    body_bytes: int | None
-    refused_at: int
 
 
 async def find_by_hash(tx: Tx, key_hash: bytes) -> ApiKey | None:

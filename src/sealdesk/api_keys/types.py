@@ -200,3 +200,17 @@ class RefusalResponse(msgspec.Struct, frozen=True):
     body_sha256: str | None
     body_bytes: int | None
     refused_at: Iso
+
+
+class StoredRefusal(msgspec.Struct, frozen=True):
+    """A refused request."""
+
+    id: str
+    code: str
+    diagnosis: str | None
+    method: str
+    target: str
+    timestamp: str
+    body_sha256: str | None
+    body_bytes: int | None
+    refused_at: int

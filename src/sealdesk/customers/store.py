@@ -8,7 +8,12 @@ import msgspec
 
 from sealdesk.customers import rules
 from sealdesk.customers.types import Customer
-from sealdesk.db.column_lists import assignment_list, column_list, id_parameters, parameter_list
+from sealdesk.db.column_lists import (
+    assignment_list,
+    column_list,
+    id_parameters,
+    insert_into,
+)
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources import representation
 from sealdesk.resources.paging import PageRequest
@@ -20,8 +25,6 @@ _MAX_MERGED = 1000
 # A change never sets these.
 _FIXED = {"tenant_id", "id", "created_at"}
 _COLUMNS = column_list(STORED)
-_NEW_COLUMNS = column_list((*STORED, *_COMPUTED))
-_NEW_VALUES = parameter_list((*STORED, *_COMPUTED))
 _ASSIGNMENTS = assignment_list((*(name for name in STORED if name not in _FIXED), *_COMPUTED))
 _FIND = f"SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 # By their first address, or by a further one.
@@ -33,10 +36,7 @@ OF_ADDRESS = """id = (
 _FIND_BY_EMAIL = f"""
 SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND {OF_ADDRESS} LIMIT 1
 """
-_ADD_ADDRESS = """
-INSERT INTO customer_addresses (tenant_id, email_identity, customer_id)
-VALUES (:tenant_id, :email_identity, :customer_id)
-"""
+_ADD_ADDRESS = insert_into("customer_addresses", "tenant_id email_identity customer_id")
 _DELETE_ADDRESS = """
 DELETE FROM customer_addresses WHERE tenant_id = :tenant_id AND email_identity = :email_identity
     AND customer_id = :customer_id
@@ -59,7 +59,7 @@ WHERE tenant_id = :tenant_id AND target_id = :target_id ORDER BY source_id LIMIT
 _DELETE_MERGED = """
 DELETE FROM customer_merges WHERE tenant_id = :tenant_id AND target_id = :target_id
 """
-_ADD = f"INSERT INTO customers ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
+_ADD = insert_into("customers", (*STORED, *_COMPUTED))
 _REPLACE = f"""
 UPDATE customers SET {_ASSIGNMENTS}
 WHERE tenant_id = :tenant_id AND id = :id AND version = :before

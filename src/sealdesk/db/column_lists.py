@@ -14,6 +14,21 @@ def parameter_list(names: Iterable[str]) -> str:
     return ", ".join(f":{name}" for name in names)
 
 
+def insert_into(table: str, columns: str | Iterable[str]) -> str:
+    """An INSERT of the parameters that are called as their columns."""
+    names = columns.split() if isinstance(columns, str) else [*columns]
+    return f"INSERT INTO {table} ({column_list(names)}) VALUES ({parameter_list(names)})"
+
+
+def insert_or_update(table: str, key: str, columns: str) -> str:
+    """The same, which changes these columns of the row that has the key."""
+    assignments = ", ".join(f"{name} = excluded.{name}" for name in columns.split())
+    return (
+        f"{insert_into(table, f'{key} {columns}')}"
+        f" ON CONFLICT ({column_list(key.split())}) DO UPDATE SET {assignments}"
+    )
+
+
 def id_parameters(ids: Iterable[str]) -> tuple[str, dict[str, object]]:
     """`:id_0, :id_1`, for IN, and their values."""
     params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(ids)}

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from sealdesk import clock, ids
+from sealdesk.db.column_lists import insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log import positions
 
@@ -45,14 +46,10 @@ KEPT_US = 30 * 24 * 3600 * 1_000_000
 Changes = dict[str, tuple[Any, Any]]
 NO_CHANGES: Changes = {}
 
-_ADD_TO_OUTBOX = """
-INSERT INTO event_outbox (tenant_id, id, type, object, changes, created_at)
-VALUES (:tenant_id, :id, :type, :object, :changes, :created_at)
-"""
-_ADD_TO_LOG = """
-INSERT INTO events (tenant_id, id, type, object, changes, created_at, position, log_position)
-VALUES (:tenant_id, :id, :type, :object, :changes, :created_at, :position, :log_position)
-"""
+_ADD_TO_OUTBOX = insert_into("event_outbox", "tenant_id id type object changes created_at")
+_ADD_TO_LOG = insert_into(
+    "events", "tenant_id id type object changes created_at position log_position"
+)
 
 _PRUNE_OLDEST = """
 SELECT id, position FROM events WHERE tenant_id = :tenant_id AND position > 0

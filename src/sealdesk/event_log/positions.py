@@ -5,6 +5,7 @@ A log is that of the installation, of all tenants, or the feed of one tenant.
 
 from typing import NamedTuple
 
+from sealdesk.db.column_lists import insert_or_update
 from sealdesk.db.engine import Counter, Tx
 
 # The name of the last position of the log.
@@ -14,15 +15,9 @@ GROWTH = "feeds"
 
 FEEDS = Counter("feed_positions", "tenant_id", "last_position", zeros=("pruned_position",))
 LOG = Counter("log_positions", "name", "position")
-_STORE = """
-INSERT INTO log_positions (name, position) VALUES (:name, :position)
-ON CONFLICT (name) DO UPDATE SET position = :position
-"""
+_STORE = insert_or_update("log_positions", "name", "position")
 _ADVANCE = "UPDATE log_positions SET position = :after WHERE name = :name AND position = :before"
-_STORE_OF = """
-INSERT INTO consumer_positions (tenant_id, name, position) VALUES (:tenant_id, :name, :position)
-ON CONFLICT (tenant_id, name) DO UPDATE SET position = :position
-"""
+_STORE_OF = insert_or_update("consumer_positions", "tenant_id name", "position")
 _ADVANCE_OF = """
 UPDATE consumer_positions SET position = :after
 WHERE tenant_id = :tenant_id AND name = :name AND position = :before

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from sealdesk import ids
 from sealdesk.clock import Clock
+from sealdesk.db.column_lists import insert_or_update
 from sealdesk.db.engine import Database, Params, Tx
 from sealdesk.db.retention import kept_us
 from sealdesk.errors import ServiceUnavailable
@@ -22,12 +23,7 @@ RENEW_EVERY_US = 20 * 1_000_000
 _PRESENT_US = kept_us("viewers")
 _MAX_LISTED = 100
 
-_RECORD = """
-INSERT INTO viewers (tenant_id, topic, user_id, process_id, user_name, seen_at)
-VALUES (:tenant_id, :topic, :user_id, :process_id, :user_name, :seen_at)
-ON CONFLICT (tenant_id, topic, user_id, process_id) DO UPDATE SET
-    user_name = excluded.user_name, seen_at = excluded.seen_at
-"""
+_RECORD = insert_or_update("viewers", "tenant_id topic user_id process_id", "user_name seen_at")
 _CLEAR = """
 DELETE FROM viewers WHERE tenant_id = :tenant_id AND topic = :topic AND user_id = :user_id
     AND process_id = :process_id

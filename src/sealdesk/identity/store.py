@@ -5,14 +5,14 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
+from sealdesk.db.column_lists import column_list, insert_into, insert_or_update
 from sealdesk.db.engine import Row, Tx
 from sealdesk.identity.rules import LONGEST_LIMIT_US, MAX_CLOCK_SKEW_US
 from sealdesk.identity.types import FailureLimit, User
 from sealdesk.resources import representation
 from sealdesk.resources.paging import PageRequest
 
-_COLUMNS = """u.tenant_id, u.id, u.email, u.name, u.role, u.password_hash, u.is_active,
-    u.token_version, u.created_at"""
+_COLUMNS = column_list(User.__struct_fields__, "u")
 _FIND = f"SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id = :id LIMIT 1"
 _FIND_HOME = """
 SELECT tenant_id, user_id AS id FROM user_directory
@@ -26,13 +26,10 @@ _LIST_ACTIVE = f"""
 SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id < :before AND u.is_active
 ORDER BY u.id DESC LIMIT :limit
 """
-_ADD = """
-INSERT INTO users (tenant_id, id, email, name, role, password_hash, is_active, token_version,
-    created_at, email_identity)
-VALUES (:tenant_id, :id, :email, :name, :role, :password_hash, :is_active, :token_version,
-    :created_at, :email_identity)
-ON CONFLICT (tenant_id, email_identity) DO NOTHING
-"""
+_ADD = (
+    insert_into("users", (*User.__struct_fields__, "email_identity"))
+    + " ON CONFLICT (tenant_id, email_identity) DO NOTHING"
+)
 _CLAIM_EMAIL = """
 INSERT INTO user_directory (email_identity, tenant_id, user_id)
 VALUES (:email_identity, :tenant_id, :user_id) ON CONFLICT (email_identity) DO NOTHING
@@ -44,7 +41,7 @@ WHERE tenant_id = :tenant_id AND id = :id
 _END_TOKENS = """
 UPDATE users SET token_version = token_version + 1 WHERE tenant_id = :tenant_id AND id = :id
 """
-_ADD_TENANT = "INSERT INTO tenants (id, name, created_at) VALUES (:id, :name, :created_at)"
+_ADD_TENANT = insert_into("tenants", "id name created_at")
 _FIND_TENANT = "SELECT id, name, created_at FROM tenants WHERE id = :id LIMIT 1"
 _LIST_TENANTS = """
 SELECT id, name, created_at FROM tenants WHERE id > :after ORDER BY id LIMIT :limit
@@ -53,11 +50,7 @@ _IS_KNOWN_ADDRESS = """
 SELECT 1 FROM user_addresses
 WHERE tenant_id = :tenant_id AND user_id = :user_id AND address = :address LIMIT 1
 """
-_RECORD_ADDRESS = """
-INSERT INTO user_addresses (tenant_id, user_id, address, last_at)
-VALUES (:tenant_id, :user_id, :address, :last_at)
-ON CONFLICT (tenant_id, user_id, address) DO UPDATE SET last_at = excluded.last_at
-"""
+_RECORD_ADDRESS = insert_or_update("user_addresses", "tenant_id user_id address", "last_at")
 # The n-th newest failure of a bucket within the period of the limit: it exists if n have failed.
 # Those of a clock that was ahead do not count: they would hold until the time that it showed.
 _FIND_LIMITING_FAILURE = """
@@ -73,15 +66,9 @@ DELETE FROM login_failures WHERE (bucket, id) IN
     (SELECT bucket, id FROM login_failures WHERE failed_at < :before OR failed_at > :after
     LIMIT :limit)
 """
-_END_TOKEN = """
-INSERT INTO ended_tokens (id, expires_at) VALUES (:id, :expires_at)
-ON CONFLICT (id) DO NOTHING
-"""
+_END_TOKEN = f"{insert_into('ended_tokens', 'id expires_at')} ON CONFLICT (id) DO NOTHING"
 _IS_ENDED = "SELECT 1 FROM ended_tokens WHERE id = :id LIMIT 1"
-_ADD_RESET = """
-INSERT INTO reset_links (token_hash, tenant_id, user_id, expires_at)
-VALUES (:token_hash, :tenant_id, :user_id, :expires_at)
-"""
+_ADD_RESET = insert_into("reset_links", "token_hash tenant_id user_id expires_at")
 _FIND_RESET = """
 SELECT tenant_id, user_id FROM reset_links
 WHERE token_hash = :token_hash AND expires_at > :now LIMIT 1

@@ -7,14 +7,13 @@ import msgspec
 
 from sealdesk import clock, ids
 from sealdesk.caller import Actor, Caller
+from sealdesk.db.column_lists import insert_into
 from sealdesk.db.engine import Row, Tx
 
-_INSERT = """
-INSERT INTO audit (tenant_id, id, action, actor_kind, actor_id, actor_name, address, object_id,
-                   details, created_at)
-VALUES (:tenant_id, :id, :action, :actor_kind, :actor_id, :actor_name, :address, :object_id,
-        :details, :created_at)
-"""
+_INSERT = insert_into(
+    "audit",
+    "tenant_id id action actor_kind actor_id actor_name address object_id details created_at",
+)
 _LIST = """
 SELECT a.id, a.action, a.actor_kind, a.actor_id, a.actor_name, a.address, a.object_id, a.details,
     a.created_at

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from sealdesk.db.column_lists import insert_or_update
 from sealdesk.db.engine import Tx
 from sealdesk.db.retention import kept_us
 from sealdesk.errors import BadRequest, Conflict, ValidationFailed
@@ -20,13 +21,9 @@ SELECT fingerprint, status, body, headers FROM idempotency
 WHERE tenant_id = :tenant_id AND key_id = :key_id AND scope = :scope AND stored_at > :stored_since
 LIMIT 1
 """
-_STORE = """
-INSERT INTO idempotency (tenant_id, key_id, scope, fingerprint, status, body, headers, stored_at)
-VALUES (:tenant_id, :key_id, :scope, :fingerprint, :status, :body, :headers, :stored_at)
-ON CONFLICT (tenant_id, key_id, scope) DO UPDATE SET
-    fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
-    headers = excluded.headers, stored_at = excluded.stored_at
-"""
+_STORE = insert_or_update(
+    "idempotency", "tenant_id key_id scope", "fingerprint status body headers stored_at"
+)
 
 
 class IdempotentRequest(NamedTuple):

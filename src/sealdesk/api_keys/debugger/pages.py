@@ -10,8 +10,7 @@ from sealdesk.api_keys.debugger import comparison, parsing
 from sealdesk.api_keys.debugger.comparison import Verdict
 from sealdesk.api_keys.debugger.parsing import PastedRequest
 from sealdesk.api_keys.errors import SECRET_UNREADABLE, TIMESTAMP_OUT_OF_RANGE
-from sealdesk.api_keys.store import StoredRefusal
-from sealdesk.api_keys.types import ApiKey
+from sealdesk.api_keys.types import ApiKey, StoredRefusal
 from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db import threads

@@ -8,8 +8,7 @@ from sealdesk import clock, ids
 from sealdesk.api_keys import errors, rules, store
 from sealdesk.api_keys.guard import diagnosing
 from sealdesk.api_keys.guard.diagnosing import Diagnosed
-from sealdesk.api_keys.store import StoredRefusal
-from sealdesk.api_keys.types import ApiKey
+from sealdesk.api_keys.types import ApiKey, StoredRefusal
 from sealdesk.crypto import signing
 from sealdesk.crypto.diagnosis import forms
 from sealdesk.crypto.mistakes import MISTAKES

@@ -8,9 +8,8 @@ from sealdesk import clock
 from sealdesk.api_keys import actions, errors, journal, labels, rules, store
 from sealdesk.api_keys.pages import form as key_form
 from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS
-from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.api_keys.test_mode import tenants
-from sealdesk.api_keys.types import ApiKey, ApiKeyChange, CreatedApiKey, NewApiKey
+from sealdesk.api_keys.types import ApiKey, ApiKeyChange, CreatedApiKey, NewApiKey, StoredRefusal
 from sealdesk.api_keys.usage import plots, report
 from sealdesk.api_keys.usage.plots import DAY, MONTH
 from sealdesk.db.engine import Tx

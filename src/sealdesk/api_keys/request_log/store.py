@@ -4,16 +4,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Tx
 from sealdesk.resources.paging import LAST_ID
 from sealdesk.telemetry.counters import UNAUTHORIZED, LoggedRequest
 
-_COLUMNS = "tenant_id, id, key_id, method, target, status, duration_us, response_bytes, cpu_us"
-_ADD = f"""
-INSERT INTO request_log ({_COLUMNS})
-VALUES (:tenant_id, :id, :key_id, :method, :target, :status, :duration_us, :response_bytes, :cpu_us)
-ON CONFLICT (tenant_id, id) DO NOTHING
-"""
+_COLUMNS = column_list(LoggedRequest._fields)
+_ADD = insert_into("request_log", LoggedRequest._fields) + " ON CONFLICT (tenant_id, id) DO NOTHING"
 _LIST = f"""
 SELECT {_COLUMNS} FROM request_log
 WHERE tenant_id = :tenant_id AND id < :before AND id >= :since

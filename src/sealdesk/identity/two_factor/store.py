@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.identity.two_factor.rules import SecondFactor
 
@@ -13,7 +13,7 @@ _VALUES = parameter_list(SecondFactor.__struct_fields__)
 _FIND = f"""
 SELECT {_COLUMNS} FROM second_factors WHERE tenant_id = :tenant_id AND user_id = :user_id LIMIT 1
 """
-_ADD = f"INSERT INTO second_factors ({_COLUMNS}) VALUES ({_VALUES})"
+_ADD = insert_into("second_factors", SecondFactor.__struct_fields__)
 _UPDATE = """
 UPDATE second_factors SET sealed_secret = :sealed_secret, recovery_hashes = :recovery_hashes,
     last_step = :last_step, confirmed_at = :confirmed_at

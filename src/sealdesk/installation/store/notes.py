@@ -2,17 +2,13 @@
 
 from typing import NamedTuple, Protocol, TypeVar
 
+from sealdesk.db.column_lists import insert_or_update
 from sealdesk.db.engine import Tx, Work
 
 T = TypeVar("T")
 
 MAX_PROCESSES = 200
-_PUT = """
-INSERT INTO installation_notes (name, note, noted_at, expires_at)
-VALUES (:name, :note, :noted_at, :expires_at)
-ON CONFLICT (name) DO UPDATE SET note = excluded.note, noted_at = excluded.noted_at,
-    expires_at = excluded.expires_at
-"""
+_PUT = insert_or_update("installation_notes", "name", "note noted_at expires_at")
 _PUT_ONCE = """
 INSERT INTO installation_notes (name, note, noted_at, expires_at)
 VALUES (:name, :note, :noted_at, NULL) ON CONFLICT (name) DO NOTHING

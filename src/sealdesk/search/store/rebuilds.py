@@ -1,16 +1,13 @@
 """The SQL of rebuilds: how far each index has been made from all objects of all tenants."""
 
+from sealdesk.db.column_lists import insert_or_update
 from sealdesk.db.engine import Tx
 from sealdesk.search.store.documents import ObjectKey
 
 _FIND = """
 SELECT tenant_id, object_id FROM search_rebuilds WHERE consumer = :consumer LIMIT :limit
 """
-_STORE = """
-INSERT INTO search_rebuilds (consumer, tenant_id, object_id)
-VALUES (:consumer, :tenant_id, :object_id)
-ON CONFLICT (consumer) DO UPDATE SET tenant_id = :tenant_id, object_id = :object_id
-"""
+_STORE = insert_or_update("search_rebuilds", "consumer", "tenant_id object_id")
 START = ObjectKey("", "")  # sorts before every key
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, id_parameters, parameter_list
+from sealdesk.db.column_lists import column_list, id_parameters, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.db.postgres.tenant_moves import is_moving
 from sealdesk.tickets.attachments import rules
@@ -12,7 +12,7 @@ from sealdesk.tickets.attachments.types import Attachment, Content
 
 _STORED = Attachment.__struct_fields__
 _COLUMNS = column_list(_STORED, "a")
-_ADD = f"INSERT INTO attachments ({column_list(_STORED)}) VALUES ({parameter_list(_STORED)})"
+_ADD = insert_into("attachments", _STORED)
 _FIND = (
     f"SELECT {_COLUMNS} FROM attachments a WHERE a.tenant_id = :tenant_id AND a.id = :id LIMIT 1"
 )

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
+from sealdesk.db.column_lists import assignment_list, column_list, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.resources.paging import PageRequest
@@ -20,9 +20,7 @@ ORDER BY id DESC LIMIT :limit
 _LIST_ALL = f"""
 SELECT {_COLUMNS} FROM automation_rules WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit
 """
-_ADD = f"""
-INSERT INTO automation_rules ({_COLUMNS}) VALUES ({parameter_list(COLUMNS)})
-"""
+_ADD = insert_into("automation_rules", COLUMNS)
 # A rule that is enabled looks at all tickets that are unchanged for so long.
 _REPLACE = f"""
 UPDATE automation_rules SET {assignment_list(_CHANGED)}, reached_at = 0, reached_id = '',

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.custom_fields.types import MAX_FIELDS, Field
 
@@ -17,7 +17,7 @@ ORDER BY place, id LIMIT :limit
 _FIND = f"""
 SELECT {_COLUMNS} FROM field_definitions WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
-_ADD = f"INSERT INTO field_definitions ({_COLUMNS}) VALUES ({parameter_list(_STORED)})"
+_ADD = insert_into("field_definitions", _STORED)
 _REPLACE = """
 UPDATE field_definitions SET label = :label, choices = :choices,
     required_on_resolve = :required_on_resolve, is_active = :is_active, updated_at = :updated_at

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 
 from sealdesk.customers.types import Customer
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.customer_merging.types import Gained, StoredMerge
 
 _COLUMNS = StoredMerge.__struct_fields__
 _JSON: dict[str, Any] = {"customer": Customer, "gained": Gained, "ticket_ids": tuple[str, ...]}
 _ADDED = (*_COLUMNS, "external_id")
-_ADD = f"INSERT INTO customer_merges ({column_list(_ADDED)}) VALUES ({parameter_list(_ADDED)})"
+_ADD = insert_into("customer_merges", _ADDED)
 _FIND = f"""
 SELECT {column_list(_COLUMNS)} FROM customer_merges
 WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1

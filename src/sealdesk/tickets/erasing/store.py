@@ -3,14 +3,12 @@
 import msgspec
 
 from sealdesk.customers.types import Customer
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.erasing.types import Erasure
 
 STORED = Erasure.__struct_fields__
-_ADD = f"""
-INSERT INTO erasures ({column_list(STORED)}) VALUES ({parameter_list(STORED)})
-"""
+_ADD = insert_into("erasures", STORED)
 _RESTART = """
 UPDATE erasures SET actor_kind = :actor_kind, actor_id = :actor_id, actor_name = :actor_name,
     texts = :texts, stage = :stage, cursor = :cursor, ticket_count = :ticket_count,

@@ -1,5 +1,6 @@
 """The SQL of held replies, and of whether a desk holds them."""
 
+from sealdesk.db.column_lists import insert_into, insert_or_update
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.held_replies.types import MAX_OF_USER, DueReply, HeldReply
 
@@ -17,10 +18,7 @@ _PRUNE_DUE = """
 SELECT tenant_id, id FROM held_replies WHERE failed_at IS NULL AND due_at <= :now
 ORDER BY due_at, tenant_id, id LIMIT :limit
 """
-_ADD = """
-INSERT INTO held_replies (tenant_id, id, ticket_id, user_id, user_name, form, due_at)
-VALUES (:tenant_id, :id, :ticket_id, :user_id, :user_name, :form, :due_at)
-"""
+_ADD = insert_into("held_replies", "tenant_id id ticket_id user_id user_name form due_at")
 _DELETE = "DELETE FROM held_replies WHERE tenant_id = :tenant_id AND id = :id"
 _DELETE_OF_TICKET = """
 DELETE FROM held_replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
@@ -35,10 +33,7 @@ UPDATE held_replies SET ticket_id = :to_id WHERE tenant_id = :tenant_id AND tick
 _FIND_SETTING = (
     "SELECT tenant_id, is_on FROM reply_settings WHERE tenant_id = :tenant_id LIMIT :limit"
 )
-_SAVE_SETTING = """
-INSERT INTO reply_settings (tenant_id, is_on, updated_at) VALUES (:tenant_id, :is_on, :updated_at)
-ON CONFLICT (tenant_id) DO UPDATE SET is_on = excluded.is_on, updated_at = excluded.updated_at
-"""
+_SAVE_SETTING = insert_or_update("reply_settings", "tenant_id", "is_on updated_at")
 
 
 async def find(tx: Tx, tenant_id: str, held_id: str) -> HeldReply | None:

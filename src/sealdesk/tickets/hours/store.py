@@ -4,16 +4,12 @@ from collections.abc import Iterable
 
 import msgspec
 
+from sealdesk.db.column_lists import insert_or_update
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.hours.types import Hours
 
 _FIND = "SELECT tenant_id, settings FROM business_hours WHERE tenant_id = :tenant_id LIMIT :limit"
-_SAVE = """
-INSERT INTO business_hours (tenant_id, settings, updated_at)
-VALUES (:tenant_id, :settings, :updated_at)
-ON CONFLICT (tenant_id) DO UPDATE SET settings = excluded.settings,
-    updated_at = excluded.updated_at
-"""
+_SAVE = insert_or_update("business_hours", "tenant_id", "settings updated_at")
 _FIND_OF_TEAM = """
 SELECT id, hours FROM teams
 WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL AND hours IS NOT NULL LIMIT :limit

@@ -1,5 +1,6 @@
 """The SQL of links between tickets."""
 
+from sealdesk.db.column_lists import insert_into
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.links.rules import MAX_LINKS, MIRRORED
 from sealdesk.tickets.links.types import Relation, StoredLink
@@ -31,10 +32,7 @@ SELECT 1 FROM (
     SELECT id FROM blocked WHERE tenant_id = :tenant_id LIMIT :examined
 ) x WHERE id = :other_id LIMIT 1
 """
-_ADD = """
-INSERT INTO ticket_links (tenant_id, ticket_id, other_id, relation, created_at)
-VALUES (:tenant_id, :ticket_id, :other_id, :relation, :created_at)
-"""
+_ADD = insert_into("ticket_links", "tenant_id ticket_id other_id relation created_at")
 _DELETE = """
 DELETE FROM ticket_links
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND other_id = :other_id

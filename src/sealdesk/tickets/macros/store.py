@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import assignment_list, column_list, id_parameters, parameter_list
+from sealdesk.db.column_lists import assignment_list, column_list, id_parameters, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest
@@ -39,7 +39,7 @@ SELECT id FROM macros
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND shortcut_identity = :shortcut_identity
 LIMIT 1
 """
-_ADD = f"INSERT INTO macros ({column_list(_ALL)}) VALUES ({parameter_list(_ALL)})"
+_ADD = insert_into("macros", _ALL)
 _REPLACE = f"""
 UPDATE macros SET {assignment_list(_CHANGED)} WHERE tenant_id = :tenant_id AND id = :id
 """

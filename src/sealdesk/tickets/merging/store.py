@@ -6,15 +6,13 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk.crypto.reply_codes import new_reply_code
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.documents import decode_attachments
 from sealdesk.tickets.merging.types import Conversation, StoredMerge
 
 _COLUMNS = StoredMerge.__struct_fields__
-_ADD = f"""
-INSERT INTO ticket_merges ({column_list(_COLUMNS)}) VALUES ({parameter_list(_COLUMNS)})
-"""
+_ADD = insert_into("ticket_merges", _COLUMNS)
 _FIND = f"""
 SELECT {column_list(_COLUMNS)} FROM ticket_merges
 WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
@@ -44,13 +42,13 @@ _LIST_PARTICIPANTS = """
 SELECT address_identity, address, mailbox_id, name FROM ticket_participants
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id ORDER BY address_identity LIMIT :limit
 """
-_ADD_PARTICIPANT = """
-INSERT INTO ticket_participants (tenant_id, ticket_id, address_identity, address, token, mailbox_id,
-    name, created_at)
-VALUES (:tenant_id, :ticket_id, :address_identity, :address, :token, :mailbox_id, :name,
-    :created_at)
-ON CONFLICT (tenant_id, ticket_id, address_identity) DO NOTHING
-"""
+_ADD_PARTICIPANT = (
+    insert_into(
+        "ticket_participants",
+        "tenant_id ticket_id address_identity address token mailbox_id name created_at",
+    )
+    + " ON CONFLICT (tenant_id, ticket_id, address_identity) DO NOTHING"
+)
 _DELETE_PARTICIPANT = """
 DELETE FROM ticket_participants WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
     AND address_identity = :address_identity AND created_at = :created_at

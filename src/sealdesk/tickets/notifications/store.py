@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from sealdesk import clock, ids
+from sealdesk.db.column_lists import insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.notifications.types import Kind, Notification
@@ -11,10 +12,7 @@ MAX_OF_USER = 500
 MAX_COUNT = 99  # that are counted as unread
 _KEPT_US = 90 * 24 * 3600 * 1_000_000
 
-_ADD = """
-INSERT INTO notifications (tenant_id, id, user_id, kind, ticket_id, actor_name, created_at)
-VALUES (:tenant_id, :id, :user_id, :kind, :ticket_id, :actor_name, :created_at)
-"""
+_ADD = insert_into("notifications", "tenant_id id user_id kind ticket_id actor_name created_at")
 _DELETE_OLD = """
 DELETE FROM notifications WHERE tenant_id = :tenant_id AND user_id = :user_id AND (id < :oldest
     OR id <= (SELECT n.id FROM notifications n WHERE n.tenant_id = :tenant_id

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import documents
@@ -34,7 +34,7 @@ _LIST_PAGE = f"""
 SELECT {_LISTED} FROM sla_policies WHERE tenant_id = :tenant_id AND id < :before
 ORDER BY id DESC LIMIT :limit
 """
-_ADD = f"INSERT INTO sla_policies ({_LISTED}) VALUES ({parameter_list(_COLUMNS)})"
+_ADD = insert_into("sla_policies", _COLUMNS)
 _REPLACE = """
 UPDATE sla_policies SET name = :name, position = :position, settings = :settings,
     version = :version, updated_at = :updated_at

@@ -8,6 +8,7 @@ import msgspec
 from sealdesk import clock, ids
 from sealdesk.caller import Actor, ActorKind
 from sealdesk.clock import Iso
+from sealdesk.db.column_lists import insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch
@@ -18,11 +19,10 @@ Object = dict[str, Any]
 _MAX_TEXT_LENGTH = 255  # characters: a whole subject, and the beginning of a description
 _MAX_KEYS = 10  # of custom fields in one change, whose values are stored one by one
 
-_ADD = """
-INSERT INTO ticket_changes (tenant_id, ticket_id, id, actor_kind, actor_id, actor_name, changes,
-    created_at)
-VALUES (:tenant_id, :ticket_id, :id, :actor_kind, :actor_id, :actor_name, :changes, :created_at)
-"""
+_ADD = insert_into(
+    "ticket_changes",
+    "tenant_id ticket_id id actor_kind actor_id actor_name changes created_at",
+)
 _LIST = """
 SELECT id, actor_kind, actor_id, actor_name, changes, created_at FROM ticket_changes
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id < :before

@@ -7,6 +7,7 @@ when all other tickets count as read.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sealdesk.db.column_lists import insert_or_update
 from sealdesk.db.engine import Tx
 
 MAX_READS = 2000  # of a user; what is older counts as read
@@ -16,11 +17,7 @@ _NO_TICKET = ""
 _LAST_MESSAGE = """
 SELECT last_message_at FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
-_RECORD = """
-INSERT INTO reads (tenant_id, user_id, ticket_id, seen_at)
-VALUES (:tenant_id, :user_id, :ticket_id, :seen_at)
-ON CONFLICT (tenant_id, user_id, ticket_id) DO UPDATE SET seen_at = excluded.seen_at
-"""
+_RECORD = insert_or_update("reads", "tenant_id user_id ticket_id", "seen_at")
 _NTH = """
 SELECT seen_at FROM reads WHERE tenant_id = :tenant_id AND user_id = :user_id
 ORDER BY seen_at DESC LIMIT 1 OFFSET :kept

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
+from sealdesk.db.column_lists import insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import documents
 from sealdesk.tickets.types import Author, Reply
 
-_ADD = """
-INSERT INTO replies (tenant_id, ticket_id, id, body, is_internal, author_type, author_id,
-    author_name, created_at, attachments)
-VALUES (:tenant_id, :ticket_id, :id, :body, :is_internal, :author_type, :author_id,
-    :author_name, :created_at, :attachments)
-"""
+_ADD = insert_into(
+    "replies",
+    "tenant_id ticket_id id body is_internal author_type author_id author_name created_at"
+    " attachments",
+)
 _FIND = """
 SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name, created_at,
     attachments, delivery, delivery_reason, delivery_at

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sealdesk.caller import Actor
+from sealdesk.db.column_lists import insert_or_update
 from sealdesk.db.engine import Tx
 from sealdesk.db.retention import kept_us
 
@@ -10,12 +11,7 @@ from sealdesk.db.retention import kept_us
 REPLYING_US = kept_us("answering")
 MAX_NAMES = 10
 
-_RECORD = """
-INSERT INTO answering (tenant_id, ticket_id, user_id, user_name, seen_at)
-VALUES (:tenant_id, :ticket_id, :user_id, :user_name, :seen_at)
-ON CONFLICT (tenant_id, ticket_id, user_id) DO UPDATE SET
-    user_name = excluded.user_name, seen_at = excluded.seen_at
-"""
+_RECORD = insert_or_update("answering", "tenant_id ticket_id user_id", "user_name seen_at")
 _LIST = """
 SELECT user_id, user_name FROM answering
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND seen_at >= :seen_since

@@ -8,7 +8,12 @@ import msgspec
 
 from sealdesk.customers.store import OF_ADDRESS
 from sealdesk.customers.types import StoredReference
-from sealdesk.db.column_lists import assignment_list, column_list, id_parameters, parameter_list
+from sealdesk.db.column_lists import (
+    assignment_list,
+    column_list,
+    id_parameters,
+    insert_into,
+)
 from sealdesk.db.engine import Counter, Row, Tx
 from sealdesk.resources import representation
 from sealdesk.resources.identity import identity
@@ -25,8 +30,6 @@ _FIXED = {
     "satisfaction",
 }
 COLUMNS = column_list(_STORED, "t")
-_NEW_COLUMNS = column_list((*_STORED, "document"))
-_NEW_VALUES = parameter_list((*_STORED, "document"))
 # SQLite writes the index entries of every column behind SET, changed or not (2.5 µs each), so these
 # are set only when they change.
 _SET_IF_CHANGED = """
@@ -52,15 +55,13 @@ _NUMBERS = Counter("ticket_numbers", key="tenant_id", value="last_number")
 _CUSTOMER = f"""
 SELECT reference, version FROM customers WHERE tenant_id = :tenant_id AND {OF_ADDRESS} LIMIT 1
 """
-_ADD = f"INSERT INTO tickets ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
+_ADD = insert_into("tickets", (*_STORED, "document"))
 _REPLACE = f"""
 UPDATE tickets SET {_ASSIGNMENTS}
 WHERE tenant_id = :tenant_id AND id = :id AND version = :before
     AND coalesce(alert_at, 0) = :alert_before
 """
-_ADD_TAG = """
-INSERT INTO ticket_tags (tenant_id, tag, ticket_id) VALUES (:tenant_id, :tag, :ticket_id)
-"""
+_ADD_TAG = insert_into("ticket_tags", "tenant_id tag ticket_id")
 _DROP_TAG = """
 DELETE FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag AND ticket_id = :ticket_id
 """

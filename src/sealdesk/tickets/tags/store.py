@@ -6,7 +6,7 @@ that of the tickets; nothing is written for them when a ticket is.
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.tags import rules
@@ -46,7 +46,7 @@ SELECT count(*) AS ticket_count FROM (
     SELECT 1 FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag LIMIT :most
 ) x
 """
-_ADD = f"INSERT INTO tag_renamings ({RENAMING_COLUMNS}) VALUES ({parameter_list(_STORED)})"
+_ADD = insert_into("tag_renamings", _STORED)
 _LIST = f"""
 SELECT {RENAMING_COLUMNS} FROM tag_renamings WHERE tenant_id = :tenant_id
 ORDER BY id DESC LIMIT :limit

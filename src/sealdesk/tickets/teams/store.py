@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest
@@ -23,7 +23,7 @@ _LIST = f"""
 SELECT {_COLUMNS} FROM teams WHERE tenant_id = :tenant_id AND id < :before AND deleted_at IS NULL
 ORDER BY id DESC LIMIT :limit
 """
-_ADD = f"INSERT INTO teams ({column_list(_ALL)}) VALUES ({parameter_list(_ALL)})"
+_ADD = insert_into("teams", _ALL)
 _REPLACE = """
 UPDATE teams SET name = :name, name_identity = :name_identity, assignment = :assignment,
     capacity = :capacity, deleted_at = :deleted_at
@@ -38,10 +38,7 @@ SELECT m.user_id, u.name, u.is_active, m.seen_at, m.last_assigned_at,
 FROM team_members m JOIN users u ON u.tenant_id = :tenant_id AND u.id = m.user_id
 WHERE m.tenant_id = :tenant_id AND m.team_id = :team_id ORDER BY m.user_id LIMIT :limit
 """
-_ADD_MEMBER = """
-INSERT INTO team_members (tenant_id, team_id, user_id, away_at)
-VALUES (:tenant_id, :team_id, :user_id, :away_at)
-"""
+_ADD_MEMBER = insert_into("team_members", "tenant_id team_id user_id away_at")
 _FIND_AWAY = """
 SELECT away_at FROM team_members WHERE tenant_id = :tenant_id AND user_id = :user_id
 ORDER BY team_id LIMIT 1

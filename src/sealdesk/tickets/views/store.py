@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.views.rules import MAX_VIEWS
@@ -12,8 +12,6 @@ from sealdesk.tickets.views.types import DESK, View
 
 _STORED = View.__struct_fields__
 _COLUMNS = column_list(_STORED)
-_ALL_COLUMNS = column_list((*_STORED, "name_identity"))
-_ALL_VALUES = parameter_list((*_STORED, "name_identity"))
 # Of these two owners only: a private view of anybody else is never read.
 _LIST = f"""
 SELECT {_COLUMNS} FROM views WHERE tenant_id = :tenant_id AND owner_id IN (:desk, :user_id)
@@ -27,7 +25,7 @@ _FIND_NAME = """
 SELECT id FROM views
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND name_identity = :name_identity LIMIT 1
 """
-_ADD = f"INSERT INTO views ({_ALL_COLUMNS}) VALUES ({_ALL_VALUES})"
+_ADD = insert_into("views", (*_STORED, "name_identity"))
 _REPLACE = """
 UPDATE views SET name = :name, name_identity = :name_identity, query = :query
 WHERE tenant_id = :tenant_id AND id = :id

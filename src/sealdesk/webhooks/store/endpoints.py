@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into, parameter_list
 from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
 from sealdesk.event_log import positions
 from sealdesk.records import test_tenants
@@ -62,23 +62,13 @@ _FIND_DELIVERY = f"""
 SELECT {_DELIVERY} FROM deliveries d
 WHERE d.tenant_id = :tenant_id AND d.id = :id AND d.endpoint_id = :endpoint_id LIMIT 1
 """
-_ADD_DELIVERY = """
-INSERT INTO deliveries (tenant_id, id, endpoint_id, event_id, event_type, status, attempt_count,
-    retry_count, due_at, created_at)
-VALUES (:tenant_id, :id, :endpoint_id, :event_id, :event_type, :status, :attempt_count,
-    :retry_count, :due_at, :created_at)
-"""
+_ADD_DELIVERY = insert_into("deliveries", Delivery.__struct_fields__)
 _RESTART_DELIVERY = """
 UPDATE deliveries SET status = 'pending', due_at = :now, retry_count = 0
 WHERE tenant_id = :tenant_id AND id = :id
 """
-_ADD_ATTEMPT = """
-INSERT INTO attempts (tenant_id, delivery_id, number, sent_at, duration_ms, url, request_headers,
-    status, answer_headers, answer_body, error)
-VALUES (:tenant_id, :delivery_id, :number, :sent_at, :duration_ms, :url, :request_headers,
-    :status, :answer_headers, :answer_body, :error)
-"""
 _ATTEMPT = Attempt.__struct_fields__
+_ADD_ATTEMPT = insert_into("attempts", ("tenant_id", "delivery_id", *_ATTEMPT))
 _LARGE = ("url", "request_headers", "answer_headers", "answer_body")
 _MAX_ATTEMPTS_BYTES = 128 * 1024  # as HTML they can be five times as long
 _LIST_ATTEMPTS = f"""
@@ -92,8 +82,7 @@ UNION ALL SELECT {_EVENT} FROM event_outbox WHERE tenant_id = :tenant_id AND id 
 """
 
 _REPLAY = column_list(Replay.__struct_fields__)
-_REPLAY_VALUES = parameter_list(Replay.__struct_fields__)
-_ADD_REPLAY = f"INSERT INTO replays ({_REPLAY}) VALUES ({_REPLAY_VALUES})"
+_ADD_REPLAY = insert_into("replays", Replay.__struct_fields__)
 _FIND_OPEN_REPLAY = f"""
 SELECT {_REPLAY} FROM replays
 WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id AND finished_at IS NULL LIMIT 1

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sealdesk.db.column_lists import column_list
+from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.automation.rules import MAX_RULES
 from sealdesk.tickets.automation.store import COLUMNS, rule_of
@@ -79,11 +79,10 @@ _PAUSE = """
 UPDATE automation_rules SET paused_because = :reason, version = version + 1, updated_at = :now
 WHERE tenant_id = :tenant_id AND id = :id
 """
-_ADD_EFFECT = """
-INSERT INTO automation_effects (tenant_id, ticket_id, last_version, first_version, rule_id,
-    created_at)
-VALUES (:tenant_id, :ticket_id, :last_version, :first_version, :rule_id, :created_at)
-"""
+_ADD_EFFECT = insert_into(
+    "automation_effects",
+    "tenant_id ticket_id last_version first_version rule_id created_at",
+)
 _IS_CAUSED = """
 SELECT rule_id FROM automation_effects
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND last_version >= :version

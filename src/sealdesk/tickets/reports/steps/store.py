@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from sealdesk import clock
+from sealdesk.db.column_lists import insert_or_update
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.reports.sums import changed
@@ -44,11 +45,7 @@ WHERE tenant_id = :tenant_id AND dimension = :dimension AND length = :length AND
     AND value = :value
 """
 _FIND_SUMS = f"SELECT sums FROM report_sums {_AT} LIMIT 1"
-_SAVE_SUMS = """
-INSERT INTO report_sums (tenant_id, dimension, length, start, value, sums)
-VALUES (:tenant_id, :dimension, :length, :start, :value, :sums)
-ON CONFLICT (tenant_id, dimension, length, start, value) DO UPDATE SET sums = excluded.sums
-"""
+_SAVE_SUMS = insert_or_update("report_sums", "tenant_id dimension length start value", "sums")
 _DELETE_SUMS = f"DELETE FROM report_sums {_AT}"
 _FIND_REBUILD = """
 SELECT is_clearing, ticket_id FROM report_rebuilds WHERE tenant_id = :tenant_id LIMIT :limit
