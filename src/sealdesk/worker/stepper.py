@@ -100,7 +100,7 @@ AUTOMATION = Stepper(
     "automation rules",
     automation_store.list_due_tenants,
     automation.run_step,
-    automation_store.postpone,
+    automation.postpone,
 )
 PROMISES = Stepper(
     "due times", promise_store.list_due_tenants, promises.run_step, promise_store.postpone

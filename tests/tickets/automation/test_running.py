@@ -85,6 +85,32 @@ def test_a_ticket_on_which_rules_fail_holds_up_no_other(
     wait_until(lambda: read(key, first)["priority"] == "high")
 
 
+def test_a_rule_on_time_goes_on_where_it_does_not_fail_and_its_page_says_where_it_does(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant = own_service.tenant()
+    key, run = tenant.key(), running.run
+    first, second = opened(key), opened(key)
+    later = {"actions": {"priority": "high"}, "trigger": "unchanged", "hours": 1}
+
+    async def fail_for_first(tx: Tx, rule: Rule, stored: TicketAndCustomer, *rest: Any) -> bool:
+        if stored.ticket.id == first["id"]:
+            raise RuntimeError("rules fail on this ticket")
+        return await run(tx, rule, stored, *rest)
+
+    monkeypatch.setattr(running, "run", fail_for_first)
+    made(tenant.admin(), **later)
+    own_service.clock.advance(3700)
+    wait_until(lambda: read(key, second)["priority"] == "high")
+    visitor = logged_in(tenant)
+    wait_until(lambda: "It fails on these tickets" in visitor.get(PAGE).text)
+    own_service.clock.advance(25 * 3600)
+    wait_until(lambda: not own_service.rows(WAITING))
+    visitor = logged_in(tenant)
+    assert "It failed again and again" in visitor.get(f"/tickets/{first['id']}").text
+    assert "It fails on these tickets" not in visitor.get(PAGE).text
+
+
 def test_a_rule_sets_the_priority_of_new_tickets_and_says_why(
     admin: Person, tenant: Tenant, service: Service
 ) -> None:

@@ -42,7 +42,8 @@ table(
     runtime="UPDATE DELETE",
     worker="SELECT UPDATE",
 )
-# Tickets for which a rule may hold after the event of this id. caused_by: a trigger.
+# Tickets for which a rule may hold after the event of this id. caused_by: a trigger; or the id of
+# a rule on time that has failed.
 table(
     "automation_tasks",
     tenant(),

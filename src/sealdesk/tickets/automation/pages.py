@@ -62,10 +62,12 @@ async def list_rules(request: Request) -> Response:
     """All rules in their order, each as a sentence."""
     tenant_id = request.caller.tenant_id
 
-    async def work(tx: Tx) -> tuple[list[Rule], Known]:
-        return await store.list_rules(tx, tenant_id), await typed_rule.list_known(tx, tenant_id)
+    async def work(tx: Tx) -> tuple[list[Rule], Known, dict[str, dict[str, int]]]:
+        known = await typed_rule.list_known(tx, tenant_id)
+        failing = await store.list_failing(tx, tenant_id, request.now_us)
+        return await store.list_rules(tx, tenant_id), known, failing
 
-    listed, known = await request.read(work)
+    listed, known, failing = await request.read(work)
     return await render.page(
         request,
         "automation/rules.html",
@@ -73,6 +75,7 @@ async def list_rules(request: Request) -> Response:
         names=known.names(),
         live_teams=known.teams,
         lacks_team=known.lacks_team,
+        failing=failing,
         most=rules.MAX_RULES,
         ready_made=_list_ready_made(listed),
     )

@@ -1,5 +1,7 @@
 """The SQL of automation rules."""
 
+from collections import defaultdict
+
 import msgspec
 
 from sealdesk.db.column_lists import assignment_list, column_list, insert_into
@@ -32,6 +34,13 @@ _EVENTS = """
 SELECT position, id, type, created_at, object FROM events
 WHERE tenant_id = :tenant_id AND position >= :position ORDER BY position LIMIT :limit
 """
+# A ticket whose rules have failed is due later; others are due at once.
+_FAILING = """
+SELECT k.caused_by, t.id, t.number FROM automation_tasks k
+JOIN tickets t ON t.tenant_id = :tenant_id AND t.id = k.ticket_id
+WHERE k.tenant_id = :tenant_id AND k.due_at > :now ORDER BY k.due_at, k.id LIMIT :limit
+"""
+_MAX_FAILING = 100
 _MAX_BYTES = 1024 * 1024
 _decode_conditions = msgspec.json.Decoder(tuple[Condition, ...]).decode
 _decode_actions = msgspec.json.Decoder(RuleActions).decode
@@ -53,6 +62,15 @@ async def list_rules(tx: Tx, tenant_id: str) -> list[Rule]:
 async def find(tx: Tx, tenant_id: str, rule_id: str) -> Rule | None:
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": rule_id})
     return None if row is None else rule_of(row)
+
+
+async def list_failing(tx: Tx, tenant_id: str, now_us: int) -> dict[str, dict[str, int]]:
+    """Rule on time → the tickets on which it has failed and that it will try again: id → number."""
+    params = {"tenant_id": tenant_id, "now": now_us, "limit": _MAX_FAILING}
+    failing = defaultdict[str, dict[str, int]](dict)
+    for rule_id, ticket_id, number in map(tuple, await tx.fetch_all(_FAILING, params)):
+        failing[rule_id][ticket_id] = number
+    return failing
 
 
 async def add(tx: Tx, rule: Rule) -> None:

@@ -5,10 +5,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.records import test_tenants
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.automation import matching, rules
+from sealdesk.tickets.automation import store as automation_store
 from sealdesk.tickets.automation.steps import running, store
 from sealdesk.tickets.automation.steps.store import Task, Timed
 from sealdesk.tickets.automation.types import Rule
@@ -18,6 +20,7 @@ from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.types import STATUSES
 
 _STEP_TICKETS = 50  # that a rule on time looks at
+_GIVEN_UP_AFTER_US = 24 * rules.HOUR_US
 
 
 class Moment(NamedTuple):
@@ -43,7 +46,7 @@ async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
         wanted = [
             each
             for each in await store.list_running(tx, tenant_id)
-            if each.trigger == task.caused_by and each.enabled_at <= task.created_at
+            if task.caused_by in (each.trigger, each.id) and each.enabled_at <= task.created_at
         ]
         message = await _find_message(tx, tenant_id, task, wanted)
         at = Moment(tenant_us, task.created_at, message)
@@ -56,8 +59,7 @@ async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
 
 async def _look_at_unchanged(tx: Tx, timed: Timed, now_us: int, tenant_us: int) -> int:
     """Run a rule on the next ticket that is unchanged for as long as it says."""
-    until = tenant_us - timed.rule.hours * rules.HOUR_US
-    found = await store.list_unchanged(tx, timed, STATUSES, until, _STEP_TICKETS)
+    found = await _list_unchanged(tx, timed, tenant_us)
     for updated_at, ticket_id in found:
         timed = timed._replace(reached_at=updated_at, reached_id=ticket_id)
         at = Moment(tenant_us, tenant_us, None)
@@ -65,6 +67,34 @@ async def _look_at_unchanged(tx: Tx, timed: Timed, now_us: int, tenant_us: int) 
             break
     await store.store_reached(tx, timed, 0 if found else now_us)
     return 1
+
+
+async def postpone(tx: Tx, tenant_id: str, now_us: int) -> None:
+    """Let the other tickets have their turn before one on which rules fail.
+
+    Those at which a rule on time would look are noted one by one. One that fails for a day is given
+    up, and its history says so.
+    """
+    task = await store.find_task(tx, tenant_id, now_us)
+    if task is not None:
+        rule = await automation_store.find(tx, tenant_id, task.caused_by)
+        if rule is None or now_us < task.created_at + _GIVEN_UP_AFTER_US:
+            await store.postpone_task(tx, tenant_id, task, now_us)
+            return
+        await running.give_up(tx, rule, task.ticket_id, now_us)
+        await store.delete_task(tx, tenant_id, task)
+    elif timed := await store.find_timed(tx, tenant_id, now_us):
+        tenant_us = now_us + await test_tenants.find_offset_us(tx, tenant_id)
+        for updated_at, ticket_id in await _list_unchanged(tx, timed, tenant_us):
+            timed = timed._replace(reached_at=updated_at, reached_id=ticket_id)
+            noted = Task(ids.mint(now_us), ticket_id, timed.rule.id, now_us)
+            await store.add_task(tx, tenant_id, noted)
+        await store.store_reached(tx, timed, now_us)
+
+
+async def _list_unchanged(tx: Tx, timed: Timed, tenant_us: int) -> list[tuple[int, str]]:
+    until = tenant_us - timed.rule.hours * rules.HOUR_US
+    return await store.list_unchanged(tx, timed, STATUSES, until, _STEP_TICKETS)
 
 
 async def _find_message(tx: Tx, tenant_id: str, task: Task, wanted: Sequence[Rule]) -> str | None:

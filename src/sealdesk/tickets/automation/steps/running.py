@@ -26,6 +26,7 @@ from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer
 from sealdesk.tickets.types import NewReply, TicketChange, TicketResponse
 
+_GIVEN_UP = "It failed again and again for a day."
 _decode_ticket = msgspec.json.Decoder(TicketResponse).decode
 
 
@@ -45,7 +46,8 @@ async def run(
     """Whether the rule did something to the ticket."""
     ticket = stored.ticket
     effects = await store.list_effects(tx, rule.tenant_id, ticket.id)
-    if ticket.merged_into_id is not None or _has_run(rule, ticket.version, effects):
+    is_early = rule.hours > 0 and ticket.updated_at > now_us - rule.hours * rules.HOUR_US
+    if ticket.merged_into_id is not None or is_early or _has_run(rule, ticket.version, effects):
         return False
     plan, caller = await _plan(tx, rule, stored), _caller(rule)
     if not isinstance(plan, _Plan):
@@ -72,6 +74,13 @@ async def run(
     effect = Effect(rule.id, ticket.version, after.ticket.version, now_us)
     await store.add_effect(tx, rule.tenant_id, ticket.id, effect)
     return True
+
+
+async def give_up(tx: Tx, rule: Rule, ticket_id: str, now_us: int) -> None:
+    """Say in the history of a ticket that a rule on time has failed too often."""
+    stored = await tickets.get_ticket(tx, rule.tenant_id, ticket_id)
+    said = {"rule": (None, []), "rule_failed": (None, _GIVEN_UP)}
+    await history.add(tx, stored.ticket, _caller(rule).actor, said, now_us)
 
 
 def _caller(rule: Rule) -> Caller:

@@ -7,7 +7,7 @@ from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.automation.rules import MAX_RULES
 from sealdesk.tickets.automation.store import COLUMNS, rule_of
-from sealdesk.tickets.automation.types import PauseReason, Rule, Trigger
+from sealdesk.tickets.automation.types import PauseReason, Rule
 
 BATCH_EVENTS = 200
 _LOOK_EVERY_US = 30 * 1_000_000  # at tickets that were unchanged for long enough
@@ -110,11 +110,14 @@ class Stamp(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A ticket for which rules may hold after an event, and when it happened."""
+    """A ticket for which rules may hold after an event, and when it happened.
+
+    caused_by: a trigger, or the id of a rule on time.
+    """
 
     id: str
     ticket_id: str
-    caused_by: Trigger
+    caused_by: str
     created_at: int
 
 
@@ -184,20 +187,9 @@ async def delete_task(tx: Tx, tenant_id: str, task: Task) -> None:
     await tx.execute_one(_DELETE_TASK, {"tenant_id": tenant_id, "id": task.id})
 
 
-async def postpone(tx: Tx, tenant_id: str, now_us: int) -> None:
-    """Let the other tickets have their turn before the one that would be next.
-
-    A rule on time goes behind the others, and stays at its ticket: none is passed over unseen.
-    """
-    task = await find_task(tx, tenant_id, now_us)
-    if task is not None:
-        due_at = now_us + _POSTPONED_US
-        params = {"tenant_id": tenant_id, "id": task.id, "due_at": due_at}
-        await tx.execute_one(_POSTPONE_TASK, params)
-        return
-    timed = await find_timed(tx, tenant_id, now_us)
-    if timed is not None:
-        await store_reached(tx, timed, now_us)
+async def postpone_task(tx: Tx, tenant_id: str, task: Task, now_us: int) -> None:
+    params = {"tenant_id": tenant_id, "id": task.id, "due_at": now_us + _POSTPONED_US}
+    await tx.execute_one(_POSTPONE_TASK, params)
 
 
 async def find_timed(tx: Tx, tenant_id: str, now_us: int) -> Timed | None:
