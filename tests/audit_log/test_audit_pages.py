@@ -104,6 +104,26 @@ def test_a_custom_field_is_named_by_its_label(visitor: Visitor, tenant: Tenant) 
     assert "Who carries it" in page.text and made["id"] not in page.text
 
 
+def test_ids_in_details_are_names(visitor: Visitor, tenant: Tenant) -> None:
+    admin, ticket = tenant.admin(), tenant.key().ticket(customer={"email": "eve@example.com"})
+    bo = tenant.user("agent", name="Bo Berg")
+    team = admin.post("/api/v1/teams", {"name": "Orders"}).json()["data"]["id"]
+    admin.post(f"/api/v1/teams/{team}/members", {"user_id": bo})
+    changes = {"actions": [{}, {"assignee_id": bo, "is_on": True}], "team_ids": [[], [team, bo]]}
+    details = {"name": "Rota", "version": 2, "ticket_id": ticket["id"], "changes": changes}
+    customer = ticket["customer"]["id"]
+    _record(
+        tenant,
+        AuditEntry("rule.updated", ADA, "", ids.mint(4), details),
+        AuditEntry("customer.erased", ADA, "", customer, {"tickets": 1}),
+    )
+    page = visitor.get(HOME)
+    for words in ("Member: Bo Berg", f"Ticket: #{ticket['number']}", "→ Orders, Bo Berg",
+                  "→ Assigned to: Bo Berg", "Version: 2", "eve@example.com"):  # fmt: skip
+        assert words in page.text
+    assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-", page.text)
+
+
 def test_every_audit_action_of_the_source_has_a_label() -> None:
     source = Path(sealdesk.__file__).parent
     found = {

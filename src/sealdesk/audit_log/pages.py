@@ -1,5 +1,6 @@
 """Settings → Audit log: the actions of a desk's users and keys, as a page and as a CSV file."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -18,7 +19,7 @@ from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.i18n import gettext, gettext_noop
-from sealdesk.web.pages.site import NavItem, Room
+from sealdesk.web.pages.site import NavItem, Room, Site
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/audit"
@@ -31,6 +32,8 @@ _READ_AT_ONCE = 500
 _COLUMNS = ("time", "action", "actor_kind", "actor", "actor_id", "address", "object_id", "details")
 _SYSTEM = "system"  # the value of the filter for an actor without an id
 _MAX_DETAILS = 20
+_MAX_NAMES = 500
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _VALUE_LABELS = {"role": ROLE_LABELS, "how": CHANNEL_LABELS}  # by the name of the detail
 
 
@@ -59,11 +62,12 @@ async def show_audit(request: Request) -> Response:
     asked = _read_filter(form, _PER_PAGE + 1, trail[-1] if trail else None)
     rows = [] if asked.faults else await _list_entries(request, asked.query)
     shown = rows[:_PER_PAGE]
+    names = await _name_objects(request, shown)
     return await render.page(
         request,
         "audit_log/audit.html",
         400 if asked.faults else 200,
-        entries=[_view(each, request.site.object_paths) for each in shown],
+        entries=[_view(each, request.site, names) for each in shown],
         labels=request.site.action_labels,
         field_labels=request.site.field_labels,
         typed=asked.typed,
@@ -148,9 +152,21 @@ def _actor_name(asked: AuditFilter, shown: list[StoredAuditEntry]) -> str:
     return shown[0].actor.name if asked.typed["actor"] and shown else asked.typed["actor"]
 
 
-def _view(entry: StoredAuditEntry, object_paths: Mapping[str, str]) -> EntryView:
+async def _name_objects(request: Request, entries: list[StoredAuditEntry]) -> Mapping[str, str]:
+    """The names of the objects that entries have as ids."""
+    texts = [f"{each.object_id} {msgspec.json.encode(each.details).decode()}" for each in entries]
+    found = dict.fromkeys(_ID.findall(" ".join(texts)))
+    return await request.fetch(audit.list_names, [*found][:_MAX_NAMES])
+
+
+def _view(entry: StoredAuditEntry, site: Site, names: Mapping[str, str]) -> EntryView:
     name = _object_name(entry)
-    return EntryView(entry, name, _object_path(entry, object_paths), _details(entry, name))
+    details = [
+        (each, _ID.sub(lambda found: names.get(found[0], found[0]), value))
+        for each, value in _details(entry, name, site.field_labels)
+    ]
+    shown_name = name or names.get(entry.object_id or "", "")
+    return EntryView(entry, shown_name, _object_path(entry, site.object_paths), details)
 
 
 def _object_name(entry: StoredAuditEntry) -> str:
@@ -164,15 +180,17 @@ def _object_path(entry: StoredAuditEntry, object_paths: Mapping[str, str]) -> st
     return f"{path}/{entry.object_id}" if exists else ""
 
 
-def _details(entry: StoredAuditEntry, object_name: str) -> list[tuple[str, str]]:
+def _details(
+    entry: StoredAuditEntry, object_name: str, labels: Mapping[str, str]
+) -> list[tuple[str, str]]:
     details = {name: value for name, value in entry.details.items() if value not in ({}, [], None)}
     for name in _VALUE_LABELS.keys() & details.keys():
         details[name] = _label(details[name], _VALUE_LABELS[name])
     changes = details.pop("changes", {})
-    lines = [(name, _format(value)) for name, value in details.items() if value != object_name]
+    shown = [(name, value) for name, value in details.items() if value != object_name]
     if isinstance(changes, dict):
-        lines += [(name, _format(value)) for name, value in changes.items()]
-    return lines[:_MAX_DETAILS]
+        shown += changes.items()
+    return [(name, _format_change(value, labels)) for name, value in shown[:_MAX_DETAILS]]
 
 
 def _label(value: Any, labels: dict[str, str]) -> Any:
@@ -182,10 +200,27 @@ def _label(value: Any, labels: dict[str, str]) -> Any:
     return gettext(labels[value]) if is_known else value
 
 
-def _format(value: Any) -> str:
+def _format_change(value: Any, labels: Mapping[str, str]) -> str:
     if isinstance(value, list) and len(value) == 2:
-        return f"{_format(value[0])} → {_format(value[1])}"
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        return " → ".join(_format(each, labels) for each in value)
+    return _format(value, labels)
+
+
+def _format(value: Any, labels: Mapping[str, str]) -> str:
+    """A value as people write it."""
+    if value in (None, "", [], {}):
+        return "\u2013"
+    match value:
+        case bool():
+            return gettext("yes") if value else gettext("no")
+        case list():
+            return ", ".join(_format(each, labels) for each in value)
+        case dict():
+            parts = [
+                (gettext(labels.get(name, name)), each) for name, each in value.items() if each
+            ]
+            return ", ".join(f"{name}: {_format(each, labels)}" for name, each in parts)
+    return str(value)
 
 
 def _line(entry: StoredAuditEntry) -> tuple[str, ...]:

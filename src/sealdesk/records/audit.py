@@ -1,13 +1,13 @@
 """The audit log: who did what, when and from where, written in the transaction of the action."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
 
 from sealdesk import clock, ids
 from sealdesk.caller import Actor, Caller
-from sealdesk.db.column_lists import insert_into
+from sealdesk.db.column_lists import id_parameters, insert_into
 from sealdesk.db.engine import Row, Tx
 
 _INSERT = insert_into(
@@ -23,6 +23,14 @@ FROM audit a WHERE a.tenant_id = :tenant_id AND a.id < :before AND a.id >= :sinc
     AND (CAST(:object_id AS TEXT) IS NULL OR a.object_id = :object_id)
 ORDER BY a.id DESC LIMIT :limit
 """
+# What people call the objects whose ids are in details, by table.
+_NAMES = {
+    "users": "name",
+    "teams": "name",
+    "mailboxes": "address",
+    "customers": "COALESCE(name, email)",
+    "tickets": "'#' || number",
+}
 
 
 async def record(
@@ -89,6 +97,21 @@ async def list_entries(tx: Tx, tenant_id: str, query: AuditQuery) -> list[Stored
     query `is_served`."""
     params = {"tenant_id": tenant_id, **msgspec.structs.asdict(query)}
     return [_entry(row) for row in await tx.fetch_all(_LIST, params)]
+
+
+async def list_names(tx: Tx, tenant_id: str, object_ids: Collection[str]) -> dict[str, str]:
+    """Names of users, teams, mailboxes, customers and tickets by their ids; unknown ids are left
+    out."""
+    keys, params = id_parameters(object_ids)
+    if not keys:
+        return {}
+    params |= {"tenant_id": tenant_id, "limit": len(object_ids)}
+    sql = " UNION ALL ".join(
+        f"SELECT id, {name} AS name FROM {table} WHERE tenant_id = :tenant_id AND id IN ({keys})"
+        for table, name in _NAMES.items()
+    )
+    found = await tx.fetch_all(f"{sql} ORDER BY id LIMIT :limit", params)
+    return {row["id"]: row["name"] for row in found}
 
 
 def _entry(row: Row) -> StoredAuditEntry:
