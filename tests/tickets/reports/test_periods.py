@@ -8,8 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from sealdesk.tickets.reports import periods, rules
+from sealdesk.tickets.reports import periods, query, rules
 from sealdesk.tickets.reports.periods import KINDS, Kind
+from sealdesk.web.form import parse_form
 
 ZONES = [ZoneInfo(name) for name in ("UTC", "Europe/Berlin", "America/New_York", "Pacific/Apia")]
 
@@ -74,3 +75,16 @@ def test_ranges_cover_each_hour_once_with_few_rows() -> None:
         rows = sum((each.end - each.first) // each.length for each in ranges)
         assert rows <= 2 * 23 + 2 * 15 + 24
         assert all(each.first % each.length == 0 for each in ranges)
+
+
+def test_the_usual_report_has_a_whole_week_on_a_monday_too() -> None:
+    monday = date(2027, 3, 1)
+    usual = query.default(monday).period
+    assert (usual.days, periods.last_day(usual)) == (7, monday)
+    asked = {
+        text: query.read(parse_form(text.encode()), monday, usual).period
+        for text in ("by=tag", "period=week", "day=2027-03-01")
+    }
+    week = periods.period_of("week", monday)
+    assert [*asked.values()] == [usual, week, week]
+    assert query.read(parse_form(b"by=tag"), monday).period == week, "of a weekly report"

@@ -201,12 +201,13 @@ def _age(text: str) -> Age:
 
 
 def _query(request: Request, zone: ZoneInfo) -> tuple[Query, ValidationFailed | None]:
-    """What is asked for; this week with the faults of what cannot be."""
+    """What is asked for; the usual report with the faults of what cannot be."""
     today = periods.today(request.now_us, zone)
+    usual = queries.default(today)
     try:
-        return queries.read(forms.read_query(request), today), None
+        return queries.read(forms.read_query(request), today, usual.period), None
     except ValidationFailed as error:
-        return queries.default(today), error
+        return usual, error
 
 
 def _label(step: periods.Step) -> str:

@@ -1,6 +1,6 @@
 """What a report is asked for, as in the addresses of its pages."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -56,11 +56,16 @@ class Query(NamedTuple):
         return self._replace(dimension=self.by, value=value)
 
 
-def read(form: Form, today: date) -> Query:
-    """The report of a query string. Raises ValidationFailed."""
+def read(form: Form, today: date, usual: Period | None = None) -> Query:
+    """The report of a query string; usual: its period if it names none, or else the week.
+
+    Raises ValidationFailed.
+    """
     kind: Kind = next((each for each in KINDS if each == form.text("period")), "week")
     first = _day(form, "day", today)
     period = periods.period_of(kind, first, _day(form, "last", first))
+    if usual and not (form.text("period") or form.text("day")):
+        period = usual
     if period.days < 1:
         raise invalid([Fault("/last", "too_early", _REVERSED)])
     if period.days > periods.MAX_DAYS:
@@ -75,8 +80,8 @@ def read(form: Form, today: date) -> Query:
 
 
 def default(today: date) -> Query:
-    """The report of this week."""
-    period = periods.period_of("week", today)
+    """The report of the last seven days, as a week that has just begun is empty."""
+    period = periods.period_of("own", today - timedelta(days=6), today)
     return Query(period, periods.usual_step(period), "team")
 
 
