@@ -1,5 +1,6 @@
 """Answering a ticket in a real browser: by keyboard, with a draft, beside a colleague."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -48,7 +49,7 @@ def test_a_ticket_opens_at_its_newest_message_with_customer_and_composer_in_view
     top = page.locator("#composer").evaluate("each => each.getBoundingClientRect().top")
     assert bottom <= top
     # The ways to send are in a menu, which a click elsewhere closes.
-    also = page.get_by_role("button", name="Send and next")
+    also = page.locator(".way", has_text="Send and resolve")
     expect(also).to_be_hidden()
     page.get_by_label("Other ways to send").click()
     expect(also).to_be_visible()
@@ -93,7 +94,7 @@ def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     page.keyboard.press("End")
     page.keyboard.type(" now, for real")
     page.get_by_text("Note to colleagues").first.click()
-    page.get_by_label("Then").select_option("pending")
+    page.locator("[name=status][value=pending]").dispatch_event("click")
     window.context.clear_cookies()
     window.send_reply()
     window.log_in_again(tenant.admin_email, PASSWORD)
@@ -101,7 +102,9 @@ def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     expect(field).to_have_value("We are looking for it now, for real")
     expect(page.get_by_label("Note to colleagues")).to_be_checked()
     expect(page.get_by_text("Draft, not sent")).to_be_visible()
-    expect(page.get_by_label("Then")).to_have_value("pending")
+    expect(page.locator("#composer button.main")).to_have_text(
+        "Add note · Pending", use_inner_text=True
+    )
     window.touch(page.locator(".kind").first)
     with page.expect_navigation():  # the old page may show the reply, too
         field.press("Control+Enter")
@@ -111,6 +114,32 @@ def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     page.goto(at)
     expect(field).to_have_value("")
     assert _replies(desk, at) == ["We are looking for it now, for real"]
+
+
+def test_the_send_button_says_what_it_does_and_remembers_it(
+    window: Window, tenant: Tenant, at: str
+) -> None:
+    page, key = window.page, tenant.key()
+    button, menu = page.locator("#composer button.main"), page.locator(".sends summary")
+    page.goto(at)
+    expect(button).to_have_text("Send", use_inner_text=True)
+    page.get_by_label("Your reply").fill("Which colour?")
+    menu.click()
+    page.get_by_label("Remember my last choice").check()
+    page.locator(".way", has_text="Send, wait for").click()
+    page.locator("article", has_text="Which colour?").wait_for()
+    assert key.get(f"/api/v1/external{at}").json()["data"]["status"] == "pending"
+    another = key.ticket(subject="Another")["id"]
+    page.goto(f"/tickets/{another}")
+    expect(button).to_have_text(re.compile("Send, wait for"), use_inner_text=True)
+    menu.click()
+    page.get_by_label("Remember my last choice").uncheck()
+    page.get_by_label("Your reply").fill("Blue?")
+    window.send_reply()
+    page.locator("article", has_text="Blue?").wait_for()
+    assert key.get(f"/api/v1/external/tickets/{another}").json()["data"]["status"] == "pending"
+    page.goto(at)
+    expect(button).to_have_text("Send", use_inner_text=True)
 
 
 def test_a_colleague_sees_that_a_reply_is_being_written(

@@ -20,11 +20,14 @@ class Sent(NamedTuple):
 
 def read_typed(form: Form) -> dict[str, Any]:
     """The fields of the composer as they were typed."""
+    then = form.texts("then")
     return {
         "body": form.text("body"),
         "is_internal": form.text("is_internal") != "",
         "attachment_ids": [one for one in form.texts("attachment_ids") if ids.is_canonical(one)],
-        "status": form.text("status"),
+        "status": "resolved" if "resolve" in then else form.text("status"),
+        "goes_on": "next" in then,
+        "is_remembered": form.text("remember") != "",
         "place": neighbours.parse_place(form.text("in")),
     }
 
@@ -35,6 +38,6 @@ def read_sent(form: Form, definitions: dict[str, Field]) -> Sent:
     new = body.convert(
         {name: typed[name] for name in ("body", "is_internal", "attachment_ids")}, NewReply
     )
-    status = "resolved" if form.text("then") == "resolve" else typed["status"]
+    status = typed["status"]
     wanted = field_form.read_unsaved(form, {"status": status} if status else {}, definitions)
     return Sent(new, wanted, form.text("seen"))

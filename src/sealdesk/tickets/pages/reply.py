@@ -31,8 +31,9 @@ async def reply(request: Request, ticket_id: str) -> Response:
     """Add a reply or an internal note, and change the fields that were chosen with it.
 
     The field `then` says what follows: "resolve" resolves the ticket and leads to the next one of
-    the view, if it is known; "next" leads to the next one. Where the desk says so, a public reply
-    is held before all of this happens.
+    the view, if it is known; "next" leads to the next one. With `remember`, the next reply is
+    offered to be sent in the same way. Where the desk says so, a public reply is held before all of
+    this happens.
     """
     form = forms.read(request)
     typed = composer_form.read_typed(form)
@@ -61,10 +62,10 @@ async def reply(request: Request, ticket_id: str) -> Response:
         )
         return await ticket_response.respond(request, ticket_id, rejected)
     path = await _path_after(request, ticket_id, form.text("then"), typed["place"], written)
-    if not isinstance(written, HeldReply):
-        return render.redirect(request, path)
-    cookie = preferences.cookie(request, preferences.HOLDS, "yes", HELD_S)
-    return render.redirect(request, path, cookie)
+    cookies = [preferences.sends_cookie(request, typed)]
+    if isinstance(written, HeldReply):
+        cookies.append(preferences.cookie(request, preferences.HOLDS, "yes", HELD_S))
+    return render.redirect(request, path, *cookies)
 
 
 async def _hold(

@@ -105,7 +105,7 @@ async def respond(
         place=place.text() if place else "",
         **_notices(request, query, view),
         **_options(request, view),
-        **_form_values(view, rejected),
+        **_form_values(view, rejected, preferences.sends(request)),
     )
 
 
@@ -162,13 +162,17 @@ async def _find_merged(request: Request, ticket_id: str, merged_id: str) -> Tick
     return stored.ticket if stored is not None and is_merged_here else None
 
 
-def _form_values(view: TicketPage, rejected: RejectedForm | None) -> dict[str, Any]:
+def _form_values(
+    view: TicketPage, rejected: RejectedForm | None, sends: tuple[str, bool] | None
+) -> dict[str, Any]:
     """The values of both forms, and the errors of the rejected one."""
     ticket = view.ticket
     change = {**current_fields(ticket), "new_tags": ""}
+    status, goes_on = sends or ("", False)
+    way = {"status": status, "goes_on": goes_on, "is_remembered": sends is not None}
     values: dict[str, Any] = {
         "change_form": change,
-        "reply_form": {"body": "", "is_internal": False, "status": ""},
+        "reply_form": {"body": "", "is_internal": False, **way},
         "rejected_form": "",
         "is_stale": False,
         "answered": None,

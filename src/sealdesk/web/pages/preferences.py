@@ -1,12 +1,17 @@
-"""What a browser has chosen for all pages, in cookies: the language, and light or dark colours.
+"""What a browser has chosen for all pages, in cookies: the language, light or dark colours, and how
+replies are sent.
 
 And, for some seconds, that the user has sent a reply that can still be undone.
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 from sealdesk.web.pages import i18n
 from sealdesk.web.request import Header, Request
 
 LANGUAGE, THEME, HOLDS = "sealdesk-language", "sealdesk-theme", "sealdesk-holds"
+SENDS = "sealdesk-sends"
 THEMES = ("light", "dark")
 _YEAR_S = 31536000
 
@@ -26,6 +31,20 @@ def theme(request: Request) -> str:
 def holds(request: Request) -> bool:
     """Whether the user may have replies that have not left yet."""
     return request.cookie(HOLDS) is not None
+
+
+def sends(request: Request) -> tuple[str, bool] | None:
+    """The status that replies set, "" for none, and whether the next ticket follows; None if the
+    user does not want this to be remembered."""
+    stored = request.cookie(SENDS)
+    status, _, then = (stored or "").partition(".")
+    return (status, then == "next") if stored else None
+
+
+def sends_cookie(request: Request, typed: Mapping[str, Any]) -> Header:
+    """The header that remembers how a reply was sent, or forgets it. typed: of the composer."""
+    way = f"{typed['status']}.{'next' if typed['goes_on'] else ''}"
+    return cookie(request, SENDS, way if typed["is_remembered"] else "")
 
 
 def cookie(request: Request, name: str, value: str, max_age_s: int = _YEAR_S) -> Header:

@@ -4,6 +4,13 @@ onPart((part, signal) => {
   if (!reply) return;
   const key = `draft ${reply.dataset.draft}`;
   const { is_internal: kind, status } = reply.form.elements;
+  const [send, sends] = part.querySelectorAll("[data-sends], .sends details");
+  const plain = [...send.childNodes];
+  // The button says what it does.
+  const drawSend = () => {
+    const way = sends.querySelector("[name=status]:checked");
+    send.replaceChildren(...way.value ? way.nextElementSibling.cloneNode(true).childNodes : plain);
+  };
   const mark = part.querySelector("[data-draft-mark]");
   const save = () => {
     mark.hidden = !reply.value.trim();
@@ -20,13 +27,21 @@ onPart((part, signal) => {
       const draft = JSON.parse(localStorage.getItem(key));
       if (!draft || reply.value) return;
       [reply.value, kind.value] = [draft.body, draft.isNote ? "yes" : ""];
-      // The ticket may have this status already, and then it is no option.
-      if ([...status.options].some(({ value }) => value === draft.status)) status.value = draft.status;
+      status.value = draft.status; // Without effect if the ticket has it already.
     } catch { /* Storage is disabled, or the draft is invalid. */ }
   };
   restore();
   save();
-  reply.form.addEventListener("input", save);
+  drawSend();
+  for (const listener of [save, drawSend]) reply.form.addEventListener("input", listener);
+  // A click on a way sends; keys choose one.
+  sends.addEventListener("click", ({ target, detail }) => {
+    const way = detail && target.closest(".way")?.querySelector("input");
+    if (!way || way === target) return;
+    way.checked = true;
+    drawSend();
+    reply.form.requestSubmit(send);
+  });
   // The page that follows may be one of another ticket.
   reply.form.addEventListener("submit", () => {
     try {
@@ -35,10 +50,11 @@ onPart((part, signal) => {
   });
   if (location.hash === "#reply") reply.focus();
   // The menu of the ways to send closes when the focus or a click goes elsewhere.
-  const sends = part.querySelector(".sends details");
   const closeSends = ({ target }) => {
     if (!sends.contains(target)) sends.open = false;
   };
+  // Or a press on a label would put the focus on the page (and end Chromium 156).
+  sends.lastElementChild.addEventListener("mousedown", (event) => event.preventDefault());
   for (const event of ["focusin", "click"]) document.addEventListener(event, closeSends, { signal });
 });
 
