@@ -97,6 +97,7 @@ def test_two_keys_resolve_a_ticket_and_assign_it_to_the_reader(
     failed: list[str] = []
     page.on("response", lambda each: failed.append(each.url) if each.status == 404 else None)
     page.goto(_at(ticket))
+    expect(page.locator(".ticket-bar").get_by_role("button", name="Resolve")).to_be_visible()
     page.keyboard.press("e")
     _says(page, "status", "Saved")
     page.keyboard.press("a")

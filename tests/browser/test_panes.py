@@ -52,6 +52,10 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
         part.evaluate("(e) => [e.offsetLeft, e.offsetTop + e.offsetHeight]") for part in parts
     ]
     assert len({left for left, _ in places}) == 1 and places == sorted(places)
+    page.set_viewport_size({"width": 1280, "height": 200})  # a long list
+    ends = page.locator(".inbox-head").bounding_box(), page.locator(".tickets").bounding_box()
+    assert ends[0] and ends[1] and ends[0]["height"] == ends[1]["y"], "no row is behind the line"
+    page.set_viewport_size({"width": 1280, "height": 720})
     ticket = page.get_by_role("region", name="Ticket", exact=True)
     page.keyboard.press("j")
     page.keyboard.press("Enter")

@@ -57,7 +57,7 @@ def test_every_row_of_a_list_is_a_link(window: Window, tenant: Tenant, receiver:
     }  # fmt: skip
     for path, goal in lists.items():
         page.goto(path)
-        row = page.locator(".list > li").first
+        row = page.locator(".list > li, .list > tbody > tr").first
         box = row.bounding_box()
         assert box is not None
         with page.expect_navigation():
@@ -180,7 +180,7 @@ def test_pages_have_one_width_and_bold_and_colours_have_a_meaning(
     ("path", "choice", "needed_by", "label"),
     [
         ("/settings/rules/new", "trigger", "unchanged", "Hours without a change"),
-        ("/reports", "period", "own", "Until"),
+        ("/reports?period=week", "period", "own", "Until"),
     ],
 )
 def test_a_field_that_one_choice_needs_is_shown_with_it(

@@ -161,7 +161,7 @@ onPart((part, signal) => {
   // Undo, and the two ways out of a conflict: buttons within the state of a field.
   const press = async ({ target }) => {
     if (target.dataset.sets) {
-      const { field } = target.closest("[data-field]").dataset;
+      const { field } = target.closest("[data-field]")?.dataset ?? { field: "status" };
       show(field, [target.dataset.sets]);
       if (document.activeElement === target) leave(target); // It hides once it has no effect.
       return save(field);
@@ -179,10 +179,8 @@ onPart((part, signal) => {
       stateOf(field).replaceChildren();
     } else if (await send(field, parameters, values)) show(field, values);
   };
-  for (const each of [ticketFields, head]) {
-    each.addEventListener("change", saveChanged);
-    each.addEventListener("click", press);
-  }
+  for (const each of [ticketFields, head]) each.addEventListener("change", saveChanged);
+  for (const each of [ticketFields, head, part.querySelector(".ticket-bar")]) each.addEventListener("click", press);
   const heading = head.querySelector("h1");
   heading.addEventListener("click", () => getSelection().isCollapsed && inputOf("subject").select());
   head.addEventListener("keydown", ({ key, target }) => {
