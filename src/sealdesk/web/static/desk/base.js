@@ -169,7 +169,7 @@ const focusAnswer = () => {
   if (document.activeElement !== document.body || document.querySelector("[autofocus]")) return;
   const buttons = [...document.querySelectorAll("main button")].filter(
     (each) => each.form?.getAttribute("action") === action && !each.disabled && each.checkVisibility());
-  const place = document.querySelector("main [aria-invalid=true], main :is([role=alert], .notice[role=status])")
+  const place = document.querySelector("main [aria-invalid=true], main :is(.fault, [role=alert], .notice[role=status])")
     ?? document.getElementById(location.hash.slice(1))
     ?? buttons.find((each) => each.name === name && each.value === value) ?? buttons[0]
     ?? document.querySelector("main h1");
