@@ -91,9 +91,14 @@ def test_what_kubernetes_sets_beside_a_service_of_this_name_is_passed_over(tmp_p
         "SEALDESK_SERVICE_PORT_HTTP": "8000",
         "SEALDESK_PORT": "tcp://10.96.0.7:8000",
         "SEALDESK_PORT_8000_TCP_ADDR": "10.96.0.7",
+        "SEALDESK_MAIL_SERVICE_HOST": "10.96.0.8",
+        "SEALDESK_MAIL_SERVICE_PORT_SMTP": "25",
+        "SEALDESK_MAIL_PORT": "tcp://10.96.0.8:25",
+        "SEALDESK_MAIL_PORT_25_TCP_PORT": "25",
     }
     from_env({"SEALDESK_DATA_DIR": str(tmp_path), **links})
-    assert "SEALDESK_PORTS" in faults(tmp_path, SEALDESK_PORTS="x")
+    for name in ("SEALDESK_PORTS", "SEALDESK_METRICS_PORT", "SEALDESK_SERVICE_HOSTS"):
+        assert name in faults(tmp_path, **{name: "9000"})
 
 
 def test_a_tilde_in_the_data_directory_is_the_home_of_the_user(
@@ -103,6 +108,14 @@ def test_a_tilde_in_the_data_directory_is_the_home_of_the_user(
     assert from_env({"SEALDESK_DATA_DIR": "~/desk"}).data_dir == tmp_path / "desk"
     with pytest.raises(BadSettings, match="unknown user"):
         from_env({"SEALDESK_DATA_DIR": "~nobody-of-this-name/desk"})
+
+
+@pytest.mark.parametrize(
+    "path", ["'/srv/desk'", '"desk"', "$HOME/desk", "${HOME}/desk", "%h/desk", "desk\r", " /srv"]
+)
+def test_a_data_directory_that_is_not_what_was_meant_is_refused(path: str) -> None:
+    with pytest.raises(BadSettings, match="write the path itself"):
+        from_env({"SEALDESK_DATA_DIR": path})
 
 
 def test_an_invalid_environment_creates_no_files(tmp_path: Path) -> None:

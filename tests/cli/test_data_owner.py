@@ -68,10 +68,23 @@ def test_a_file_that_the_service_deletes_meanwhile_ends_no_command(
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs mount namespaces")
 @needs_root
-def test_a_read_only_file_system_is_named(installed: Terminal) -> None:
+@pytest.mark.parametrize(
+    ("mount", "said"),
+    [
+        ("mount --bind {at} {at} && mount -o remount,ro,bind {at}", "read-only file system"),
+        (
+            "cp -a {at} {at}.copy && mount -t tmpfs -o size=4m,mode=700 full {at} &&"
+            " cp -a {at}.copy/. {at} && ! dd if=/dev/zero of={at}/fill bs=4k 2>/dev/null",
+            "full file system",
+        ),
+    ],
+    ids=["read-only", "full"],
+)
+def test_a_file_system_that_takes_no_writes_is_named(
+    installed: Terminal, mount: str, said: str
+) -> None:
     at = installed.data_dir
     program = Path(sys.executable).with_name("sealdesk")
-    mount = f"mount --bind '{at}' '{at}' && mount -o remount,ro,bind '{at}'"
     for command in ("tenants list", "doctor", "serve --port 0"):
         run = subprocess.run(
             [
@@ -79,7 +92,7 @@ def test_a_read_only_file_system_is_named(installed: Terminal) -> None:
                 "-m",
                 "sh",
                 "-c",
-                f"{mount} && exec {program} {command}",
+                f"{mount.format(at=at)} && exec {program} {command}",
             ],
             env=os.environ | {"SEALDESK_DATA_DIR": str(at)},
             capture_output=True,
@@ -87,7 +100,7 @@ def test_a_read_only_file_system_is_named(installed: Terminal) -> None:
             check=False,
         )
         assert run.returncode != 0
-        assert "read-only file system" in run.stdout + run.stderr, run.stderr
+        assert said in run.stdout + run.stderr, run.stderr
         assert "restore it from a backup" not in run.stdout + run.stderr
 
 

@@ -63,6 +63,8 @@ def test_a_password_file_of_windows_has_the_password_that_was_typed(terminal: Te
     # With the mark this would have twelve characters.
     again = ("users", "set-password", "w@win.test", "--password-stdin")
     assert "12 to 1024" in terminal.refused(*again, stdin="\ufeffeleven char")
+    utf_16 = PASSWORD.encode("utf-16-le").decode()
+    assert "not UTF-8" in terminal.refused(*again, stdin=utf_16)
 
 
 def test_an_argument_in_another_encoding_is_named(terminal: Terminal) -> None:

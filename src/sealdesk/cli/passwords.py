@@ -8,6 +8,8 @@ from sealdesk.errors import ConfigurationError
 from sealdesk.identity.auth.passwords import find_fault, hash_now
 from sealdesk.identity.types import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 
+_NOT_UTF_8 = "the password on stdin is not UTF-8"
+
 
 def ask_password_hash(from_stdin: bool, forbidden_words: Collection[str], *, option: str) -> str:
     """Read a new password, check it and return its hash. Raises ConfigurationError.
@@ -44,6 +46,9 @@ def read_password_line() -> str:
     Raises ConfigurationError.
     """
     try:
-        return sys.stdin.buffer.readline().decode("utf-8-sig").rstrip("\r\n")
+        line = sys.stdin.buffer.readline().decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise ConfigurationError("the password on stdin is not UTF-8") from error
+        raise ConfigurationError(_NOT_UTF_8) from error
+    if "\0" in line:  # UTF-16 without a mark
+        raise ConfigurationError(_NOT_UTF_8)
+    return line

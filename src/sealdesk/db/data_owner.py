@@ -53,10 +53,12 @@ def name_of(uid: int) -> str:
 def explain_denial(path: Path) -> str | None:
     """Why this user cannot write a file or beside it, and what to do; None when they can."""
     directory = path if path.is_dir() else path.parent
-    if os.statvfs(directory).f_flag & os.ST_RDONLY:
+    found = os.statvfs(directory)
+    if found.f_flag & os.ST_RDONLY:
         return f"{directory} is on a read-only file system; mount it writable"
     if all(os.access(each, os.R_OK | os.W_OK) for each in (directory, path)):
-        return None
+        is_full = found.f_blocks > 0 and found.f_bavail == 0
+        return f"{directory} is on a full file system; make room there" if is_full else None
     user, owner = name_of(os.geteuid()), name_of(directory.stat().st_uid)
     return f"{path} cannot be written by {user}; run this as {owner}, who owns {directory}"
 

@@ -33,8 +33,13 @@ __all__ = [
 ]
 
 _PREFIX = "SEALDESK_"
-# What Kubernetes gives every pod beside a Service that is called "sealdesk".
-_OF_KUBERNETES = re.compile(r"SEALDESK_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_[A-Z0-9_]+)?$")
+# What Kubernetes gives every pod beside a Service whose name begins with "sealdesk": NAME=value.
+_OF_KUBERNETES = re.compile(
+    r"SEALDESK_(?:\w+_)?(?:SERVICE_(?:HOST|PORT(?:_\w+)?)=|PORT=\w+://"
+    r"|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?=)"
+)
+# Quotes, spaces and line ends of an .env file, and $HOME or systemd's %h that nothing replaces.
+_NOT_REPLACED = re.compile(r"[\"'\0-\x1f]|^ | $|\$[A-Za-z{(]|%[a-zA-Z]/")
 _MIB = 1024 * 1024
 _LEVELS = ("debug", "info", "warning", "error")
 _POSTGRESQL = ("postgresql", "postgres")
@@ -104,14 +109,21 @@ def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
 
     needs_keys: False for commands that only change the schema. Raises BadSettings with all faults.
     """
-    names = [name for name in env if name.startswith(_PREFIX) and not _OF_KUBERNETES.match(name)]
-    faults = [_describe_unknown(name) for name in names if name not in known_names()]
+    names = [name for name in env if name.startswith(_PREFIX) and name not in known_names()]
+    faults = [
+        _describe_unknown(each) for each in names if not _OF_KUBERNETES.match(f"{each}={env[each]}")
+    ]
     read = EnvReader(env, faults, needs_keys)
     try:
         data_dir = data_dir_of(env)
     except RuntimeError:
         data_dir = Path("var")
         faults.append(f"SEALDESK_DATA_DIR: {env['SEALDESK_DATA_DIR']} names an unknown user's home")
+    if _NOT_REPLACED.search(str(data_dir)):
+        faults.append(
+            f"SEALDESK_DATA_DIR: {str(data_dir)!r} has quotes, a line end or a variable that"
+            " nothing has replaced; write the path itself"
+        )
     settings = _read_settings(read, data_dir.absolute())
     if faults:
         raise BadSettings("; ".join(faults))
