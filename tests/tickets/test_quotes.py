@@ -58,6 +58,8 @@ _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x
         ("new", f"  Original Message\n{_OUTLOOK}"),
         ("On 5 points I wrote nothing", "> old"),
         ("new", "DS> old\nDS> older"),
+        ("new", "DS> old\nAL>> older\nDS> old"),
+        ("new", "AL>> older\nAL>> oldest"),
         ("new", "DSA> old\nDSA> older"),
         ("new", "Tuesday, November 24, 2026, 9:14:00 AM, you wrote:\n\nDS> old\nAL>> older"),
         ("нов", "Вы писали 24 ноября 2026 г., 9:14:00:\n\n DS> стар"),

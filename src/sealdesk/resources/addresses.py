@@ -15,17 +15,18 @@ _NO_REPLY = re.compile(
     r"|non[._-]?rispondere|n[ãa]o[._-]?respond(?:a|er)|(?:geen|niet)[._-]?(?:be)?antwoord(?:en)?"
     r"|nie[._-]?odpowiada[jć]|svar(?:a?[._-]?(?:ej|inte)|[._-]?ikke)|(?:ikke|ej|inte)[._-]?svara?"
     r"|ei[._-]?vast(?:aa|austa)|neodpov[ií]da[tj]|nu[._-]?raspunde|ne[._-]?otvecha|yan.tlama"
-    r"|jangan[._-]?(?:di)?balas|unattended|unmonitored)",
+    r"|jangan[._-]?(?:di)?balas|unattended|unmonitored|mailer[._-]?daemon)",
 )
 
 
 # Of customers whose e-mail address is not known: nobody is there (RFC 6761, section 6.4).
+_NOBODY = "@no-email.invalid"
 _STAND_IN = re.compile(r"[\da-f]{32}@no-email\.invalid", re.ASCII)
 
 
 def stand_in(key: str) -> str:
     """An address where nobody is, for a customer without one; the same for the same key."""
-    return f"{hashlib.sha256(key.encode()).hexdigest()[:32]}@no-email.invalid"
+    return f"{hashlib.sha256(key.encode()).hexdigest()[:32]}{_NOBODY}"
 
 
 def is_stand_in(address: str) -> bool:
@@ -33,9 +34,9 @@ def is_stand_in(address: str) -> bool:
     return _STAND_IN.fullmatch(address) is not None
 
 
-def known_address(address: str) -> str:
-    """An address to be shown: "" if it only stands in for one."""
-    return "" if is_stand_in(address) else address
+def known_address(text: str) -> str:
+    """An address or a text to be shown, without what only stands in for an address."""
+    return _STAND_IN.sub("", text) if _NOBODY in text else text
 
 
 def can_send(address: str) -> bool:

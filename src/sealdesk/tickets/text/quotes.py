@@ -117,13 +117,13 @@ def _with_plain_marks(lines: list[str]) -> list[str]:
 def _is_quoted(lines: list[str], marks: list[str], at: int) -> bool:
     """Whether the mark of a line is none of a console or a table: who wrote it is said above it.
 
-    Initials need not be introduced if the next line has them too, and they are no chat's, where
+    Initials need not be introduced if the next line has some too, and they are no chat's, where
     others have theirs.
     """
-    if marks[at : at + 2] == [marks[at]] * 2 and _INITIALS.fullmatch(marks[at].rstrip(">")):
+    if "".join(marks[at + 1 : at + 2]) and _INITIALS.fullmatch(marks[at].rstrip(">")):
         pairs = zip(lines, marks, strict=True)
         outer = {mark for line, mark in pairs if mark and f"{mark}>" not in line}
-        return marks[at].isupper() and len(outer) == 1
+        return marks[at].isupper() and len(outer) <= 1
     above = at
     while above > 0 and not lines[above - 1].strip():
         above -= 1
