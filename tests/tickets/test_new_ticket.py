@@ -97,7 +97,8 @@ def test_who_calls_without_an_email_address_becomes_a_customer_whom_nobody_mails
     )
     assert "This reply is not e-mailed." in page.text
     at = f"/customers/{ticket['customer']['id']}"
-    for path in (at, "/customers", "/customers/suggestions?q=maria"):
+    files = ("/customers/export/file", "/tickets/export/file")
+    for path in (at, "/customers", *files, "/customers/suggestions?q=maria"):
         page = visitor.get(path)
         assert "Maria" in page.text and email not in page.text
     assert ("option", "data-more", "+385 91 555 0142") in page.attributes

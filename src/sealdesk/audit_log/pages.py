@@ -14,6 +14,7 @@ from sealdesk.identity.labels import CHANNEL_LABELS, ROLE_LABELS
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditQuery, StoredAuditEntry
 from sealdesk.resources import csv_file
+from sealdesk.resources.addresses import known_address
 from sealdesk.resources.paging import LAST_ID
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
@@ -171,7 +172,7 @@ def _view(entry: StoredAuditEntry, site: Site, names: Mapping[str, str]) -> Entr
 
 def _object_name(entry: StoredAuditEntry) -> str:
     names = (entry.details.get(each) for each in ("name", "label", "url", "email"))
-    return next((name for name in names if isinstance(name, str)), "")
+    return known_address(next((name for name in names if isinstance(name, str)), ""))
 
 
 def _object_path(entry: StoredAuditEntry, object_paths: Mapping[str, str]) -> str:
@@ -220,7 +221,7 @@ def _format(value: Any, labels: Mapping[str, str]) -> str:
                 (gettext(labels.get(name, name)), each) for name, each in value.items() if each
             ]
             return ", ".join(f"{name}: {_format(each, labels)}" for name, each in parts)
-    return str(value)
+    return known_address(str(value))
 
 
 def _line(entry: StoredAuditEntry) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
+from sealdesk.resources.addresses import known_address
+
 # White space, quotes and separators before what starts a formula, in full-width forms as well. It
 # begins behind another character, because a match from each white space would take quadratic time.
 _BEFORE_FORMULA = re.compile(r"(?<![;|\s\"])[;|\s\"]*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
@@ -30,6 +32,7 @@ def encode_rows(rows: Iterable[Sequence[str]]) -> bytes:
 
 def escape(cell: str) -> str:
     """A cell with an apostrophe before everything that could be a formula."""
+    cell = known_address(cell)
     # Most texts have none, which is seen ten times as fast.
     escaped = _BEFORE_FORMULA.sub(_mark, cell) if _FORMULA.search(cell) else cell
     return f"'{escaped}" if escaped.startswith(_LEADING) else escaped
