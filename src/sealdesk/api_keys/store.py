@@ -9,7 +9,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.types import ApiKey, StoredRefusal
-from sealdesk.db.column_lists import assignment_list, column_list, insert_into
+from sealdesk.db.column_lists import column_list, insert_into, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.telemetry.counters import Row as UsageRow
@@ -19,7 +19,6 @@ _REFUSAL = StoredRefusal.__struct_fields__
 # An UPDATE never sets these.
 _FIXED = {"tenant_id", "id", "key_prefix", "last_used_at", "created_at"}
 _COLUMNS = column_list(_STORED, "k")
-_ASSIGNMENTS = assignment_list(name for name in _STORED if name not in _FIXED)
 
 _FIND_HOME = """
 SELECT tenant_id, key_id AS id FROM api_key_directory WHERE key_hash = :key_hash LIMIT 1
@@ -44,7 +43,7 @@ SELECT id FROM api_keys WHERE tenant_id = :tenant_id AND id >= :since ORDER BY i
 """
 _ADD = insert_into("api_keys", _STORED)
 _ADD_TO_DIRECTORY = insert_into("api_key_directory", "key_hash tenant_id key_id")
-_REPLACE = f"UPDATE api_keys SET {_ASSIGNMENTS} WHERE tenant_id = :tenant_id AND id = :id"
+_REPLACE = update_row("api_keys", (name for name in _STORED if name not in _FIXED))
 _RECORD_USE = """
 UPDATE api_keys SET last_used_at = :now
 WHERE tenant_id = :tenant_id AND id = :id AND (last_used_at IS NULL OR last_used_at <= :due)

@@ -1,4 +1,4 @@
-"""Lists of columns for SQL texts, made from the fields of structs when a store is imported."""
+"""SQL texts that follow from lists of columns, made when a store is imported."""
 
 from collections.abc import Iterable
 
@@ -27,6 +27,13 @@ def insert_or_update(table: str, key: str, columns: str) -> str:
         f"{insert_into(table, f'{key} {columns}')}"
         f" ON CONFLICT ({column_list(key.split())}) DO UPDATE SET {assignments}"
     )
+
+
+def update_row(table: str, columns: str | Iterable[str], key: str = "tenant_id id") -> str:
+    """An UPDATE of these columns in the row that has the key, from parameters of their names."""
+    names = columns.split() if isinstance(columns, str) else columns
+    condition = " AND ".join(f"{name} = :{name}" for name in key.split())
+    return f"UPDATE {table} SET {assignment_list(names)} WHERE {condition}"
 
 
 def id_parameters(ids: Iterable[str]) -> tuple[str, dict[str, object]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, id_parameters, insert_into
+from sealdesk.db.column_lists import column_list, id_parameters, insert_into, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.db.postgres.tenant_moves import is_moving
 from sealdesk.tickets.attachments import rules
@@ -20,10 +20,7 @@ _LINK = """
 UPDATE attachments SET ticket_id = :ticket_id, reply_id = :reply_id
 WHERE tenant_id = :tenant_id AND id = :id AND ticket_id IS NULL
 """
-_RELINK = """
-UPDATE attachments SET ticket_id = :ticket_id, reply_id = :reply_id
-WHERE tenant_id = :tenant_id AND id = :id
-"""
+_RELINK = update_row("attachments", "ticket_id reply_id")
 _KEEP = """
 UPDATE attachments SET macro_id = :macro_id
 WHERE tenant_id = :tenant_id AND id = :id AND ticket_id IS NULL

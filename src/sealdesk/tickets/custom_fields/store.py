@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.column_lists import column_list, insert_into, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.custom_fields.types import MAX_FIELDS, Field
 
@@ -18,11 +18,7 @@ _FIND = f"""
 SELECT {_COLUMNS} FROM field_definitions WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
 _ADD = insert_into("field_definitions", _STORED)
-_REPLACE = """
-UPDATE field_definitions SET label = :label, choices = :choices,
-    required_on_resolve = :required_on_resolve, is_active = :is_active, updated_at = :updated_at
-WHERE tenant_id = :tenant_id AND id = :id
-"""
+_REPLACE = update_row("field_definitions", "label choices required_on_resolve is_active updated_at")
 _DELETE = "DELETE FROM field_definitions WHERE tenant_id = :tenant_id AND id = :id"
 _SET_PLACE = "UPDATE field_definitions SET place = :place WHERE tenant_id = :tenant_id AND id = :id"
 

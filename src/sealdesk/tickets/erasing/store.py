@@ -3,19 +3,18 @@
 import msgspec
 
 from sealdesk.customers.types import Customer
-from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.column_lists import column_list, insert_into, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.erasing.types import Erasure
 
 STORED = Erasure.__struct_fields__
 _ADD = insert_into("erasures", STORED)
-_RESTART = """
-UPDATE erasures SET actor_kind = :actor_kind, actor_id = :actor_id, actor_name = :actor_name,
-    texts = :texts, stage = :stage, cursor = :cursor, ticket_count = :ticket_count,
-    erased_ticket_count = :erased_ticket_count, created_at = :created_at,
-    stepped_at = :stepped_at, finished_at = :finished_at
-WHERE tenant_id = :tenant_id AND customer_id = :customer_id
-"""
+_RESTART = update_row(
+    "erasures",
+    "actor_kind actor_id actor_name texts stage cursor ticket_count erased_ticket_count"
+    " created_at stepped_at finished_at",
+    key="tenant_id customer_id",
+)
 _FIND = f"""
 SELECT {column_list(STORED)} FROM erasures
 WHERE tenant_id = :tenant_id AND customer_id = :customer_id LIMIT 1

@@ -1,6 +1,6 @@
 """The SQL of held replies, and of whether a desk holds them."""
 
-from sealdesk.db.column_lists import insert_into, insert_or_update
+from sealdesk.db.column_lists import insert_into, insert_or_update, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.held_replies.types import MAX_OF_USER, DueReply, HeldReply
 
@@ -23,10 +23,7 @@ _DELETE = "DELETE FROM held_replies WHERE tenant_id = :tenant_id AND id = :id"
 _DELETE_OF_TICKET = """
 DELETE FROM held_replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
 """
-_FAIL = """
-UPDATE held_replies SET failed_at = :failed_at, reason = :reason, ticket_id = :ticket_id
-WHERE tenant_id = :tenant_id AND id = :id
-"""
+_FAIL = update_row("held_replies", "failed_at reason ticket_id")
 _MOVE = """
 UPDATE held_replies SET ticket_id = :to_id WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
 """

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import assignment_list, column_list, id_parameters, insert_into
+from sealdesk.db.column_lists import column_list, id_parameters, insert_into, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest
@@ -40,9 +40,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND shortcut_identity = :s
 LIMIT 1
 """
 _ADD = insert_into("macros", _ALL)
-_REPLACE = f"""
-UPDATE macros SET {assignment_list(_CHANGED)} WHERE tenant_id = :tenant_id AND id = :id
-"""
+_REPLACE = update_row("macros", _CHANGED)
 _DELETE = "DELETE FROM macros WHERE tenant_id = :tenant_id AND id = :id"
 _decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.column_lists import column_list, insert_into, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import documents
@@ -35,14 +35,8 @@ SELECT {_LISTED} FROM sla_policies WHERE tenant_id = :tenant_id AND id < :before
 ORDER BY id DESC LIMIT :limit
 """
 _ADD = insert_into("sla_policies", _COLUMNS)
-_REPLACE = """
-UPDATE sla_policies SET name = :name, position = :position, settings = :settings,
-    version = :version, updated_at = :updated_at
-WHERE tenant_id = :tenant_id AND id = :id
-"""
-_PLACE = """
-UPDATE sla_policies SET position = :position WHERE tenant_id = :tenant_id AND id = :id
-"""
+_REPLACE = update_row("sla_policies", "name position settings version updated_at")
+_PLACE = update_row("sla_policies", "position")
 _DELETE = "DELETE FROM sla_policies WHERE tenant_id = :tenant_id AND id = :id"
 _RENEW = """
 INSERT INTO sla_renewals (tenant_id, ticket_id, stepped_at) VALUES (:tenant_id, '', 0)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from sealdesk.db.column_lists import update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets import documents, rules
 from sealdesk.tickets.store.tickets import COLUMNS, ticket_of
@@ -33,11 +34,11 @@ FROM tickets t
 WHERE t.tenant_id = :tenant_id AND t.id > :after_id ORDER BY t.id LIMIT :limit
 """
 # A ticket that was changed meanwhile has a new document already.
-_REPLACE = """
-UPDATE tickets SET document = :document, snippet = :snippet, last_message_at = :last_message_at,
-    last_reply_by = :last_reply_by, last_customer_reply_at = :last_customer_reply_at
-WHERE tenant_id = :tenant_id AND id = :id AND version = :version
-"""
+_REPLACE = update_row(
+    "tickets",
+    "document snippet last_message_at last_reply_by last_customer_reply_at",
+    key="tenant_id id version",
+)
 _REWRITTEN = (
     *("tenant_id", "id", "version"),
     *("snippet", "last_message_at", "last_reply_by", "last_customer_reply_at"),

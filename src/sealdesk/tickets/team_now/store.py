@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from sealdesk import ids
+from sealdesk.db.column_lists import update_row
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.store.filters import UNFINISHED
 from sealdesk.tickets.store.tickets import decode_due
@@ -48,9 +49,7 @@ SELECT t.id FROM tickets t WHERE t.tenant_id = :tenant_id AND t.assignee_id = :u
     AND t.status IN ({_STATUSES}) AND t.id > :after_id
 ORDER BY t.id LIMIT :limit
 """
-_SET_AWAY = """
-UPDATE team_members SET away_at = :away_at WHERE tenant_id = :tenant_id AND user_id = :user_id
-"""
+_SET_AWAY = update_row("team_members", "away_at", key="tenant_id user_id")
 
 
 async def list_groups(tx: Tx, tenant_id: str) -> list[Group]:

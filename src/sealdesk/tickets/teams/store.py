@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.column_lists import column_list, insert_into, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest
@@ -47,16 +47,11 @@ _DELETE_MEMBER = """
 DELETE FROM team_members
 WHERE tenant_id = :tenant_id AND team_id = :team_id AND user_id = :user_id
 """
-_SET_ASSIGNED = """
-UPDATE team_members SET last_assigned_at = :last_assigned_at
-WHERE tenant_id = :tenant_id AND team_id = :team_id AND user_id = :user_id
-"""
+_SET_ASSIGNED = update_row("team_members", "last_assigned_at", key="tenant_id team_id user_id")
 _IS_MEMBER = """
 SELECT user_id FROM team_members WHERE tenant_id = :tenant_id AND user_id = :user_id LIMIT :limit
 """
-_SET_SEEN = """
-UPDATE team_members SET seen_at = :seen_at WHERE tenant_id = :tenant_id AND user_id = :user_id
-"""
+_SET_SEEN = update_row("team_members", "seen_at", key="tenant_id user_id")
 _LIST_WAITING = f"""
 SELECT {column_list(_STORED, "g")} FROM teams g
 WHERE g.tenant_id = :tenant_id AND g.assignment = 'round_robin' AND g.deleted_at IS NULL

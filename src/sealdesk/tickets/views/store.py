@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.column_lists import column_list, insert_into, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.views.rules import MAX_VIEWS
@@ -26,10 +26,7 @@ SELECT id FROM views
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND name_identity = :name_identity LIMIT 1
 """
 _ADD = insert_into("views", (*_STORED, "name_identity"))
-_REPLACE = """
-UPDATE views SET name = :name, name_identity = :name_identity, query = :query
-WHERE tenant_id = :tenant_id AND id = :id
-"""
+_REPLACE = update_row("views", "name name_identity query")
 _SET_PLACE = "UPDATE views SET place = :place WHERE tenant_id = :tenant_id AND id = :id"
 _DELETE = "DELETE FROM views WHERE tenant_id = :tenant_id AND id = :id"
 

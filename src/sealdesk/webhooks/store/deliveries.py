@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
+from sealdesk.db.column_lists import update_row
 from sealdesk.db.engine import Params, Row, Tx
 from sealdesk.records.test_tenants import OFFSET
 from sealdesk.webhooks.store.endpoints import COLUMNS, endpoint_of
@@ -72,11 +73,7 @@ _DELETE_ATTEMPT = """
 DELETE FROM attempts
 WHERE tenant_id = :tenant_id AND delivery_id = :delivery_id AND number = :number
 """
-_UPDATE_DELIVERY = """
-UPDATE deliveries SET status = :status, due_at = :due_at, attempt_count = :attempt_count,
-    retry_count = :retry_count
-WHERE tenant_id = :tenant_id AND id = :id
-"""
+_UPDATE_DELIVERY = update_row("deliveries", "status due_at attempt_count retry_count")
 _SET_FAILING_SINCE = """
 UPDATE endpoints SET failing_since = :failing_since,
     recovered_at = coalesce(:recovered_at, recovered_at)

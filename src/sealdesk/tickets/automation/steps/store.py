@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.column_lists import column_list, insert_into, update_row
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.automation.rules import MAX_RULES
 from sealdesk.tickets.automation.store import COLUMNS, rule_of
@@ -56,19 +56,13 @@ SELECT id, ticket_id, caused_by, created_at FROM automation_tasks
 WHERE tenant_id = :tenant_id AND due_at <= :now ORDER BY due_at, id LIMIT 1
 """
 _DELETE_TASK = "DELETE FROM automation_tasks WHERE tenant_id = :tenant_id AND id = :id"
-_POSTPONE_TASK = """
-UPDATE automation_tasks SET due_at = :due_at WHERE tenant_id = :tenant_id AND id = :id
-"""
+_POSTPONE_TASK = update_row("automation_tasks", "due_at")
 _NEXT_TIMED = f"""
 SELECT {_COLUMNS}, reached_at, reached_id FROM automation_rules
 WHERE tenant_id = :tenant_id AND hours > 0 AND {_RUNS} AND looked_at <= :looked_before
 ORDER BY looked_at, position, id LIMIT 1
 """
-_STORE_REACHED = """
-UPDATE automation_rules SET reached_at = :reached_at, reached_id = :reached_id,
-    looked_at = :looked_at
-WHERE tenant_id = :tenant_id AND id = :id
-"""
+_STORE_REACHED = update_row("automation_rules", "reached_at reached_id looked_at")
 _UNCHANGED = """
 SELECT id, updated_at FROM tickets
 WHERE tenant_id = :tenant_id AND status = :status AND updated_at <= :until

@@ -6,7 +6,7 @@ from sealdesk.customers.store import STORED as CUSTOMER_COLUMNS
 from sealdesk.customers.store import customer_of
 from sealdesk.customers.store import list_merged as list_merged_customers
 from sealdesk.customers.types import Customer
-from sealdesk.db.column_lists import column_list
+from sealdesk.db.column_lists import column_list, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets import documents
 from sealdesk.tickets.erasing.rules import ERASED
@@ -32,11 +32,11 @@ SELECT {column_list(STORED)} FROM erasures
 WHERE tenant_id = :tenant_id AND finished_at IS NULL AND created_at <= :ready_at
 ORDER BY stepped_at, customer_id LIMIT 1
 """
-_STORE_STEP = """
-UPDATE erasures SET texts = :texts, stage = :stage, cursor = :cursor, stepped_at = :stepped_at,
-    erased_ticket_count = :erased_ticket_count, finished_at = :finished_at
-WHERE tenant_id = :tenant_id AND customer_id = :customer_id
-"""
+_STORE_STEP = update_row(
+    "erasures",
+    "texts stage cursor stepped_at erased_ticket_count finished_at",
+    key="tenant_id customer_id",
+)
 _POSTPONE = """
 UPDATE erasures SET stepped_at = :stepped_at
 WHERE tenant_id = :tenant_id AND customer_id = (SELECT customer_id FROM erasures
@@ -70,10 +70,7 @@ UPDATE replies SET body = '{ERASED}', attachments = NULL, delivery_reason = NULL
     author_name = CASE WHEN author_type = 'customer' THEN NULL ELSE author_name END
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
 """
-_STORE_CHANGES = """
-UPDATE ticket_changes SET changes = :changes
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
-"""
+_STORE_CHANGES = update_row("ticket_changes", "changes", key="tenant_id ticket_id id")
 # Without its ticket, retention deletes it like an upload that nothing refers to.
 _ERASE_ATTACHMENT = f"""
 UPDATE attachments SET name = '{ERASED}', ticket_id = NULL, reply_id = NULL

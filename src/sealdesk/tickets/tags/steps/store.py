@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sealdesk.db.column_lists import update_row
 from sealdesk.db.engine import Tx
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.macros.rules import MAX_MACROS
@@ -14,11 +15,7 @@ _TICKETS = """
 SELECT ticket_id FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag AND ticket_id > :after
 ORDER BY ticket_id LIMIT :limit
 """
-_STORE_STEP = """
-UPDATE tag_renamings SET changed_count = :changed_count, ticket_id = :ticket_id,
-    view_id = :view_id, stepped_at = :stepped_at, finished_at = :finished_at
-WHERE tenant_id = :tenant_id AND id = :id
-"""
+_STORE_STEP = update_row("tag_renamings", "changed_count ticket_id view_id stepped_at finished_at")
 _POSTPONE = """
 UPDATE tag_renamings SET stepped_at = :stepped_at
 WHERE tenant_id = :tenant_id AND id = (SELECT id FROM tag_renamings

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from sealdesk.db.column_lists import update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.erasing.rules import ERASED
 from sealdesk.tickets.erasing.steps.store import Params, of_customer
@@ -27,9 +28,7 @@ _EVENTS = """
 SELECT id, object, changes FROM events WHERE tenant_id = :tenant_id AND id > :after
 ORDER BY id LIMIT :limit
 """
-_STORE_EVENT = """
-UPDATE events SET object = :object, changes = :changes WHERE tenant_id = :tenant_id AND id = :id
-"""
+_STORE_EVENT = update_row("events", "object changes")
 _DELIVERIES = """
 SELECT d.id, e.object FROM deliveries d
 JOIN events e ON e.tenant_id = :tenant_id AND e.id = d.event_id
@@ -44,10 +43,7 @@ SELECT key_id, scope, body FROM idempotency
 WHERE tenant_id = :tenant_id AND (key_id, scope) > (:after, :after_2)
 ORDER BY key_id, scope LIMIT :limit
 """
-_STORE_RESPONSE = """
-UPDATE idempotency SET body = :body
-WHERE tenant_id = :tenant_id AND key_id = :key_id AND scope = :scope
-"""
+_STORE_RESPONSE = update_row("idempotency", "body", key="tenant_id key_id scope")
 _DELETE_RESPONSE = """
 DELETE FROM idempotency WHERE tenant_id = :tenant_id AND key_id = :key_id AND scope = :scope
 """
@@ -55,15 +51,11 @@ _REFUSALS = """
 SELECT key_id, id, target FROM refusals
 WHERE tenant_id = :tenant_id AND (key_id, id) > (:after, :after_2) ORDER BY key_id, id LIMIT :limit
 """
-_STORE_REFUSAL = """
-UPDATE refusals SET target = :target WHERE tenant_id = :tenant_id AND key_id = :key_id AND id = :id
-"""
+_STORE_REFUSAL = update_row("refusals", "target", key="tenant_id key_id id")
 _AUDIT = """
 SELECT id, details FROM audit WHERE tenant_id = :tenant_id AND id > :after ORDER BY id LIMIT :limit
 """
-_STORE_AUDIT = """
-UPDATE audit SET details = :details WHERE tenant_id = :tenant_id AND id = :id
-"""
+_STORE_AUDIT = update_row("audit", "details")
 _VIEWS = """
 SELECT id, name, query FROM views WHERE tenant_id = :tenant_id AND id > :after
 ORDER BY id LIMIT :limit
@@ -78,9 +70,7 @@ SELECT n.id, n.actor_name FROM notifications n
 JOIN tickets t ON t.tenant_id = :tenant_id AND t.id = n.ticket_id
 WHERE n.tenant_id = :tenant_id AND n.id > :after ORDER BY n.id LIMIT :limit
 """
-_STORE_NOTIFICATION = """
-UPDATE notifications SET actor_name = :actor_name WHERE tenant_id = :tenant_id AND id = :id
-"""
+_STORE_NOTIFICATION = update_row("notifications", "actor_name")
 _IS_TICKET = """
 SELECT id FROM tickets WHERE tenant_id = :tenant_id AND id = :id AND customer_id = :customer_id
 LIMIT 1
