@@ -2,23 +2,22 @@
 
 from collections.abc import Sequence
 
-import msgspec
-
-from sealdesk.db.column_lists import column_list, insert_into, parameter_list
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.column_lists import column_list, insert_into, update_row
+from sealdesk.db.engine import Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.identity.two_factor.rules import SecondFactor
 
-_COLUMNS = column_list(SecondFactor.__struct_fields__)
-_VALUES = parameter_list(SecondFactor.__struct_fields__)
+_ROWS = StructRows(SecondFactor)
 _FIND = f"""
-SELECT {_COLUMNS} FROM second_factors WHERE tenant_id = :tenant_id AND user_id = :user_id LIMIT 1
+SELECT {column_list(_ROWS.columns)} FROM second_factors
+WHERE tenant_id = :tenant_id AND user_id = :user_id LIMIT 1
 """
-_ADD = insert_into("second_factors", SecondFactor.__struct_fields__)
-_UPDATE = """
-UPDATE second_factors SET sealed_secret = :sealed_secret, recovery_hashes = :recovery_hashes,
-    last_step = :last_step, confirmed_at = :confirmed_at
-WHERE tenant_id = :tenant_id AND user_id = :user_id
-"""
+_ADD = insert_into("second_factors", _ROWS.columns)
+_UPDATE = update_row(
+    "second_factors",
+    "sealed_secret recovery_hashes last_step confirmed_at",
+    key="tenant_id user_id",
+)
 _DELETE = "DELETE FROM second_factors WHERE tenant_id = :tenant_id AND user_id = :user_id"
 _LIST_SEALED = """
 SELECT user_id FROM second_factors
@@ -29,15 +28,15 @@ WHERE tenant_id = :tenant_id AND user_id > :after ORDER BY user_id LIMIT :limit
 async def find(tx: Tx, tenant_id: str, user_id: str) -> SecondFactor | None:
     """A user's second factor, confirmed or not."""
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "user_id": user_id})
-    return None if row is None else _factor(row)
+    return None if row is None else _ROWS.read(row)
 
 
 async def add(tx: Tx, factor: SecondFactor) -> None:
-    await tx.execute_one(_ADD, _params(factor))
+    await tx.execute_one(_ADD, _ROWS.params(factor))
 
 
 async def update(tx: Tx, factor: SecondFactor) -> None:
-    params = _params(factor)
+    params = _ROWS.params(factor)
     del params["created_at"]
     await tx.execute_one(_UPDATE, params)
 
@@ -51,14 +50,3 @@ async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequenc
     """The ids of a tenant's users who have a second factor, for resealing."""
     params = {"tenant_id": tenant_id, "after": after, "limit": limit}
     return [row["user_id"] for row in await tx.fetch_all(_LIST_SEALED, params)]
-
-
-def _params(factor: SecondFactor) -> dict[str, object]:
-    hashes = msgspec.json.encode(factor.recovery_hashes).decode()
-    return msgspec.structs.asdict(factor) | {"recovery_hashes": hashes}
-
-
-def _factor(row: Row) -> SecondFactor:
-    values = dict(row)
-    values["recovery_hashes"] = tuple(msgspec.json.decode(values["recovery_hashes"]))
-    return SecondFactor(**values)

@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
 from sealdesk.db.column_lists import column_list, id_parameters, insert_into, update_row
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.engine import Tx
 from sealdesk.db.postgres.tenant_moves import is_moving
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.tickets.attachments import rules
 from sealdesk.tickets.attachments.types import Attachment, Content
 
-_STORED = Attachment.__struct_fields__
-_COLUMNS = column_list(_STORED, "a")
-_ADD = insert_into("attachments", _STORED)
+_ROWS = StructRows(Attachment)
+_COLUMNS = column_list(_ROWS.columns, "a")
+_ADD = insert_into("attachments", _ROWS.columns)
 _FIND = (
     f"SELECT {_COLUMNS} FROM attachments a WHERE a.tenant_id = :tenant_id AND a.id = :id LIMIT 1"
 )
@@ -61,12 +60,12 @@ WHERE tenant_id = :tenant_id AND raw_sha256 = :sha256 AND raw_until > :now LIMIT
 
 
 async def add(tx: Tx, attachment: Attachment) -> None:
-    await tx.execute_one(_ADD, msgspec.structs.asdict(attachment))
+    await tx.execute_one(_ADD, _ROWS.params(attachment))
 
 
 async def find(tx: Tx, tenant_id: str, attachment_id: str) -> Attachment | None:
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": attachment_id})
-    return None if row is None else _attachment(row)
+    return None if row is None else _ROWS.read(row)
 
 
 async def list_unlinked(tx: Tx, tenant_id: str, ids: Sequence[str]) -> list[Attachment]:
@@ -77,7 +76,7 @@ async def list_unlinked(tx: Tx, tenant_id: str, ids: Sequence[str]) -> list[Atta
         f"SELECT {_COLUMNS} FROM attachments a WHERE a.tenant_id = :tenant_id"
         f" AND a.id IN ({keys}) AND a.ticket_id IS NULL ORDER BY a.id LIMIT :limit"
     )
-    return [_attachment(row) for row in await tx.fetch_all(sql, params)] if keys else []
+    return [_ROWS.read(row) for row in await tx.fetch_all(sql, params)] if keys else []
 
 
 async def link(
@@ -98,7 +97,7 @@ async def keep(tx: Tx, tenant_id: str, ids: Sequence[str], macro_id: str | None)
 
 async def list_of_macro(tx: Tx, tenant_id: str, macro_id: str) -> list[Attachment]:
     params = {"tenant_id": tenant_id, "macro_id": macro_id, "limit": rules.MAX_PER_MESSAGE}
-    return [_attachment(row) for row in await tx.fetch_all(_LIST_OF_MACRO, params)]
+    return [_ROWS.read(row) for row in await tx.fetch_all(_LIST_OF_MACRO, params)]
 
 
 async def relink(
@@ -145,7 +144,3 @@ async def has_content(tx: Tx, content: Content, now_us: int) -> bool:
     if await tx.fetch_one(_PRUNE_FIND_MESSAGE, content._asdict() | {"now": now_us}) is not None:
         return True
     return await is_moving(tx, content.tenant_id)
-
-
-def _attachment(row: Row) -> Attachment:
-    return Attachment(**{name: row[name] for name in _STORED})

@@ -2,17 +2,16 @@
 
 from collections import defaultdict
 
-import msgspec
-
 from sealdesk.db.column_lists import assignment_list, column_list, insert_into
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.engine import Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.automation import rules
-from sealdesk.tickets.automation.types import Condition, Rule, RuleActions
+from sealdesk.tickets.automation.types import Rule
 
-COLUMNS = Rule.__struct_fields__
-_COLUMNS = column_list(COLUMNS)
+RULES = StructRows(Rule)
+_COLUMNS = column_list(RULES.columns)
 _CHANGED = (*rules.CHANGED, "paused_because", "enabled_at", "version", "updated_at")
 _FIND = f"SELECT {_COLUMNS} FROM automation_rules WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _LIST = f"""
@@ -22,7 +21,7 @@ ORDER BY id DESC LIMIT :limit
 _LIST_ALL = f"""
 SELECT {_COLUMNS} FROM automation_rules WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit
 """
-_ADD = insert_into("automation_rules", COLUMNS)
+_ADD = insert_into("automation_rules", RULES.columns)
 # A rule that is enabled looks at all tickets that are unchanged for so long.
 _REPLACE = f"""
 UPDATE automation_rules SET {assignment_list(_CHANGED)}, reached_at = 0, reached_id = '',
@@ -42,26 +41,24 @@ WHERE k.tenant_id = :tenant_id AND k.due_at > :now ORDER BY k.due_at, k.id LIMIT
 """
 _MAX_FAILING = 100
 _MAX_BYTES = 1024 * 1024
-_decode_conditions = msgspec.json.Decoder(tuple[Condition, ...]).decode
-_decode_actions = msgspec.json.Decoder(RuleActions).decode
 
 
 async def list_page(tx: Tx, tenant_id: str, page: PageRequest) -> list[Rule]:
     """Newest first; one more than the page when there are more."""
     params = page.params(tenant_id)
     large = ("conditions", "actions")
-    return [rule_of(row) for row in await tx.fetch_page(_LIST, params, large, page.max_bytes)]
+    return [RULES.read(row) for row in await tx.fetch_page(_LIST, params, large, page.max_bytes)]
 
 
 async def list_rules(tx: Tx, tenant_id: str) -> list[Rule]:
     """All rules of a tenant in the order in which they run."""
     params = {"tenant_id": tenant_id, "limit": rules.MAX_RULES}
-    return sorted(map(rule_of, await tx.fetch_all(_LIST_ALL, params)), key=rules.order)
+    return sorted(map(RULES.read, await tx.fetch_all(_LIST_ALL, params)), key=rules.order)
 
 
 async def find(tx: Tx, tenant_id: str, rule_id: str) -> Rule | None:
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": rule_id})
-    return None if row is None else rule_of(row)
+    return None if row is None else RULES.read(row)
 
 
 async def list_failing(tx: Tx, tenant_id: str, now_us: int) -> dict[str, dict[str, int]]:
@@ -74,34 +71,16 @@ async def list_failing(tx: Tx, tenant_id: str, now_us: int) -> dict[str, dict[st
 
 
 async def add(tx: Tx, rule: Rule) -> None:
-    await tx.execute_one(_ADD, _params(rule))
+    await tx.execute_one(_ADD, RULES.params(rule))
 
 
 async def replace(tx: Tx, rule: Rule) -> None:
     """Store the changed fields of a rule."""
-    await tx.execute_one(_REPLACE, _params(rule))
+    await tx.execute_one(_REPLACE, RULES.params(rule))
 
 
 async def delete(tx: Tx, tenant_id: str, rule_id: str) -> None:
     await tx.execute_one(_DELETE, {"tenant_id": tenant_id, "id": rule_id})
-
-
-def rule_of(row: Row) -> Rule:
-    """The rule of a row that has its columns."""
-    values = {name: row[name] for name in COLUMNS}
-    decoded = {
-        "conditions": _decode_conditions(values["conditions"]),
-        "actions": _decode_actions(values["actions"]),
-        "is_enabled": bool(values["is_enabled"]),
-    }
-    return Rule(**values | decoded)
-
-
-def _params(rule: Rule) -> dict[str, object]:
-    return msgspec.structs.asdict(rule) | {
-        "conditions": msgspec.json.encode(rule.conditions).decode(),
-        "actions": msgspec.json.encode(rule.actions).decode(),
-    }
 
 
 async def list_events(tx: Tx, tenant_id: str, after: int, limit: int) -> list[LogEvent]:

@@ -1,25 +1,20 @@
 """The SQL of merged customers, and of tickets that move between customers."""
 
 from collections.abc import Sequence
-from typing import Any
 
-import msgspec
-
-from sealdesk.customers.types import Customer
 from sealdesk.db.column_lists import column_list, insert_into
-from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets.customer_merging.types import Gained, StoredMerge
+from sealdesk.db.engine import Tx
+from sealdesk.db.struct_rows import StructRows
+from sealdesk.tickets.customer_merging.types import StoredMerge
 
-_COLUMNS = StoredMerge.__struct_fields__
-_JSON: dict[str, Any] = {"customer": Customer, "gained": Gained, "ticket_ids": tuple[str, ...]}
-_ADDED = (*_COLUMNS, "external_id")
-_ADD = insert_into("customer_merges", _ADDED)
+_ROWS = StructRows(StoredMerge)
+_ADD = insert_into("customer_merges", (*_ROWS.columns, "external_id"))
 _FIND = f"""
-SELECT {column_list(_COLUMNS)} FROM customer_merges
+SELECT {column_list(_ROWS.columns)} FROM customer_merges
 WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
 """
 _LIST_SINCE = f"""
-SELECT {column_list(_COLUMNS)} FROM customer_merges
+SELECT {column_list(_ROWS.columns)} FROM customer_merges
 WHERE tenant_id = :tenant_id AND target_id = :target_id AND merged_at > :kept_since
 ORDER BY source_id LIMIT :limit
 """
@@ -35,14 +30,13 @@ WHERE tenant_id = :tenant_id AND id = :id AND customer_id = :customer_id
 
 
 async def add(tx: Tx, merge: StoredMerge) -> None:
-    values = {name: getattr(merge, name) for name in _COLUMNS}
-    values |= {name: msgspec.json.encode(values[name]).decode() for name in _JSON}
-    await tx.execute_one(_ADD, values | {"external_id": merge.customer.external_id})
+    external_id = {"external_id": merge.customer.external_id}
+    await tx.execute_one(_ADD, _ROWS.params(merge) | external_id)
 
 
 async def find(tx: Tx, tenant_id: str, source_id: str) -> StoredMerge | None:
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "source_id": source_id})
-    return None if row is None else _merge_of(row)
+    return None if row is None else _ROWS.read(row)
 
 
 async def list_since(
@@ -50,7 +44,7 @@ async def list_since(
 ) -> list[StoredMerge]:
     """The customers that were merged into this one after a time."""
     params = {"tenant_id": tenant_id, "target_id": target_id, "kept_since": since, "limit": limit}
-    return [_merge_of(row) for row in await tx.fetch_all(_LIST_SINCE, params)]
+    return [_ROWS.read(row) for row in await tx.fetch_all(_LIST_SINCE, params)]
 
 
 async def delete(tx: Tx, tenant_id: str, source_id: str) -> None:
@@ -68,9 +62,3 @@ async def move_tickets(
     """Give tickets to another customer; those that are no longer this one's stay."""
     one = {"tenant_id": tenant_id, "customer_id": from_id, "to_id": to_id}
     await tx.execute_many(_MOVE_TICKET, [{**one, "id": each} for each in ticket_ids])
-
-
-def _merge_of(row: Row) -> StoredMerge:
-    values = {name: row[name] for name in _COLUMNS}
-    values |= {name: msgspec.json.decode(row[name], type=kind) for name, kind in _JSON.items()}
-    return StoredMerge(**values)

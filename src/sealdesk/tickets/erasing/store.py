@@ -4,11 +4,12 @@ import msgspec
 
 from sealdesk.customers.types import Customer
 from sealdesk.db.column_lists import column_list, insert_into, update_row
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.engine import Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.tickets.erasing.types import Erasure
 
-STORED = Erasure.__struct_fields__
-_ADD = insert_into("erasures", STORED)
+ERASURES = StructRows(Erasure)
+_ADD = insert_into("erasures", ERASURES.columns)
 _RESTART = update_row(
     "erasures",
     "actor_kind actor_id actor_name texts stage cursor ticket_count erased_ticket_count"
@@ -16,7 +17,7 @@ _RESTART = update_row(
     key="tenant_id customer_id",
 )
 _FIND = f"""
-SELECT {column_list(STORED)} FROM erasures
+SELECT {column_list(ERASURES.columns)} FROM erasures
 WHERE tenant_id = :tenant_id AND customer_id = :customer_id LIMIT 1
 """
 _ERASE_MERGED = """
@@ -32,7 +33,7 @@ SELECT count(*) AS number FROM (SELECT 1 FROM tickets
 
 async def add(tx: Tx, erasure: Erasure) -> None:
     """Store an erasure, in the place of an earlier one of the customer."""
-    params = params_of(erasure)
+    params = ERASURES.params(erasure)
     if not await tx.execute(_RESTART, params):
         await tx.execute_one(_ADD, params)
 
@@ -46,7 +47,7 @@ async def erase_merged(tx: Tx, anonymous: Customer) -> None:
 
 async def find(tx: Tx, tenant_id: str, customer_id: str) -> Erasure | None:
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "customer_id": customer_id})
-    return None if row is None else erasure_of(row)
+    return None if row is None else ERASURES.read(row)
 
 
 async def count_tickets(tx: Tx, tenant_id: str, customer_id: str, most: int) -> int:
@@ -54,15 +55,3 @@ async def count_tickets(tx: Tx, tenant_id: str, customer_id: str, most: int) -> 
     params = {"tenant_id": tenant_id, "customer_id": customer_id, "limit": most}
     row = await tx.fetch_one(_COUNT, params)
     return 0 if row is None else int(row["number"])
-
-
-def erasure_of(row: Row) -> Erasure:
-    """The erasure of a row of these columns."""
-    values = {name: row[name] for name in STORED}
-    values["texts"] = tuple(msgspec.json.decode(row["texts"]))
-    return Erasure(**values)
-
-
-def params_of(erasure: Erasure) -> dict[str, object]:
-    texts = msgspec.json.encode(erasure.texts).decode()
-    return {**msgspec.structs.asdict(erasure), "texts": texts}

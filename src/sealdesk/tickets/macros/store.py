@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-import msgspec
-
 from sealdesk.db.column_lists import column_list, id_parameters, insert_into, update_row
 from sealdesk.db.engine import Row, Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.macros import rules
@@ -19,9 +18,9 @@ ORDER BY team_id LIMIT :limit
 """
 _MAX_OWNERS = 1000
 _MAX_LISTED = rules.MAX_MACROS + rules.MAX_OWN_MACROS
-_STORED = Macro.__struct_fields__
-_COLUMNS = column_list(_STORED)
-_ALL = (*_STORED, "shortcut_identity")
+_ROWS = StructRows(Macro)
+_COLUMNS = column_list(_ROWS.columns)
+_ALL = (*_ROWS.columns, "shortcut_identity")
 _CHANGED = (*rules.FIELDS, "shortcut_identity", "updated_at")
 _FIND = f"SELECT {_COLUMNS} FROM macros WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _LIST = f"""
@@ -42,18 +41,19 @@ LIMIT 1
 _ADD = insert_into("macros", _ALL)
 _REPLACE = update_row("macros", _CHANGED)
 _DELETE = "DELETE FROM macros WHERE tenant_id = :tenant_id AND id = :id"
-_decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 async def list_macros(tx: Tx, tenant_id: str, page: PageRequest) -> list[Macro]:
     """Newest first; one more than the page when there are more."""
     params = page.params(tenant_id) | _DESK
-    return [_macro(row) for row in await tx.fetch_page(_LIST, params, ("body",), page.max_bytes)]
+    return [
+        _ROWS.read(row) for row in await tx.fetch_page(_LIST, params, ("body",), page.max_bytes)
+    ]
 
 
 async def list_short(tx: Tx, tenant_id: str, reader: Reader) -> list[Macro]:
     """The macros that somebody sees, by name, with the beginnings of their texts."""
-    found = map(_macro, await _list_seen(tx, tenant_id, reader, _SHORT_COLUMNS))
+    found = map(_ROWS.read, await _list_seen(tx, tenant_id, reader, _SHORT_COLUMNS))
     return sorted(found, key=rules.order)
 
 
@@ -74,8 +74,8 @@ async def find(tx: Tx, tenant_id: str, macro_id: str, reader: Reader = OF_THE_DE
     """A macro that somebody sees."""
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": macro_id})
     if row is None or row["owner_id"] in ("", reader.user_id):
-        return None if row is None else _macro(row)
-    return _macro(row) if row["owner_id"] in await _list_owners(tx, tenant_id, reader) else None
+        return None if row is None else _ROWS.read(row)
+    return _ROWS.read(row) if row["owner_id"] in await _list_owners(tx, tenant_id, reader) else None
 
 
 async def find_shortcut(tx: Tx, tenant_id: str, shortcut: str, owner_id: str) -> str | None:
@@ -118,14 +118,5 @@ async def _list_seen(tx: Tx, tenant_id: str, reader: Reader, columns: str) -> Se
     return await tx.fetch_all(sql, {**params, "tenant_id": tenant_id, "limit": _MAX_LISTED})
 
 
-def _macro(row: Row) -> Macro:
-    values = {name: row[name] for name in _STORED}  # a page may have a column more
-    return Macro(**values | {"tags": _decode_tags(values["tags"])})
-
-
 def _params(macro: Macro) -> dict[str, object]:
-    stored = msgspec.structs.asdict(macro)
-    return stored | {
-        "tags": msgspec.json.encode(macro.tags).decode(),
-        "shortcut_identity": identity(macro.shortcut),
-    }
+    return _ROWS.params(macro) | {"shortcut_identity": identity(macro.shortcut)}

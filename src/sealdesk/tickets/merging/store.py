@@ -3,18 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from sealdesk.crypto.reply_codes import new_reply_code
 from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Row, Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.tickets.documents import decode_attachments
 from sealdesk.tickets.merging.types import Conversation, StoredMerge
 
-_COLUMNS = StoredMerge.__struct_fields__
-_ADD = insert_into("ticket_merges", _COLUMNS)
+_ROWS = StructRows(StoredMerge)
+_ADD = insert_into("ticket_merges", _ROWS.columns)
 _FIND = f"""
-SELECT {column_list(_COLUMNS)} FROM ticket_merges
+SELECT {column_list(_ROWS.columns)} FROM ticket_merges
 WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
 """
 _LIST_REPLIES = """
@@ -72,18 +71,12 @@ class MovingReplies(NamedTuple):
 
 
 async def add(tx: Tx, merge: StoredMerge) -> None:
-    values = msgspec.structs.asdict(merge)
-    values["reply_ids"] = msgspec.json.encode(merge.reply_ids).decode()
-    await tx.execute_one(_ADD, values)
+    await tx.execute_one(_ADD, _ROWS.params(merge))
 
 
 async def find(tx: Tx, tenant_id: str, source_id: str) -> StoredMerge | None:
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "source_id": source_id})
-    if row is None:
-        return None
-    values = {name: row[name] for name in _COLUMNS}
-    values["reply_ids"] = tuple(msgspec.json.decode(row["reply_ids"]))
-    return StoredMerge(**values)
+    return None if row is None else _ROWS.read(row)
 
 
 async def delete(tx: Tx, tenant_id: str, source_id: str) -> None:

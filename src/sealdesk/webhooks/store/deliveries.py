@@ -10,7 +10,7 @@ from sealdesk import ids
 from sealdesk.db.column_lists import update_row
 from sealdesk.db.engine import Params, Row, Tx
 from sealdesk.records.test_tenants import OFFSET
-from sealdesk.webhooks.store.endpoints import COLUMNS, endpoint_of
+from sealdesk.webhooks.store.endpoints import COLUMNS, ENDPOINTS
 from sealdesk.webhooks.types import Attempt, DeliveryStatus, Endpoint
 
 # Of one delivery: an endpoint that always says when to try again gets many.
@@ -193,9 +193,8 @@ async def lease_endpoints(
     endpoints: list[Endpoint] = []
     for sql, limit in ((_CLAIM_HEALTHY, healthy), (_CLAIM_FAILING, failing)):
         if limit:
-            endpoints += map(
-                endpoint_of, await tx.select_for_update(sql, {"now": now_us, "limit": limit})
-            )
+            rows = await tx.select_for_update(sql, {"now": now_us, "limit": limit})
+            endpoints += map(ENDPOINTS.read, rows)
     await tx.execute_many(_LEASE, [{**_key(one), "until": until_us} for one in endpoints])
     return endpoints
 
@@ -253,7 +252,7 @@ async def end_all_leases(tx: Tx) -> None:
 async def find(tx: Tx, endpoint: Endpoint) -> Endpoint | None:
     """The current endpoint, deleted or not."""
     row = await tx.fetch_one(_ENDPOINT, _key(endpoint))
-    return None if row is None else endpoint_of(row)
+    return None if row is None else ENDPOINTS.read(row)
 
 
 async def list_due(

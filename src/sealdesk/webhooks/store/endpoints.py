@@ -6,14 +6,16 @@ import msgspec
 
 from sealdesk.db.column_lists import column_list, insert_into, parameter_list
 from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.event_log import positions
 from sealdesk.records import test_tenants
 from sealdesk.records.endpoints import WAKE
 from sealdesk.resources.paging import PageRequest, take_page
 from sealdesk.webhooks.types import Attempt, Delivery, Endpoint, Replay
 
-COLUMNS = column_list(Endpoint.__struct_fields__)
-_NEW_VALUES = parameter_list(Endpoint.__struct_fields__)
+ENDPOINTS = StructRows(Endpoint)
+COLUMNS = column_list(ENDPOINTS.columns)
+_NEW_VALUES = parameter_list(ENDPOINTS.columns)
 _FIND = f"""
 SELECT {COLUMNS} FROM endpoints
 WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL LIMIT 1
@@ -97,12 +99,12 @@ ORDER BY id DESC LIMIT :limit
 async def find(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint | None:
     """The endpoint unless it is deleted."""
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": endpoint_id})
-    return None if row is None else endpoint_of(row)
+    return None if row is None else ENDPOINTS.read(row)
 
 
 async def list_endpoints(tx: Tx, tenant_id: str, page: PageRequest) -> list[Endpoint]:
     """Newest first; one more than the page when there are more."""
-    return [endpoint_of(row) for row in await tx.fetch_all(_LIST, page.params(tenant_id))]
+    return [ENDPOINTS.read(row) for row in await tx.fetch_all(_LIST, page.params(tenant_id))]
 
 
 async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequence[str]:
@@ -114,16 +116,16 @@ async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequenc
 async def add(tx: Tx, endpoint: Endpoint) -> None:
     # On its own: a PostgreSQL of several nodes refuses a SELECT among the values of an INSERT.
     ends = await positions.find_ends(tx, endpoint.tenant_id)
-    await tx.execute_one(_ADD, {**_params(endpoint), "starts_after": ends.last})
+    await tx.execute_one(_ADD, {**ENDPOINTS.params(endpoint), "starts_after": ends.last})
 
 
 async def update(tx: Tx, endpoint: Endpoint) -> None:
     """Store the URL, event types and description of an endpoint."""
-    await tx.execute_one(_UPDATE, _params(endpoint))
+    await tx.execute_one(_UPDATE, ENDPOINTS.params(endpoint))
 
 
 async def store_secrets(tx: Tx, endpoint: Endpoint) -> None:
-    await tx.execute_one(_STORE_SECRETS, _params(endpoint))
+    await tx.execute_one(_STORE_SECRETS, ENDPOINTS.params(endpoint))
 
 
 async def pause(tx: Tx, tenant_id: str, endpoint_id: str) -> None:
@@ -206,20 +208,7 @@ async def list_replays(tx: Tx, tenant_id: str, endpoint_id: str, page: PageReque
     return [Replay(*row) for row in await tx.fetch_all(_LIST_REPLAYS, params)]
 
 
-def endpoint_of(row: Row) -> Endpoint:
-    """The endpoint in a row of COLUMNS."""
-    values = dict(row)
-    values["events"] = tuple(msgspec.json.decode(values["events"]))
-    values["is_active"] = bool(values["is_active"])
-    return Endpoint(**values)
-
-
 async def _change_one(tx: Tx, sql: str, params: Params) -> None:
     # Not enqueued: a later statement of this transaction may change the same row.
     if await tx.execute(sql, params) != 1:
         raise SerializationConflict
-
-
-def _params(endpoint: Endpoint) -> dict[str, object]:
-    names = msgspec.json.encode(endpoint.events).decode()
-    return msgspec.structs.asdict(endpoint) | {"events": names}

@@ -6,14 +6,14 @@ from typing import NamedTuple
 from sealdesk.db.column_lists import column_list, insert_into, update_row
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.automation.rules import MAX_RULES
-from sealdesk.tickets.automation.store import COLUMNS, rule_of
+from sealdesk.tickets.automation.store import RULES
 from sealdesk.tickets.automation.types import PauseReason, Rule
 
 BATCH_EVENTS = 200
 _LOOK_EVERY_US = 30 * 1_000_000  # at tickets that were unchanged for long enough
 _POSTPONED_US = 60 * 1_000_000
 _MAX_EFFECTS = 100  # of a ticket, that are read back
-_COLUMNS = column_list(COLUMNS)
+_COLUMNS = column_list(RULES.columns)
 _RUNS = "is_enabled AND paused_because IS NULL"
 
 _IS_USED = f"SELECT id FROM automation_rules WHERE {_RUNS} ORDER BY id LIMIT 1"
@@ -152,7 +152,7 @@ async def list_stamps_of(tx: Tx, tenant_id: str) -> list[Stamp]:
 async def list_running(tx: Tx, tenant_id: str) -> list[Rule]:
     """The rules that run, in their order."""
     params = {"tenant_id": tenant_id, "limit": MAX_RULES}
-    return [rule_of(row) for row in await tx.fetch_all(_LIST_RUNNING, params)]
+    return [RULES.read(row) for row in await tx.fetch_all(_LIST_RUNNING, params)]
 
 
 async def list_objects(tx: Tx, tenant_id: str, first: int, last: int) -> dict[str, bytes]:
@@ -190,7 +190,7 @@ async def find_timed(tx: Tx, tenant_id: str, now_us: int) -> Timed | None:
     """The rule on time that has not looked at tickets for the longest time, if that is due."""
     params = {"tenant_id": tenant_id, "looked_before": now_us - _LOOK_EVERY_US}
     row = await tx.fetch_one(_NEXT_TIMED, params)
-    return None if row is None else Timed(rule_of(row), row["reached_at"], row["reached_id"])
+    return None if row is None else Timed(RULES.read(row), row["reached_at"], row["reached_id"])
 
 
 async def store_reached(tx: Tx, timed: Timed, looked_at: int) -> None:

@@ -10,7 +10,7 @@ from sealdesk.db.column_lists import column_list, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets import documents
 from sealdesk.tickets.erasing.rules import ERASED
-from sealdesk.tickets.erasing.store import STORED, erasure_of, params_of
+from sealdesk.tickets.erasing.store import ERASURES
 from sealdesk.tickets.erasing.types import Erasure
 from sealdesk.tickets.store.tickets import COLUMNS, encode_part, ticket_of
 from sealdesk.tickets.types import Ticket
@@ -28,7 +28,7 @@ SELECT tenant_id FROM (
 ) d GROUP BY tenant_id ORDER BY min(stepped_at), tenant_id LIMIT :limit
 """
 _CLAIM = f"""
-SELECT {column_list(STORED)} FROM erasures
+SELECT {column_list(ERASURES.columns)} FROM erasures
 WHERE tenant_id = :tenant_id AND finished_at IS NULL AND created_at <= :ready_at
 ORDER BY stepped_at, customer_id LIMIT 1
 """
@@ -128,7 +128,7 @@ async def list_due_tenants(tx: Tx, now_us: int, limit: int) -> list[str]:
 async def claim_erasure(tx: Tx, tenant_id: str, now_us: int) -> Erasure | None:
     """Lock the erasure of a desk that had no step for the longest time."""
     rows = await tx.select_for_update(_CLAIM, _due(tenant_id, now_us))
-    return erasure_of(rows[0]) if rows else None
+    return ERASURES.read(rows[0]) if rows else None
 
 
 def _due(tenant_id: str, now_us: int) -> Params:
@@ -136,7 +136,7 @@ def _due(tenant_id: str, now_us: int) -> Params:
 
 
 async def store_step(tx: Tx, erasure: Erasure) -> None:
-    await tx.execute_one(_STORE_STEP, params_of(erasure))
+    await tx.execute_one(_STORE_STEP, ERASURES.params(erasure))
 
 
 async def postpone(tx: Tx, tenant_id: str, now_us: int) -> None:
