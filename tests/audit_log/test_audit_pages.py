@@ -83,13 +83,13 @@ def _table(visitor: Visitor, query: str = "") -> list[list[str]]:
 
 
 def test_an_entry_is_shown_with_its_actor_and_address(visitor: Visitor, tenant: Tenant) -> None:
-    changes = {"rate_limit": [1000, 50], "name": ["Shop", "The shop"]}
+    changes = {"rate_limit": [1000, 50], "revoked_at": [None, "2027"]}
     details = {"name": "The shop", "changes": changes}
     _record(tenant, AuditEntry("api_key.updated", ADA, "192.0.2.7", KEY_ID, details))
     role = {"role": ["agent", "tenant_admin"]}
     _record(tenant, AuditEntry("user.role_changed", ADA, "192.0.2.7", ids.mint(4), role))
     page = visitor.get(HOME)
-    shown = ("API key changed", "The shop", "by Ada", "192.0.2.7", "1000 → 50")
+    shown = ("API key changed", "The shop", "by Ada", "192.0.2.7", "1000 → 50", "Revoked:")
     for words in (*shown, "Agent → Administrator"):
         assert words in page.text
     assert page.text.rindex("API key changed") < page.text.rindex("User added"), "newest first"

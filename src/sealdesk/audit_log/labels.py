@@ -17,4 +17,5 @@ FIELD_LABELS = {
     "delivery_id": gettext_noop("Delivery"),
     "event_type": gettext_noop("Event"),
     "domain": gettext_noop("Domain"),
+    "revoked_at": gettext_noop("Revoked"),
 }
