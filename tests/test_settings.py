@@ -59,6 +59,8 @@ def test_the_file_of_the_master_key_may_hold_a_new_and_the_old_one(tmp_path: Pat
     new = read(tmp_path / "other")
     file.write_text(f"{(new.data_dir / 'master.key').read_text().strip()},{file.read_text()}")
     assert read(tmp_path / "data").master_keys == (*new.master_keys, *old.master_keys)
+    file.write_text(f"\ufeff{file.read_text()}\r\n")  # as Windows writes it
+    assert read(tmp_path / "data").master_keys == (*new.master_keys, *old.master_keys)
     file.write_text(f"damaged,{file.read_text()}")
     assert "master.key does not hold a key" in faults(tmp_path / "data")
 

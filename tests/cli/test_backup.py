@@ -336,6 +336,7 @@ def test_an_encrypted_backup_needs_its_passphrase(source: Service, tmp_path: Pat
     refused = terminal.run("backup", "--check", str(file), "--passphrase-file", str(wrong))
     assert "passphrase is wrong" in refused.stderr
     with empty_target(source, tmp_path / "restored") as target:
+        right.write_text("\ufeffcorrect horse battery\r\n")  # as Windows writes it
         target.out("restore", str(file), "--passphrase-file", str(right))
 
 

@@ -56,6 +56,7 @@ def test_a_file_is_imported_exported_and_changed(
     shown = terminal.out("rules", "import", first, *tenant, "--dry-run")
     assert shown.splitlines() == ["+ One", "+ Two"]
     assert terminal.json("rules", "list", *tenant) == []
+    Path(first).write_text(f"\ufeff{Path(first).read_text()}")  # as Windows writes it
     terminal.out("rules", "import", first, *tenant)
     exported = json.loads(terminal.out("rules", "export", *tenant))
     assert [each["name"] for each in exported["rules"]] == ["One", "Two"]

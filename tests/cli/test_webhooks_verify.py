@@ -65,9 +65,10 @@ def test_headers_and_body_can_come_from_files(
     values = headers()
     lines = ["POST /hooks HTTP/1.1", "Host: a.test:80"]
     lines += [f"{name.title()}: {value}" for name, value in values.items()]
-    (tmp_path / "headers").write_text(json.dumps(values) if as_json else "\r\n".join(lines))
+    written = json.dumps(values) if as_json else "\r\n".join(lines)
+    (tmp_path / "headers").write_text(f"\ufeff{written}")
     (tmp_path / "body").write_bytes(BODY)
-    (tmp_path / "secret").write_text(f"{SECRET}\n")
+    (tmp_path / "secret").write_text(f"\ufeff{SECRET}\n")
     files = [f"--{n}={tmp_path / n.split('-')[0]}" for n in ("headers-file", "body", "secret-file")]
     result = empty.json("webhooks", "verify", *files)
     assert result == {"valid": True, "mistake": None, "meaning": None}

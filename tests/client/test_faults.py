@@ -334,6 +334,7 @@ SETTINGS = {
     "no secret": (KEY, "", URL, "api_secret is not set"),
     "secret as the key": (SECRET, SECRET, URL, "api_key holds the secret; the two are swapped"),
     "prefix of the key": (KEY[:16], SECRET, URL, "only the visible part"),
+    "key with a mark": (f"\ufeff{KEY}", SECRET, URL, "api_key has a space or line break"),
     "key with a space": (f" {KEY}", SECRET, URL, "api_key has a space or line break"),
     "URL without scheme": (KEY, SECRET, "desk.example.test", "base_url must be a URL such as"),
     "URL of the API": (KEY, SECRET, f"{URL}/api/v1/", f"use {URL}"),

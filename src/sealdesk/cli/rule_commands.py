@@ -1,6 +1,7 @@
 """`sealdesk rules`: automation rules of a tenant, which can live in a file of a repository."""
 
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -169,7 +170,7 @@ def _read_file(path: str) -> RulesFile:
     if len(data) > _MAX_BYTES:
         raise ConfigurationError(f"{path} has more than 16 MiB")
     try:
-        return msgspec.json.decode(data, type=RulesFile)
+        return msgspec.json.decode(data.removeprefix(BOM_UTF8), type=RulesFile)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not a file of rules: {error}") from error
 

@@ -132,7 +132,7 @@ def _find_mistake_in_secret(text: str) -> str:
 
 def _find_mistake_in_text(text: str) -> str:
     """Return the mistake of copying that any credential can have."""
-    if text != text.strip():
+    if text != text.strip().strip("\ufeff"):  # the byte order mark of Windows
         return "has a space or line break at its start or end; remove it"
     if any(character.isspace() for character in text):
         return "has a space or line break in it; remove it"

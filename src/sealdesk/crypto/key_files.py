@@ -35,7 +35,7 @@ def read_or_create(path: Path) -> str:
     installation from one that has lost its database.
     """
     with contextlib.suppress(FileNotFoundError):
-        return path.read_text("ascii", "replace").strip()
+        return path.read_text("utf-8-sig", "replace").strip()
     if path.name == MASTER:
         first_start_marker(path.parent).touch(0o600)
     fresh = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")

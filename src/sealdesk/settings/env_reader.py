@@ -104,7 +104,7 @@ class EnvReader:
 
     def _read_file(self, name: str, file: Path) -> str:
         try:
-            return file.read_text().strip() if file.is_file() else ""
+            return file.read_text("utf-8-sig").strip() if file.is_file() else ""
         except (OSError, UnicodeDecodeError):
             self.refuse(f"{name}: {file} cannot be read")
             return ""

@@ -1,5 +1,6 @@
 """Options that both commands have."""
 
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,8 @@ def read_passphrase(path: Path | None) -> bytes | None:
     """The passphrase, None without a file. Raises ConfigurationError, OSError."""
     if path is None:
         return None
-    passphrase = (path.read_bytes().splitlines() or [b""])[0].strip()
+    lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()
+    passphrase = (lines or [b""])[0].strip()
     if len(passphrase) < MIN_PASSPHRASE_LENGTH:
         raise ConfigurationError(
             f"{path} must hold at least {MIN_PASSPHRASE_LENGTH} characters in its first line;"

@@ -33,4 +33,4 @@ def read_secret(file: Path | None) -> str:
 
 
 def _read_file(file: Path) -> str:
-    return file.read_bytes().decode("utf-8", "replace").strip()
+    return file.read_bytes().decode("utf-8-sig", "replace").strip()

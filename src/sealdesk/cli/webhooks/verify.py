@@ -84,7 +84,7 @@ def verify(
 
 
 def _read_headers(file: Path) -> dict[str, str]:
-    text = file.read_bytes().decode("utf-8", "replace").strip()
+    text = file.read_bytes().decode("utf-8-sig", "replace").strip()
     if text.startswith("{"):
         try:
             pairs = json_text.loads(text).items()
