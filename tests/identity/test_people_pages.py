@@ -70,6 +70,11 @@ def _audit_entries(tenant: Tenant, user_id: str) -> list[Any]:
     )
 
 
+def test_the_settings_begin_with_the_people(visitor: Visitor) -> None:
+    visitor.get("/settings")
+    assert visitor.at == HOME
+
+
 def test_an_invited_agent_sets_a_password_and_works(visitor: Visitor, tenant: Tenant) -> None:
     email = _of(tenant, "bo")
     page = _invite(visitor, email, "Bo Agent")

@@ -160,6 +160,7 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/account/two-factor/off", _OWN_REAUTHENTICATED, two_factor.turn_off),
     Route("POST", "/language", _VISITOR, account_pages.choose_language),
     # Settings → People.
+    Route("GET", "/settings", _ADMIN_PAGE, people_pages.open_settings),
     Route("GET", "/settings/people", _ADMIN_PAGE, people_pages.list_people),
     Route("GET", "/settings/people/invite", _ADMIN_PAGE, people_pages.invitation_form),
     Route("POST", "/settings/people/invite", _REAUTHENTICATED, people_pages.invite),

@@ -24,6 +24,12 @@ _PER_PAGE = 50
 
 
 @page
+async def open_settings(request: Request) -> Response:
+    """The first page of the settings."""
+    return render.redirect(request, _PATH)
+
+
+@page
 async def list_people(request: Request) -> Response:
     """All users, newest first, deactivated ones included."""
     trail = cursor_trail.read(forms.read_query(request))
