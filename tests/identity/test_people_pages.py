@@ -70,6 +70,14 @@ def _audit_entries(tenant: Tenant, user_id: str) -> list[Any]:
     )
 
 
+def test_each_page_names_the_desk(service: Service) -> None:
+    tenant = service.tenant("Acme & Sons")
+    assert Visitor(service).get("/").text.startswith("Log in · Sealdesk")
+    pages = logged_in(tenant)
+    assert "<bdi>Acme &amp; Sons</bdi>" in pages.get("/settings").answer.text
+    assert "<bdi>Acme &amp; Sons</bdi>" in pages.get("/nowhere").answer.text
+
+
 def test_the_settings_begin_with_the_people(visitor: Visitor) -> None:
     visitor.get("/settings")
     assert visitor.at == HOME

@@ -15,6 +15,7 @@ from sealdesk.telemetry.counters import KeyUse
 class Visitor(msgspec.Struct, frozen=True):
     """The user who is logged in, as far as a page shows them.
 
+    desk: the name of their tenant, "" in the response to a log-in.
     form_token: what every form of this session must carry.
     has_recent_login: otherwise some forms ask for the password again.
     password_error: what is wrong with the password that such a form has sent.
@@ -22,6 +23,7 @@ class Visitor(msgspec.Struct, frozen=True):
 
     name: str
     email: str
+    desk: str
     is_administrator: bool
     is_super_admin: bool
     form_token: str

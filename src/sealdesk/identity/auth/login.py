@@ -7,8 +7,8 @@ from functools import partial
 
 from sealdesk import ids
 from sealdesk.caller import SYSTEM, Actor, without_rights
-from sealdesk.db.engine import Work
-from sealdesk.errors import ServiceUnavailable, Unauthorized
+from sealdesk.db.engine import Tx, Work
+from sealdesk.errors import ServiceUnavailable, Unauthorized, must_exist
 from sealdesk.identity import actions, rules, store
 from sealdesk.identity.actions import Channel, LoginAttempt
 from sealdesk.identity.auth import passwords, tokens, two_factor
@@ -156,6 +156,16 @@ async def get_user(request: Request, token: Token) -> User:
     return await request.state.database.read(
         lambda tx: actions.get_token_user(tx, token), token.tenant_id
     )
+
+
+async def get_user_and_desk(request: Request, token: Token) -> tuple[User, str]:
+    """As `get_user`, with the name of the tenant."""
+
+    async def load(tx: Tx) -> tuple[User, str]:
+        user = await actions.get_token_user(tx, token)
+        return user, must_exist(await store.find_tenant(tx, user.tenant_id)).name
+
+    return await request.state.database.read(load, token.tenant_id)
 
 
 async def log_out(request: Request, token: Token) -> None:

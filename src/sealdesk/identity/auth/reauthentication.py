@@ -35,7 +35,8 @@ async def confirm(request: Request, user: User, token: Token, proof: Proof) -> P
             error, text = wrong, gettext("That is not your password.")
         except TooManyRequests as too_many:
             error, text = too_many, translate(too_many)
-    return _refuse_writes(proof, session.visitor(request, user, token, text), error)
+    visitor = session.visitor(request, user, token, desk=_desk(proof), password_error=text)
+    return _refuse_writes(proof, visitor, error)
 
 
 async def _begin_session(request: Request, user: User, token: Token, proof: Proof) -> Proof:
@@ -45,9 +46,13 @@ async def _begin_session(request: Request, user: User, token: Token, proof: Proo
     begun = tokens.decode(access_token, request.state.settings.jwt_secret, request.now_us)
     return msgspec.structs.replace(
         proof,
-        visitor=session.visitor(request, user, begun),
+        visitor=session.visitor(request, user, begun, desk=_desk(proof)),
         response_headers=(*proof.response_headers, session.begin(request, access_token)),
     )
+
+
+def _desk(proof: Proof) -> str:
+    return proof.visitor.desk if proof.visitor else ""
 
 
 def _refuse_writes(proof: Proof, visitor: Visitor, error: ApiError | None) -> Proof:

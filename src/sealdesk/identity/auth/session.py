@@ -49,11 +49,14 @@ def is_recent_login(request: Request, token: Token) -> bool:
     return request.now_us - token.issued_at <= _RECENT_LOGIN_US
 
 
-def visitor(request: Request, user: User, token: Token, password_error: str = "") -> Visitor:
+def visitor(
+    request: Request, user: User, token: Token, *, desk: str, password_error: str = ""
+) -> Visitor:
     """The user of a session. password_error: what is wrong with the password of a form."""
     return Visitor(
         name=user.name,
         email=user.email,
+        desk=desk,
         is_administrator=user.role in ADMINISTRATORS,
         is_super_admin=user.role == "super_admin",
         form_token=form_token(request, token),

@@ -152,8 +152,8 @@ async def _wait_for_turn(request: Request) -> None:
 
 async def _load_session(request: Request, token: Token) -> tuple[User, Proof]:
     """The user of a session, and its proof, which renews the session's cookie when it is due."""
-    user = await login.get_user(request, token)
-    visitor = session.visitor(request, user, token)
+    user, desk = await login.get_user_and_desk(request, token)
+    visitor = session.visitor(request, user, token, desk=desk)
     if not session.is_renewal_due(request, token):
         return user, Proof(visitor=visitor)
     cookie = session.begin(request, login.renewed_token(request, user, token))

@@ -64,7 +64,8 @@ def begin_session(request: Request, user: User) -> Header:
     """The cookie of a new session, to which the page of this response already belongs."""
     token = login.access_token(request, user)
     new_session = tokens.decode(token, request.state.settings.jwt_secret, request.now_us)
-    visitor = session.visitor(request, user, new_session)
+    desk = request.visitor.desk if request.visitor else ""
+    visitor = session.visitor(request, user, new_session, desk=desk)
     request.proof = msgspec.structs.replace(request.proof, visitor=visitor)
     return session.begin(request, token)
 
