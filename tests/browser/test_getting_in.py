@@ -110,10 +110,10 @@ def test_during_a_storage_outage_no_typed_text_is_lost(
 
     with monkeypatch.context() as patch:
         patch.setattr(desk.state.database, "read", away)
+        window.send_reply()  # at once: a page that has met the outage would wait for its end
+        window.sees("Your input is kept here.")
         waiting.page.goto("/customers")
         waiting.sees("This page tries again by itself.")
-        window.send_reply()
-        window.sees("Your input is kept here.")
     window.press("Send it again")
     page.locator("article", has_text="On its way.").wait_for()
     waiting.sees("customer@example.test")
