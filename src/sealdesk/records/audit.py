@@ -100,8 +100,7 @@ async def list_entries(tx: Tx, tenant_id: str, query: AuditQuery) -> list[Stored
 
 
 async def list_names(tx: Tx, tenant_id: str, object_ids: Collection[str]) -> dict[str, str]:
-    """Names of users, teams, mailboxes, customers and tickets by their ids; unknown ids are left
-    out."""
+    """The names of users, teams, mailboxes, customers and tickets, by those ids that exist."""
     keys, params = id_parameters(object_ids)
     if not keys:
         return {}

@@ -23,16 +23,15 @@ def encode(header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
 
 
 def encode_rows(rows: Iterable[Sequence[str]]) -> bytes:
-    """Rows that follow each other in a table."""
+    """Rows that follow each other in a table, without what only stands in for an address."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
-    writer.writerows([escape(cell) for cell in row] for row in rows)
+    writer.writerows([escape(known_address(cell)) for cell in row] for row in rows)
     return text.getvalue().encode()
 
 
 def escape(cell: str) -> str:
     """A cell with an apostrophe before everything that could be a formula."""
-    cell = known_address(cell)
     # Most texts have none, which is seen ten times as fast.
     escaped = _BEFORE_FORMULA.sub(_mark, cell) if _FORMULA.search(cell) else cell
     return f"'{escaped}" if escaped.startswith(_LEADING) else escaped

@@ -108,6 +108,8 @@ def test_a_rule_on_time_goes_on_where_it_does_not_fail_and_its_page_says_where_i
     wait_until(lambda: not own_service.rows(WAITING))
     visitor = logged_in(tenant)
     assert "It failed again and again" in visitor.get(f"/tickets/{first['id']}").text
+    german = visitor.get(f"/tickets/{first['id']}", accept_language="de").text
+    assert "einen Tag lang immer wieder gescheitert" in german
     assert "It fails on these tickets" not in visitor.get(PAGE).text
 
 

@@ -43,14 +43,14 @@ async def _load(packages: tuple[str, ...], template: str) -> "Template":
 
 
 async def _render_in_slices(template: "Template", values: dict[str, Any]) -> str:
-    text, parts = [], template.generate(values)
+    rendered, parts = [], template.generate(values)
     began_s = time.perf_counter()  # uvloop caches its own clock within an iteration
-    while some := [*islice(parts, _PARTS_AT_ONCE)]:
-        text += some
+    while batch := [*islice(parts, _PARTS_AT_ONCE)]:
+        rendered += batch
         if time.perf_counter() - began_s > _MAX_SLICE_S:
             await asyncio.sleep(0)
             began_s = time.perf_counter()
-    return "".join(text)
+    return "".join(rendered)
 
 
 def _compile(packages: tuple[str, ...], room: str) -> None:

@@ -7,7 +7,7 @@ import msgspec
 
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, ServiceUnavailable, ValidationFailed
+from sealdesk.errors import ApiError, ServiceUnavailable, ValidationFailed, gettext_noop
 from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.tickets import actions as tickets
@@ -26,7 +26,7 @@ from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer
 from sealdesk.tickets.types import NewReply, TicketChange, TicketResponse
 
-_GIVEN_UP = "It failed again and again for a day."
+_GIVEN_UP = gettext_noop("It failed again and again for a day.")
 _decode_ticket = msgspec.json.Decoder(TicketResponse).decode
 
 
