@@ -18,7 +18,7 @@ USES = 1  # the place that reads a setting
 def _patch(name: str) -> str:
     text = (FOLDER / f"{name}.patch").read_text()
     text = text.replace('-NEWEST_MEMBER = "due"', f'-NEWEST_MEMBER = "{NEWEST_MEMBER}"')
-    return text.replace('"0043"', f'"{KNOWN_VERSIONS[-1]}"')
+    return text.replace('"0071"', f'"{KNOWN_VERSIONS[-1]}"')
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,13 @@ from msgspec.structs import replace
 from sealdesk import clock
 from sealdesk.clock import Clock
 from sealdesk.db.backup import archive
-from sealdesk.db.schema_version import DEVELOPMENT_COMMIT
+from sealdesk.db.schema_version import DEVELOPMENT_COMMIT, KNOWN_VERSIONS
 from tests.cli.backups import empty_target, serving_restored, terminal_of
 from tests.cli.commands import PIPE, PROGRAM, start_command
 from tests.cli.terminal import serving
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_FIRST, SQLITE_ONLY, Begin
+from tests.support.newer_version import newer_sealdesk
 from tests.support.pages import Visitor
 from tests.support.service import Service, random_key, wait_until
 
@@ -212,11 +213,10 @@ def test_an_attachment_that_is_gone_or_changed_makes_a_backup_incomplete(
 def test_a_database_of_an_earlier_version_is_backed_up_before_its_upgrade(
     source: Service, tmp_path: Path
 ) -> None:
-    source.run("DROP TABLE installation_notes")
-    source.run("UPDATE alembic_version SET version_num = '0050'")
-    written = terminal_of(source).run("backup", str(tmp_path / "backup"), "--json")
+    newer = terminal_of(source).with_env(**newer_sealdesk(tmp_path))
+    written = newer.run("backup", str(tmp_path / "backup"), "--json")
     assert (written.returncode, written.stderr.count("sealdesk:")) == (0, 0)
-    assert json.loads(written.stdout)["dump"]["schema"] == "0050"
+    assert json.loads(written.stdout)["dump"]["schema"] == KNOWN_VERSIONS[-1]
 
 
 @SQLITE_ONLY
@@ -377,7 +377,7 @@ def test_a_backup_of_a_development_version_is_not_restored(source: Service, tmp_
     terminal_of(source).out("backup", str(file))
     with archive.opened(file, None) as backup:
         dump.write_bytes(b"".join(backup.blocks()))
-    described = replace(backup.manifest, dump=replace(backup.manifest.dump, schema="0042"))
+    described = replace(backup.manifest, dump=replace(backup.manifest.dump, schema="0070"))
     with old.open("wb") as target:
         archive.write(target, described, archive.Payload(dump), None, lambda _: None)
     with empty_target(source, tmp_path / "restored") as terminal:

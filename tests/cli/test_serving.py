@@ -92,7 +92,7 @@ def test_a_database_of_a_newer_sealdesk_is_refused(installed: Terminal) -> None:
 def test_a_database_of_a_development_version_is_refused(installed: Terminal, command: str) -> None:
     file = installed.data_dir / "sealdesk.db"
     with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0042'")
+        connection.execute("UPDATE alembic_version SET version_num = '0070'")
     before = file.read_bytes()
     assert f"check out commit {DEVELOPMENT_COMMIT}" in installed.refused(command, "--port", "0")
     assert file.read_bytes() == before

@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 from sealdesk.cli.upgrade import target as targets
-from sealdesk.db import migrate, schema_version
 from sealdesk.db.schema_version import KNOWN_VERSIONS
 from sealdesk.installation.watch import Watch
 from tests.cli.backups import empty_target, terminal_of
@@ -235,26 +234,6 @@ def test_the_data_directory_of_another_user_is_refused(service: Service, tmp_pat
     before = {path.name for path in service.settings.data_dir.iterdir()}
     assert "run this as root, who owns" in refusal_as(65534, service.settings)
     assert {path.name for path in service.settings.data_dir.iterdir()} == before
-
-
-@SQLITE_ONLY
-@pytest.mark.parametrize("oldest", [KNOWN_VERSIONS[0], KNOWN_VERSIONS[-2]])
-def test_a_database_of_each_earlier_schema_is_upgraded(
-    service: Service, tmp_path: Path, oldest: str
-) -> None:
-    terminal = terminal_of(service)
-    path = tmp_path / "old" / "sealdesk.db"
-    path.parent.mkdir(mode=0o700)
-    with migrate.sqlite_transaction(path) as connection:
-        migrate._upgrade(connection, oldest)
-        connection.exec_driver_sql("INSERT INTO tenants VALUES ('t', 'Acme', 1)")
-    terminal = terminal.with_env(SEALDESK_DATA_DIR=str(path.parent))
-    out = terminal.out("upgrade", "--yes")
-    assert f"has schema {oldest}; {len(schema_version.pending_after(oldest))} migrations" in out
-    assert schema_version.schema_version(path) == NOW
-    assert "Acme" in terminal.out("tenants", "list")
-    (backup,) = (path.parent / "backups").iterdir()
-    assert terminal.json("backup", "--check", str(backup))["dump"]["schema"] == oldest
 
 
 @POSTGRESQL_ONLY

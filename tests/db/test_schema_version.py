@@ -79,7 +79,7 @@ def test_newer_code_migrates_an_old_database_and_keeps_its_rows(path: Path, tmp_
 @pytest.mark.parametrize(
     ("version", "told"),
     [
-        ("0042", f"of a development version: check out commit {DEVELOPMENT_COMMIT}, run `sealdesk"),
+        ("0070", f"of a development version: check out commit {DEVELOPMENT_COMMIT}, run `sealdesk"),
         ("9999", "which is newer .* run the newer Sealdesk"),
     ],
 )

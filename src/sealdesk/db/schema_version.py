@@ -21,8 +21,9 @@ from sealdesk.errors import ConfigurationError
 MIGRATIONS = Path(__file__).with_name("migrations") / "versions"
 # Every version that this code can migrate from; the last is current.
 KNOWN_VERSIONS = tuple(sorted(each.name[:4] for each in MIGRATIONS.glob("[0-9]*.py")))
-# The last commit with the migrations of development, from "0001" on (decision 0083).
-DEVELOPMENT_COMMIT = "cb386095"
+# The last commit with the migrations of development (decision 0083), which refuses schemas before
+# "0043" with the commit that leads there.
+DEVELOPMENT_COMMIT = "fbad4ff9"
 Report = Callable[[str], object]
 READ_OLDEST_READER = "SELECT note FROM installation_notes WHERE name = 'oldest_reader' LIMIT 1"
 READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"

@@ -33,7 +33,7 @@ MUTANTS = (
     ),
     Mutant(
         "no trigger notices that a key was revoked",
-        "db/migrations/versions/0043_schema.py",
+        "db/migrations/versions/0071_schema.py",
         "expires_at, revoked_at, sealed_secret",
         "expires_at, sealed_secret",
         (
@@ -46,7 +46,7 @@ MUTANTS = (
     ),
     Mutant(
         "no trigger notices that the hash of a key was changed",
-        "db/migrations/versions/0043_schema.py",
+        "db/migrations/versions/0071_schema.py",
         '    "hash_changed": "UPDATE ON api_key_directory",\n',
         "",
         (

@@ -176,7 +176,7 @@ MUTANTS = (
     ),
     Mutant(
         "the search function accepts any tenant",
-        "db/migrations/versions/0043_schema.py",
+        "db/migrations/versions/0071_schema.py",
         "    IF of_tenant IS DISTINCT FROM nullif(",
         "    IF false AND of_tenant IS DISTINCT FROM nullif(",
         (

@@ -2,7 +2,7 @@
 
 All of it is derived from other tables, so a move leaves it out, and a document has no foreign key.
 The full-text indexes over it, FTS5 on SQLite and GIN on PostgreSQL, are defined in migration
-0043 only.
+0071 only.
 """
 
 from sealdesk.db.schema.definitions import ONE_SHARD, Column, id_, index, number, table, tenant

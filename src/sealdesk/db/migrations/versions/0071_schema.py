@@ -1,14 +1,15 @@
-"""The schema of version 0.1.0, of which 0043_tables.sql contains what both databases share.
+"""The schema of version 0.1.0, of which 0071_tables.sql contains what both databases share.
 
-The 43 steps of development that led to it are gone (decision 0083), so the numbers begin here.
+The steps of development that led to it are gone (decision 0083), so the numbers begin here.
 """
 
+from itertools import product
 from pathlib import Path
 
 from alembic import op
 from sqlalchemy import Connection
 
-revision = "0043"
+revision = "0071"
 down_revision = None
 
 # PostgreSQL would otherwise sort text by the rules of a language, and cursors rely on byte order.
@@ -92,12 +93,27 @@ _STAMP_TRIGGERS = {
     "hash_deleted": "DELETE ON api_key_directory",
     "field_added": "INSERT ON field_definitions",
     "field_deleted": "DELETE ON field_definitions",
+    "policy_added": "INSERT ON sla_policies",
+    "policy_deleted": "DELETE ON sla_policies",
 }
 _STAMP_CHANGES = (
     f"INSERT OR DELETE OR TRUNCATE OR UPDATE OF {_READ_COLUMNS} ON api_keys",
     "INSERT OR DELETE OR TRUNCATE OR UPDATE ON api_key_directory",
     "INSERT OR DELETE OR TRUNCATE ON field_definitions",
+    "INSERT OR DELETE OR TRUNCATE ON sla_policies",
 )
+# A stamp for each tenant says that its lists of tickets are as they were (decision 0121).
+_LISTED = {
+    "ticket": "tickets",
+    "tag": "ticket_tags",
+    "follower": "ticket_followers",
+    "customer": "customers",
+}
+_LIST_CHANGES = {
+    "added": ("INSERT", "NEW"),
+    "changed": ("UPDATE", "NEW"),
+    "deleted": ("DELETE", "OLD"),
+}
 # The roles that change keys may only read the stamp.
 _STAMP_FUNCTION = """
 CREATE FUNCTION replace_key_stamp() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
@@ -121,7 +137,7 @@ def upgrade() -> None:
 
 
 def _create_tables(connection: Connection, words: dict[str, str]) -> None:
-    sql = Path(__file__).with_name("0043_tables.sql").read_text(encoding="utf-8")
+    sql = Path(__file__).with_name("0071_tables.sql").read_text(encoding="utf-8")
     for word, replacement in words.items():
         sql = sql.replace(word, replacement)
     _execute(connection, *sql.removesuffix(";\n").split(";\n"))
@@ -142,6 +158,20 @@ def _add_to_sqlite(connection: Connection) -> None:
             connection,
             f"CREATE TRIGGER key_stamp_{name} AFTER {change}"
             " BEGIN UPDATE key_stamp SET stamp = random(); END",
+        )
+    _execute(
+        connection,
+        "CREATE TABLE ticket_stamps (tenant_id TEXT NOT NULL PRIMARY KEY, stamp INTEGER NOT NULL)"
+        " WITHOUT ROWID",
+    )
+    for (name, table), (change, (statement, row)) in product(
+        _LISTED.items(), _LIST_CHANGES.items()
+    ):
+        _execute(
+            connection,
+            f"CREATE TRIGGER ticket_stamps_{name}_{change} AFTER {statement} ON {table} BEGIN"
+            f" INSERT INTO ticket_stamps VALUES ({row}.tenant_id, random())"
+            " ON CONFLICT (tenant_id) DO UPDATE SET stamp = excluded.stamp; END",
         )
 
 

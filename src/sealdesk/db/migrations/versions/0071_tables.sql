@@ -72,7 +72,7 @@ CREATE TABLE customers (
     tenant_id TEXT NOT NULL, id TEXT NOT NULL, email TEXT NOT NULL, email_identity TEXT NOT NULL,
     name TEXT, phone TEXT, company TEXT, external_id TEXT, metadata TEXT NOT NULL,
     reference BLOB NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,
-    version BIGINT NOT NULL,
+    version BIGINT NOT NULL, other_emails TEXT, other_phones TEXT,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id) REFERENCES tenants (id)
 );
@@ -92,9 +92,10 @@ CREATE TABLE tickets (
     custom_fields TEXT NOT NULL, external_id TEXT, reply_count BIGINT NOT NULL,
     created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, first_response_at BIGINT,
     resolved_at BIGINT, closed_at BIGINT, version BIGINT NOT NULL, document BLOB NOT NULL,
-    last_customer_reply_at BIGINT, waiting_since BIGINT, last_message_at BIGINT,
-    last_reply_by TEXT, snippet TEXT, merged_into_id TEXT, attachments TEXT, team_id TEXT,
-    snoozed_until TEXT, follower_count BIGINT DEFAULT '0' NOT NULL,
+    last_customer_reply_at BIGINT, waiting_since BIGINT, last_message_at BIGINT, last_reply_by TEXT,
+    snippet TEXT, merged_into_id TEXT, attachments TEXT, team_id TEXT, snoozed_until TEXT,
+    follower_count BIGINT DEFAULT '0' NOT NULL, clocks TEXT, due_at BIGINT, alert_at BIGINT,
+    rating SMALLINT, satisfaction TEXT, key_id TEXT,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, assignee_id) REFERENCES users (tenant_id, id),
     FOREIGN KEY (tenant_id, customer_id) REFERENCES customers (tenant_id, id)
@@ -123,6 +124,9 @@ CREATE INDEX tickets_snoozed ON tickets (tenant_id, snoozed_until, status, id) W
 CREATE INDEX tickets_due ON tickets (snoozed_until, tenant_id, id) WHERE snoozed_until IS NOT NULL;
 CREATE INDEX tickets_assignee_updated_at ON tickets (tenant_id, assignee_id, status, updated_at, id)
     WHERE assignee_id IS NOT NULL;
+CREATE INDEX tickets_due_at ON tickets (tenant_id, due_at, id) WHERE due_at IS NOT NULL;
+CREATE INDEX tickets_alert_at ON tickets (alert_at, tenant_id, id) WHERE alert_at IS NOT NULL;
+CREATE INDEX tickets_rating ON tickets (tenant_id, rating, id) WHERE rating IS NOT NULL;
 CREATE TABLE ticket_tags (
     tenant_id TEXT NOT NULL, tag TEXT NOT NULL, ticket_id TEXT NOT NULL,
     PRIMARY KEY (tenant_id, tag, ticket_id),
@@ -162,6 +166,7 @@ CREATE TABLE endpoints (
     secret_version BIGINT NOT NULL, sealed_old_secret BLOB, old_secret_until BIGINT,
     failing_since BIGINT, due_at BIGINT, leased_until BIGINT, wakes BIGINT NOT NULL,
     created_at BIGINT NOT NULL, deleted_at BIGINT, starts_after BIGINT DEFAULT '0' NOT NULL,
+    recovered_at BIGINT,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id) REFERENCES tenants (id)
 );
@@ -276,12 +281,14 @@ CREATE TABLE attachments (
     tenant_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, content_type TEXT NOT NULL,
     sha256 TEXT NOT NULL, uploader_kind TEXT NOT NULL, image_type TEXT, size_bytes BIGINT NOT NULL,
     uploader_id TEXT NOT NULL, ticket_id TEXT, reply_id TEXT, created_at BIGINT NOT NULL,
+    macro_id TEXT,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id) REFERENCES tenants (id),
     FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets (tenant_id, id)
 );
 CREATE INDEX attachments_sha256 ON attachments (tenant_id, sha256, id);
 CREATE INDEX attachments_unused ON attachments (created_at) WHERE ticket_id IS NULL;
+CREATE INDEX attachments_macro ON attachments (tenant_id, macro_id, id) WHERE macro_id IS NOT NULL;
 CREATE TABLE attachment_usage (
     tenant_id TEXT NOT NULL, used_bytes BIGINT NOT NULL,
     PRIMARY KEY (tenant_id),
@@ -325,16 +332,16 @@ CREATE TABLE macros (
     tenant_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, shortcut TEXT NOT NULL,
     shortcut_identity TEXT NOT NULL, body TEXT NOT NULL, status TEXT, priority TEXT,
     assignee_id TEXT, tags TEXT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,
-    team_id TEXT,
+    team_id TEXT, owner_id TEXT DEFAULT '' NOT NULL,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id) REFERENCES tenants (id)
 );
-CREATE UNIQUE INDEX macros_shortcut ON macros (tenant_id, shortcut_identity);
+CREATE UNIQUE INDEX macros_shortcut ON macros (tenant_id, owner_id, shortcut_identity);
 CREATE TABLE tag_renamings (
     tenant_id TEXT NOT NULL, id TEXT NOT NULL, tag TEXT NOT NULL, new_tag TEXT NOT NULL,
     actor_id TEXT NOT NULL, actor_name TEXT NOT NULL, view_id TEXT NOT NULL, total BIGINT NOT NULL,
     changed_count BIGINT NOT NULL, created_at BIGINT NOT NULL, stepped_at BIGINT NOT NULL,
-    finished_at BIGINT,
+    finished_at BIGINT, ticket_id TEXT,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id) REFERENCES tenants (id)
 );
@@ -342,14 +349,14 @@ CREATE INDEX tag_renamings_unfinished ON tag_renamings (stepped_at, id) WHERE fi
 CREATE TABLE teams (
     tenant_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, name_identity TEXT NOT NULL,
     assignment TEXT NOT NULL, capacity BIGINT NOT NULL, created_at BIGINT NOT NULL,
-    deleted_at BIGINT,
+    deleted_at BIGINT, hours TEXT,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id) REFERENCES tenants (id)
 );
 CREATE UNIQUE INDEX teams_name ON teams (tenant_id, name_identity);
 CREATE TABLE team_members (
     tenant_id TEXT NOT NULL, team_id TEXT NOT NULL, user_id TEXT NOT NULL, last_assigned_at BIGINT,
-    seen_at BIGINT,
+    seen_at BIGINT, away_at BIGINT,
     PRIMARY KEY (tenant_id, team_id, user_id),
     FOREIGN KEY (tenant_id, team_id) REFERENCES teams (tenant_id, id),
     FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id)
@@ -365,7 +372,7 @@ CREATE INDEX ticket_followers_ticket ON ticket_followers (tenant_id, ticket_id, 
 CREATE TABLE request_log (
     tenant_id TEXT NOT NULL, id TEXT NOT NULL, key_id TEXT NOT NULL, method TEXT NOT NULL,
     target TEXT NOT NULL, status BIGINT NOT NULL, duration_us BIGINT NOT NULL,
-    response_bytes BIGINT NOT NULL,
+    response_bytes BIGINT NOT NULL, cpu_us BIGINT,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, key_id) REFERENCES api_keys (tenant_id, id)
 ) WITHOUT ROWID;
@@ -378,6 +385,7 @@ CREATE TABLE mailboxes (
     sealed_smtp_password BLOB, acknowledgement TEXT, per_minute BIGINT NOT NULL,
     is_paused BOOLEAN NOT NULL, problem TEXT, uid_validity BIGINT, last_uid BIGINT,
     created_at BIGINT NOT NULL, deleted_at BIGINT, version BIGINT NOT NULL, read_at BIGINT,
+    aliases TEXT, oauth_provider TEXT, sealed_refresh_token BLOB,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id) REFERENCES tenants (id),
     FOREIGN KEY (tenant_id, team_id) REFERENCES teams (tenant_id, id)
@@ -388,6 +396,7 @@ CREATE TABLE mailbox_directory (
     receives TEXT NOT NULL, leased_by TEXT, leased_until BIGINT,
     PRIMARY KEY (address_identity)
 ) WITHOUT ROWID;
+CREATE INDEX mailbox_directory_tenant ON mailbox_directory (tenant_id, address_identity);
 CREATE TABLE mail_blocks (
     tenant_id TEXT NOT NULL, pattern TEXT NOT NULL, actor_id TEXT NOT NULL,
     actor_name TEXT NOT NULL, created_at BIGINT NOT NULL,
@@ -412,7 +421,7 @@ CREATE TABLE received_messages (
     tenant_id TEXT NOT NULL, id TEXT NOT NULL, mailbox_id TEXT NOT NULL, message_key TEXT NOT NULL,
     from_identity TEXT NOT NULL, subject TEXT NOT NULL, raw_sha256 TEXT NOT NULL,
     outcome TEXT NOT NULL, reason TEXT, size_bytes BIGINT NOT NULL, ticket_id TEXT, reply_id TEXT,
-    received_at BIGINT NOT NULL, raw_until BIGINT, envelope TEXT,
+    received_at BIGINT NOT NULL, raw_until BIGINT, envelope TEXT, reason_code TEXT,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, mailbox_id) REFERENCES mailboxes (tenant_id, id),
     FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets (tenant_id, id)
@@ -467,10 +476,145 @@ CREATE TABLE form_submissions (
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id) REFERENCES tenants (id)
 );
-CREATE INDEX form_submissions_address ON form_submissions (tenant_id, address_identity, created_at);
+CREATE INDEX form_submissions_address ON form_submissions (address_identity, created_at, tenant_id,
+    id);
 CREATE INDEX form_submissions_created_at ON form_submissions (created_at, tenant_id, id);
 CREATE TABLE consumer_positions (
     tenant_id TEXT NOT NULL, name TEXT NOT NULL, position BIGINT NOT NULL,
     PRIMARY KEY (tenant_id, name),
     FOREIGN KEY (tenant_id) REFERENCES tenants (id)
 );
+CREATE TABLE installation_notes (
+    name TEXT NOT NULL, note TEXT NOT NULL, noted_at BIGINT NOT NULL, expires_at BIGINT,
+    PRIMARY KEY (name)
+);
+CREATE INDEX installation_notes_expires_at ON installation_notes (expires_at) WHERE expires_at IS
+    NOT NULL;
+CREATE TABLE business_hours (
+    tenant_id TEXT NOT NULL, settings TEXT NOT NULL, updated_at BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id),
+    FOREIGN KEY (tenant_id) REFERENCES tenants (id)
+);
+CREATE TABLE automation_rules (
+    tenant_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, position BIGINT NOT NULL,
+    trigger TEXT NOT NULL, hours BIGINT NOT NULL, conditions TEXT NOT NULL, actions TEXT NOT NULL,
+    is_enabled BOOLEAN NOT NULL, paused_because TEXT, version BIGINT NOT NULL,
+    enabled_at BIGINT NOT NULL, reached_at BIGINT DEFAULT '0' NOT NULL,
+    reached_id TEXT DEFAULT '' NOT NULL, looked_at BIGINT DEFAULT '0' NOT NULL,
+    created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id) REFERENCES tenants (id)
+);
+CREATE INDEX automation_rules_timed ON automation_rules (looked_at) WHERE hours > 0;
+CREATE TABLE automation_tasks (
+    tenant_id TEXT NOT NULL, id TEXT NOT NULL, ticket_id TEXT NOT NULL, caused_by TEXT NOT NULL,
+    created_at BIGINT NOT NULL, due_at BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets (tenant_id, id)
+);
+CREATE INDEX automation_tasks_due ON automation_tasks (due_at, tenant_id, id);
+CREATE TABLE automation_effects (
+    tenant_id TEXT NOT NULL, ticket_id TEXT NOT NULL, last_version BIGINT NOT NULL,
+    first_version BIGINT NOT NULL, rule_id TEXT NOT NULL, created_at BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id, ticket_id, last_version),
+    FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets (tenant_id, id)
+) WITHOUT ROWID;
+CREATE INDEX automation_effects_created_at ON automation_effects (created_at);
+CREATE TABLE sla_policies (
+    tenant_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, position BIGINT NOT NULL,
+    settings TEXT NOT NULL, version BIGINT NOT NULL, created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id) REFERENCES tenants (id)
+);
+CREATE TABLE sla_renewals (
+    tenant_id TEXT NOT NULL, ticket_id TEXT NOT NULL, stepped_at BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id),
+    FOREIGN KEY (tenant_id) REFERENCES tenants (id)
+);
+CREATE INDEX sla_renewals_stepped_at ON sla_renewals (stepped_at, tenant_id);
+CREATE TABLE customer_addresses (
+    tenant_id TEXT NOT NULL, email_identity TEXT NOT NULL, customer_id TEXT NOT NULL,
+    PRIMARY KEY (tenant_id, email_identity),
+    FOREIGN KEY (tenant_id, customer_id) REFERENCES customers (tenant_id, id)
+) WITHOUT ROWID;
+CREATE INDEX customer_addresses_customer ON customer_addresses (tenant_id, customer_id,
+    email_identity);
+CREATE TABLE customer_merges (
+    tenant_id TEXT NOT NULL, source_id TEXT NOT NULL, target_id TEXT NOT NULL,
+    customer TEXT NOT NULL, gained TEXT NOT NULL, ticket_ids TEXT NOT NULL,
+    merged_at BIGINT NOT NULL, external_id TEXT,
+    PRIMARY KEY (tenant_id, source_id),
+    FOREIGN KEY (tenant_id) REFERENCES tenants (id)
+);
+CREATE INDEX customer_merges_target ON customer_merges (tenant_id, target_id, source_id);
+CREATE INDEX customer_merges_external_id ON customer_merges (tenant_id, external_id, source_id)
+    WHERE external_id IS NOT NULL;
+CREATE TABLE rating_settings (
+    tenant_id TEXT NOT NULL, is_on BOOLEAN NOT NULL, delay_hours BIGINT NOT NULL,
+    base_url TEXT NOT NULL, updated_at BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id),
+    FOREIGN KEY (tenant_id) REFERENCES tenants (id)
+);
+CREATE TABLE ticket_measures (
+    tenant_id TEXT NOT NULL, ticket_id TEXT NOT NULL, created_at BIGINT NOT NULL,
+    answered_at BIGINT, resolved_at BIGINT, counted TEXT NOT NULL, reopened_at BIGINT,
+    rated_at BIGINT,
+    PRIMARY KEY (tenant_id, ticket_id),
+    FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets (tenant_id, id)
+) WITHOUT ROWID;
+CREATE INDEX ticket_measures_created_at ON ticket_measures (tenant_id, created_at, ticket_id);
+CREATE INDEX ticket_measures_answered_at ON ticket_measures (tenant_id, answered_at, ticket_id)
+    WHERE answered_at IS NOT NULL;
+CREATE INDEX ticket_measures_resolved_at ON ticket_measures (tenant_id, resolved_at, ticket_id)
+    WHERE resolved_at IS NOT NULL;
+CREATE INDEX ticket_measures_reopened_at ON ticket_measures (tenant_id, reopened_at, ticket_id)
+    WHERE reopened_at IS NOT NULL;
+CREATE INDEX ticket_measures_rated_at ON ticket_measures (tenant_id, rated_at, ticket_id) WHERE
+    rated_at IS NOT NULL;
+CREATE TABLE report_sums (
+    tenant_id TEXT NOT NULL, dimension TEXT NOT NULL, length BIGINT NOT NULL, start BIGINT NOT NULL,
+    value TEXT NOT NULL, sums TEXT NOT NULL,
+    PRIMARY KEY (tenant_id, dimension, length, start, value),
+    FOREIGN KEY (tenant_id) REFERENCES tenants (id)
+) WITHOUT ROWID;
+CREATE TABLE report_rebuilds (
+    tenant_id TEXT NOT NULL, is_clearing BOOLEAN NOT NULL, ticket_id TEXT NOT NULL,
+    stepped_at BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id),
+    FOREIGN KEY (tenant_id) REFERENCES tenants (id)
+);
+CREATE INDEX report_rebuilds_stepped_at ON report_rebuilds (stepped_at, tenant_id);
+CREATE TABLE ticket_links (
+    tenant_id TEXT NOT NULL, ticket_id TEXT NOT NULL, other_id TEXT NOT NULL,
+    relation TEXT NOT NULL, created_at BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id, ticket_id, other_id),
+    FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets (tenant_id, id),
+    FOREIGN KEY (tenant_id, other_id) REFERENCES tickets (tenant_id, id)
+) WITHOUT ROWID;
+CREATE TABLE saved_reports (
+    tenant_id TEXT NOT NULL, id TEXT NOT NULL, user_id TEXT NOT NULL, query TEXT NOT NULL,
+    language TEXT NOT NULL, base_url TEXT NOT NULL, created_at BIGINT NOT NULL,
+    due_at BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id)
+);
+CREATE INDEX saved_reports_user ON saved_reports (tenant_id, user_id, id);
+CREATE INDEX saved_reports_due_at ON saved_reports (due_at, tenant_id, id);
+CREATE TABLE reply_settings (
+    tenant_id TEXT NOT NULL, is_on BOOLEAN NOT NULL, updated_at BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id),
+    FOREIGN KEY (tenant_id) REFERENCES tenants (id)
+);
+CREATE TABLE held_replies (
+    tenant_id TEXT NOT NULL, id TEXT NOT NULL, ticket_id TEXT NOT NULL, user_id TEXT NOT NULL,
+    user_name TEXT NOT NULL, form TEXT NOT NULL, due_at BIGINT NOT NULL, failed_at BIGINT,
+    reason TEXT,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets (tenant_id, id),
+    FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id)
+);
+CREATE INDEX held_replies_due ON held_replies (due_at, tenant_id, id) WHERE failed_at IS NULL;
+CREATE INDEX held_replies_ticket ON held_replies (tenant_id, ticket_id, id);
+CREATE INDEX held_replies_user ON held_replies (tenant_id, user_id, id);
+CREATE INDEX held_replies_failed_at ON held_replies (failed_at);
