@@ -251,6 +251,7 @@ def test_an_attribution_that_says_when_and_who_needs_neither_address_nor_quote_m
     texts += [_in_digits(each, zero) for each in texts for zero in _ZEROS]
     colons = [f"24 X 2026 9:14 {_SENDER} Y{colon}" for colon in "\u055d\u1366\u17d6"]
     texts += [f"{each}\n\nDear" for each in (_PERSIAN, *colons, *_OF_NOTES)]
+    texts += [f"  On Tue, Nov 24, 2026 at 9:14, {_SENDER} wrote:   Dear customer"]
     kept = [each for each in texts if fold(f"My answer is 42.\n\n{each}")[0] != "My answer is 42."]
     assert kept == []
     assert fold("Yes.\n\nShop Help wrote:\n> old")[0] == "Yes."

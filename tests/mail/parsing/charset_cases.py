@@ -102,6 +102,8 @@ _BARE_SUBJECTS = {
     "shift_jis": "注文の件",
     "gb2312": "订单",
     "iso-8859-1": "Réclamation café",
+    "iso-2022-kr": "주문 문의",
+    "hz": "订单",
 }
 
 

@@ -290,6 +290,15 @@ _OF_ABSENCE = (
     "自動応答メッセージ", "휴가중 자동응답", "في إجازة", "Otomatik cevap: x",
     "Automaattinen poissaoloilmoitus",
     "Respuesta automática de ausencia", "Automatic reply to your message", "Auto-reply to: bowl",
+    "Ann Lee ist außer Haus.", "Ann Lee est absent(e).", "Ann Lee è assente.",
+    "AUTO: Ann Lee ist nicht im Büro (Rückkehr am 1.12.)", "AUTO: Ann Lee est absente",
+    "AUTO: Ann Lee is niet op kantoor", "Assente dal 30/11 al 5/12 Re: tazza", "Afwezig tot 5 mei",
+    "Ausente até 05/12", "Nieobecna do 5.12: x", "Frånvarande till 5/12", "\u0412 отпуске до 5.12",
+    "Im Urlaub bis Montag, 3. Mai 2027 Re: x", "Urlaub bis 5.12. Re: x", "Krank: Re: Schale",
+    "On maternity leave Re: bowl", "On leave until Dec 5: Re: bowl", "OOO - Ann Lee",
+    "[Abwesend] x", "I'll be out of office until Dec 5", "[Out of Office] bowl",
+    "In Mutterschutz Re: x", "Automatisierte Antwort: x", "Automatiškas atsakymas: dubuo",
+    "En congés jusqu'au 5 mai Re: bol", "외출 중 자동 회신: x", "休暇中です Re: 鉢",
 )  # fmt: skip
 _OF_PEOPLE = (
     "Re: Automatic reply: bowl", "AW: Automatische Antwort: Schale", "Auto reply does not work",
@@ -309,6 +318,10 @@ _OF_PEOPLE = (
     "Автоответчик не работает", "自动门坏了",
     "Re: Ann Lee is out of the office.", "Poissa kulhosta", "Vacation message in my shop",
     "Automatic reply to my order is wrong", "Na dovolenou do Prahy", "Congé annulé",
+    "Absence du 5e élément", "Absent parts from 5 boxes of bowls", "Out sick employees report",
+    "Im Urlaub bis 5.12., Lieferung bitte danach", "Urlaub bis 5.12. buchen", "OOO sizes",
+    "Ann ist abwesend", "Auto: Sitz ausgebaut", "Auto: Ersatzteil abwesendes", "Krank durch Lampe",
+    "Holiday booking re: invoice", "Technician is absent from site.",
 )  # fmt: skip
 _OF_PROGRAMS = (
     "X-Autoreply: yes", "X-Autoreply-From: a@b.example", "X-Mail-Autoreply: y", "X-Vacation: yes",

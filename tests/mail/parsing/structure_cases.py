@@ -453,6 +453,7 @@ def _broken_type_cases() -> Iterator[Case]:
         ("a junk line in the header", b"X-Filter: passed the\r\nfirst check\r\nSubject: s\r\n"),
         ("a junk line before it", b"junk\r\nSubject: s\r\n"),
         ("a mark before it", b"\xef\xbb\xbfSubject: s\r\n"),
+        ("an invisible space before a field", b"X-A: b\r\n\xe2\x80\x8bSubject: s\r\n"),
     ):
         raw = header + b"From: a@x.example\r\n\r\nwords"
         expected = {"subject": "s", "sender": ("a@x.example", ""), "text": "words"}

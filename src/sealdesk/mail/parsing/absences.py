@@ -12,8 +12,14 @@ _AFTER = (
     r"|hasta|fino|até|jusqu\w*|до|auf (?:ihre|deine)|à votre|a su|al tuo|alla (?:tua|sua))\b"
     r"|(?:auf|to)\s*:|\w{1,12}\.? \d|\d))"
 )
+# From when, or until when: `bis Montag, 3. Dezember 2026`, `dal 30/11 al 5/12`.
+_DATES = (
+    r"(?:\s(?:bis|vom|von|ab|am|until|till?|from|through|jusqu.[aà]u?|du|hasta|desde|fino|dal|até"
+    r"|de|tot|van|vanaf|do|od|från|fra|с|до)\b[^:\d]{0,30}\d[\d.,/\s-]{0,20}"
+    r"(?:[^\W\d]\S{0,12}(?:\s[\d./-]{1,10}(?:\s[^\W\d]\S{0,12})?)?)?)?"
+)
 _NOTICES = (
-    r"auto(?:matic|mated|matisch(?:e[rs]?)?|m\.)?[ -]?(?:reply|response|antwoord|reactie"
+    r"auto(?:matic|mated|mati(?:sch|siert)(?:e[rs]?)?|m\.)?[ -]?(?:reply|response|antwoord|reactie"
     r"|acknowledge?ment|(?:e-?mail-?)?(?:rück)?antwort|beantwoording|rückmeldung"
     r"|abwesenheits\w+|(?:eingangs|empfangs)bestätigung)"
     r"|auto-?(?:svar|odpowiedź|matiskt svar|matisk svar)|abwesenheits\w+"
@@ -29,7 +35,7 @@ _NOTICES = (
     r"|а[ув]томатски одговор|автоматты жауап|پاسخ خودکار|awtomatikong tugon"
     r"|automaattinen (?:vastaus|poissaolo\w+)"
     r"|otomatik (?:yanıt|cevap)|automatski odgovor|automatsko odgovaranje|resposta automàtica"
-    r"|erantzun automatikoa|samodejni odgovor|automatinis atsakymas|automātisk[āa] atbilde"
+    r"|erantzun automatikoa|samodejni odgovor|automati(?:nis|škas) atsakymas|automātisk[āa] atbilde"
     r"|automaatvastus|trả lời tự động|tự động trả lời|(?:balasan|jawaban) otomatis"
     r"|balasan automatik|jawapan automatik|sjálfvirkt svar|ตอบกลับอัตโนมัติ"
     r"|(?:स्वचालित|स्वयंचलित|स्वत[ः:]|ऑटो) ?(?:उत्तर|जवाब|प्रतिक्रिया|प्रत्युत्तर|रिप्लाई)"
@@ -39,55 +45,66 @@ _NOTICES = (
     r"|(?:(?:休假|外出|出差)[时中]?)?自动(?:回复|答复)"
     r"|(?:外出時|不在時)?自動(?:返信|応答|回覆)(?:メール|メッセージ)?"
     r"|(?:不在|休暇)(?:通知|応答|のお知らせ)|자동 ?(?:회신|응답)"
-    r"|(?:부재|휴가) ?중 ?(?:자동 ?응답|메시지|알림)|(?:ال)?(?:رد|إجابة) (?:ال)?(?:تلقائية?|آلي)"
+    r"|(?:부재|휴가|외출) ?중 ?(?:자동 ?(?:응답|회신)|메시지|알림)"
+    r"|(?:ال)?(?:رد|إجابة) (?:ال)?(?:تلقائية?|آلي)"
     r"|מענה אוטומטי|תשובה אוטומטית"
 )
 _SELF = (
-    r"(?:(?:i am|i.m|ich bin|je suis|estoy|estou|sono|ik ben|jestem|jag är|jeg er|olen|jsem|я"
-    r"|меня|أنا|我(?:目前|现在|正)?) ?)?(?:(?:currently|derzeit|zurzeit|actuellement|momenteel) )?"
+    r"(?:(?:i am|i.m|i will be|i.ll be|ich bin|je suis|estoy|estou|sono|ik ben|jestem|jag är|jeg er"
+    r"|olen|jsem|я|меня|أنا|我(?:目前|现在|正)?) ?)?"
+    r"(?:(?:currently|derzeit|zurzeit|actuellement|momenteel) )?"
 )
 _AWAY = (
     r"out[ -]of[ -](?:the )?office|(?:not in|away from) (?:the |my )?(?:office|mail|desk)"
     r"|nicht im büro|abs(?:ente?|ence) du bureau|fuera de (?:la )?oficina|fuori (?:sede|ufficio)"
     r"|assenza dall.ufficio|ausencia de (?:la )?oficina|(?:fora|ausente|ausência) do escritório"
-    r"|buiten kantoor|niet aanwezig|poza biurem|nieobecn\w+ w biurze|inte på kontoret"
-    r"|ikke (?:på kontoret|til ?stede)|poissa toimisto(?:sta|lta)|mimo kancelář\w*|házon kívül"
+    r"|buiten kantoor|niet (?:aanwezig|op kantoor)|poza biurem|nieobecn\w+ w biurze"
+    r"|inte på kontoret|ikke (?:på kontoret|til ?stede)|poissa toimisto(?:sta|lta)"
+    r"|mimo kancelář\w*|házon kívül"
     r"|(?:нет|не) (?:на (?:рабочем )?месте|в офисе)|вне офиса"
     r"|отсутству(?:ю|ет) (?:в офисе|на (?:рабочем )?месте)"
     r"|отсутствие на работе|εκτός γραφείου"
-    r"|ofis dışında\w*|nisam u uredu|nu sunt la birou|خارج المكتب|אי(?:נני|ני) במשרד"
+    r"|ofis dışında\w*|nisam u uredu|nu sunt la birou"
+    r"|(?:خارج|غير موجود في) المكتب|אי(?:נני|ני) במשרד"
     r"|ez dago bulegoan|不在办公室|不在辦公室|(?:कार्यालय|दफ़्तर|ऑफ़िस) से बाहर"
     r"|(?:অফিসের|কার্যাল(?:য়ে|য়ে)র) বাইরে|ਦਫ਼ਤਰ ਤੋਂ ਬਾਹਰ|دفتر سے باہر"
 )
-# Words that begin ordinary subjects too: alone, or before a colon.
+# Words that begin ordinary subjects too: alone, with dates, or before a colon.
 _ABSENT = (
-    r"ooo|oof|absen(?:ce|t(?:\(?e\)?)?)|ausente|ausencia|ausência|assen(?:te|za)|afwezig(?:heid)?"
-    r"|frånvar(?:o|ande)|fravær(?:ende)?|nieobecn(?:[yae]|ość)|távollét|abwesen(?:d|heit)"
-    r"|(?:abwesend|absente?|ausente|ooo) (?:bis|vom|ab|am|until|from|jusqu.au|du|hasta|fino)"
-    r"\b[^:]{0,30}\d[^:]{0,20}|außer haus|poissa|nepřítomnost"
-    r"|neprítomnosť|auto-?responder|en congés?|外出|外出中(?:です)?"
-    r"|odsot(?:en|na|nost)|休暇|休暇中(?:のため)?|(?:休假|出差)中"
+    r"ooo|abwesend|außer haus|absent(?:\(?e\)?)?|ausente|assente|afwezig|frånvarande|fraværende"
+    r"|nieobecn[yae]"
+)
+_ABSENCE = (
+    r"oof|absence|ausencia|ausência|assenza|afwezigheid|frånvaro|fravær|nieobecność|távollét"
+    r"|abwesenheit|poissa|nepřítomnost|neprítomnosť|auto-?responder|外出|外出中(?:です)?"
+    r"|odsot(?:en|na|nost)|休暇|休暇中(?:のため|です)?|(?:休假|出差)中"
     r"|不在|부재 ?중|vacation (?:auto-?)?(?:reply|response|message|notice)"
 )
 # What people write about their own holidays: alone, or before the subject they answer.
 _ON_HOLIDAY = (
-    r"ooo|im urlaub|on (?:vacation|holidays?|(?:annual )?leave)|en vacances|de vacaciones|in ferie"
-    r"|de férias|op vakantie|na urlopie|på semester|på ferie|lomalla|в отпуск[еу]?(?: съм)?"
+    r"im urlaub|in elternzeit|i[mn] mutterschutz|auf dienstreise|on (?:vacation|holidays?)"
+    r"|on (?:(?:annual|parental|maternity|paternity|sick) )?leave"
+    r"|en (?:vacances|congés?)|de vacaciones|in ferie|de férias|op vakantie|na urlopie|på semester"
+    r"|på ferie|lomalla|в отпуск[еу]?(?: съм)?"
     r"|у відпустці|szabadságon(?: vagyok)?|(?:yıllık )?izinde(?:yim)?|în concediu"
     r"|na dovolen(?:é|ke)|na dopustu|(?:tôi )?đang nghỉ phép|in congedo|在休假|在度假|في إجازة"
 )
 _HOLIDAY = (
-    r"urlaub(?:svertretung)?|elternzeit|urlop|holidays?|vacation|vacances|vacaciones|ferien?|férias|vakantie|semester|away"
-    r"|congés?|indisponible|(?:annual|parental|maternity|paternity|sick) leave"
+    r"urlaub(?:svertretung)?|elternzeit|dienstreise|krank|out sick|urlop|holidays?"
+    r"|vacation|vacances|vacaciones|ferien?|férias|vakantie|semester|away"
+    r"|congés?(?: (?:de )?[mp]aternité)?|yıllık izin|إجازة|בחופשה|indisponible"
+    r"|(?:annual|parental|maternity|paternity|sick) leave"
 )
 _OF_PROGRAM = re.compile(
-    rf"{_TAG}(?:[\[(【［*]?(?:{_NOTICES}){_AFTER}|{_SELF}(?:{_AWAY}){_AFTER}"
-    rf"|{_SELF}(?:{_ABSENT})\s*(?:$|[:：]|{_ANSWER_PREFIX})|{_SELF}(?:{_ON_HOLIDAY})\W*(?:$|{_ANSWER_PREFIX})"
-    rf"|\[ooo\]|{_SELF}(?:{_HOLIDAY})\W{{1,3}}{_ANSWER_PREFIX}"
+    rf"{_TAG}(?:[\[(【［*]?(?:{_NOTICES}){_AFTER}|[\[(【［*]?{_SELF}(?:{_AWAY}){_AFTER}"
+    rf"|{_SELF}(?:{_ABSENCE}|(?:{_ABSENT}){_DATES})\s*(?:$|[:：]|{_ANSWER_PREFIX})"
+    rf"|{_SELF}(?:ooo|{_ON_HOLIDAY}){_DATES}\W*(?:$|{_ANSWER_PREFIX})"
+    rf"|[\[(【](?:{_ABSENT})[\])】]|ooo\s+-\s|{_SELF}(?:{_HOLIDAY}){_DATES}\W{{1,3}}{_ANSWER_PREFIX}"
     # Of Sieve and Notes: `Auto: Re: …`, as whatever the desk sends, `Ann is out of the office.`
-    rf"|auto\s*:\s*+(?={_ANSWER_PREFIX}|.*\bis out\b|.*\bout of (?:the )?office)"
-    r"|(?:\w[\w.-]* ){1,4}is (?:currently )?(?:out of the office\.?\s*(?:$|\()"
-    rf"|on (?:vacation|holiday|(?:\w+ )?leave)\W*{_ANSWER_PREFIX}))",
+    rf"|auto\s*:\s*+(?={_ANSWER_PREFIX}|.*\bis out\b|.*\b(?:{_AWAY}|{_ABSENT})(?:\W|$))"
+    r"|(?:\w[\w.-]* ){1,4}(?:is (?:currently )?(?:out of the office\.?\s*(?:$|\()"
+    rf"|on (?:vacation|holiday|(?:\w+ )?leave)\W*{_ANSWER_PREFIX})"
+    rf"|(?:is|ist|est|è|está) (?:{_AWAY}|{_ABSENT})\.\s*$))",
     re.IGNORECASE,
 )
 

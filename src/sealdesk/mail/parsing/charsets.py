@@ -206,7 +206,9 @@ def _is_mostly_utf8(data: bytes) -> bool:
 def _candidates(data: bytes, declared: str | None) -> list[str]:
     """Codecs in the order in which they are tried."""
     if data.isascii() and declared not in _STATEFUL:
-        # Japanese without a declaration; no other text contains these escapes.
+        # Korean and Japanese without a declaration; no other text contains these escapes.
+        if b"\x1b$)C" in data:
+            return ["iso2022_kr"]
         is_escaped = b"\x1b$" in data or b"\x1b(" in data
         wide = declared if _is_wide(declared) and b"\0" in data else None
         return ["iso2022_jp_ext", *_WIDER["iso2022_jp_ext"]] if is_escaped else [wide or "ascii"]

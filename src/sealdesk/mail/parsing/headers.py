@@ -15,6 +15,7 @@ MAX_FIELDS = 1_000  # of one name that are kept
 _MAX_LINES = 100_000
 _MAX_NAME_BYTES = 200
 _MAX_DATE = 200
+_INVISIBLE = " \t\u00a0\u200b\u2060\ufeff".encode()  # bytes around names that were pasted
 # Of Google, LISTSERV and Sympa, RFC 9057, and Mailman 3.
 ORIGINAL_FROM = tuple(
     """
@@ -88,7 +89,7 @@ class Headers:
             self.faults.add(Fault.HEADERS)
         if len(known) < MAX_FIELDS:
             decoded = decode(value[:MAX_FIELD_BYTES], is_cut=len(value) > MAX_FIELD_BYTES)
-            if not decoded.is_certain:
+            if not decoded.is_certain or b"~{" in value:  # of HZ, which is ASCII
                 self._unclear.append((name, len(known), value[:MAX_FIELD_BYTES]))
             known.append(decoded.text.strip())
 
@@ -167,7 +168,7 @@ def _lines(raw: bytes, start: int, end: int) -> Iterator[_Line]:
 def _field(raw: bytes, line: _Line) -> tuple[str, bytearray] | None:
     """The name and value of a field, "" for a name that nothing asks for."""
     colon = raw.find(b":", line.start, min(line.end, line.start + _MAX_NAME_BYTES))
-    name = raw[line.start : colon].rstrip(b" \t") if colon > line.start else b""
+    name = raw[line.start : colon].strip(_INVISIBLE) if colon > line.start else b""
     if not name or not all(0x21 <= byte <= 0x7E for byte in name):
         return None
     known = name.decode("ascii").lower()

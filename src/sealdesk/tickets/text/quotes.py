@@ -84,6 +84,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _NAMED = re.compile(r" {0,8}(?:([^\W\d_][\w.\'-]{0,19})>|\|)")
 _INITIALS = re.compile(r"(?!PS|SQL|DOS|IOS)[^\W\d_]{2,3}")  # those are of consoles
 _WIDE_MARK = "\uff1e"
+_ON_ONE_LINE = ":   "  # Yahoo's for Android goes on behind `On …, Ann <a@b.example> wrote:`
 
 
 def fold(text: str) -> tuple[str, str]:
@@ -137,6 +138,8 @@ def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
     if not line or line.startswith(">"):
         return _is_of_groupwise(line)
     if line.rstrip(" ") == "--" or _is_original(line) or is_header_of_notes(lines, at):
+        return True
+    if _ON_ONE_LINE in line and names_sender_and_time(line[: line.find(_ON_ONE_LINE)]):
         return True
     if line.startswith(_RULE):
         return _is_header_below(lines, at)
