@@ -9,7 +9,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.types import ApiKey, StoredRefusal
-from sealdesk.db.column_lists import column_list, insert_into, update_row
+from sealdesk.db.column_lists import column_list, insert_into, insert_once, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.telemetry.counters import Row as UsageRow
@@ -48,9 +48,8 @@ _RECORD_USE = """
 UPDATE api_keys SET last_used_at = :now
 WHERE tenant_id = :tenant_id AND id = :id AND (last_used_at IS NULL OR last_used_at <= :due)
 """
-_USE_SIGNATURE = (
-    insert_into("used_signatures", "tenant_id key_id signature expires_at")
-    + " ON CONFLICT (tenant_id, key_id, signature) DO NOTHING"
+_USE_SIGNATURE = insert_once(
+    "used_signatures", "tenant_id key_id signature", "tenant_id key_id signature expires_at"
 )
 _IS_SIGNATURE_USED = """
 SELECT 1 FROM used_signatures

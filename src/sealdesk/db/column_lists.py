@@ -21,12 +21,17 @@ def insert_into(table: str, columns: str | Iterable[str]) -> str:
 
 
 def insert_or_update(table: str, key: str, columns: str) -> str:
-    """The same, which changes these columns of the row that has the key."""
+    """An INSERT that changes these columns of the row that has the key."""
     assignments = ", ".join(f"{name} = excluded.{name}" for name in columns.split())
     return (
         f"{insert_into(table, f'{key} {columns}')}"
         f" ON CONFLICT ({column_list(key.split())}) DO UPDATE SET {assignments}"
     )
+
+
+def insert_once(table: str, key: str, columns: str | Iterable[str]) -> str:
+    """The same, unless there is a row that has the key."""
+    return f"{insert_into(table, columns)} ON CONFLICT ({column_list(key.split())}) DO NOTHING"
 
 
 def update_row(table: str, columns: str | Iterable[str], key: str = "tenant_id id") -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
-from sealdesk.db.column_lists import column_list, insert_into, insert_or_update
+from sealdesk.db.column_lists import column_list, insert_into, insert_once, insert_or_update
 from sealdesk.db.engine import Row, Tx
 from sealdesk.identity.rules import LONGEST_LIMIT_US, MAX_CLOCK_SKEW_US
 from sealdesk.identity.types import FailureLimit, User
@@ -26,14 +26,8 @@ _LIST_ACTIVE = f"""
 SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id < :before AND u.is_active
 ORDER BY u.id DESC LIMIT :limit
 """
-_ADD = (
-    insert_into("users", (*User.__struct_fields__, "email_identity"))
-    + " ON CONFLICT (tenant_id, email_identity) DO NOTHING"
-)
-_CLAIM_EMAIL = """
-INSERT INTO user_directory (email_identity, tenant_id, user_id)
-VALUES (:email_identity, :tenant_id, :user_id) ON CONFLICT (email_identity) DO NOTHING
-"""
+_ADD = insert_once("users", "tenant_id email_identity", (*User.__struct_fields__, "email_identity"))
+_CLAIM_EMAIL = insert_once("user_directory", "email_identity", "email_identity tenant_id user_id")
 _SET_PASSWORD = """
 UPDATE users SET password_hash = :password_hash, token_version = token_version + 1
 WHERE tenant_id = :tenant_id AND id = :id
@@ -66,7 +60,7 @@ DELETE FROM login_failures WHERE (bucket, id) IN
     (SELECT bucket, id FROM login_failures WHERE failed_at < :before OR failed_at > :after
     LIMIT :limit)
 """
-_END_TOKEN = f"{insert_into('ended_tokens', 'id expires_at')} ON CONFLICT (id) DO NOTHING"
+_END_TOKEN = insert_once("ended_tokens", "id", "id expires_at")
 _IS_ENDED = "SELECT 1 FROM ended_tokens WHERE id = :id LIMIT 1"
 _ADD_RESET = insert_into("reset_links", "token_hash tenant_id user_id expires_at")
 _FIND_RESET = """

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.column_lists import column_list, insert_once
 from sealdesk.db.engine import Tx
 from sealdesk.resources.paging import LAST_ID
 from sealdesk.telemetry.counters import UNAUTHORIZED, LoggedRequest
 
 _COLUMNS = column_list(LoggedRequest._fields)
-_ADD = insert_into("request_log", LoggedRequest._fields) + " ON CONFLICT (tenant_id, id) DO NOTHING"
+_ADD = insert_once("request_log", "tenant_id id", LoggedRequest._fields)
 _LIST = f"""
 SELECT {_COLUMNS} FROM request_log
 WHERE tenant_id = :tenant_id AND id < :before AND id >= :since

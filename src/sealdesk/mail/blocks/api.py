@@ -1,10 +1,8 @@
 """The API of blocked senders, for administrators."""
 
-import msgspec
-
 from sealdesk.mail.blocks import actions, errors, labels, store
 from sealdesk.mail.blocks.errors import TOO_MANY_BLOCKS
-from sealdesk.mail.blocks.types import Block, MailBlockResponse, NewMailBlock
+from sealdesk.mail.blocks.types import MailBlockResponse, NewMailBlock
 from sealdesk.web import body, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pages.site import Room
@@ -20,7 +18,9 @@ BLOCK = MailBlockResponse("@spam.test", "Ada Lovelace", "2026-03-01T08:30:00.000
 @operation("List blocked senders", tag=_TAG, gives=BLOCK, is_list=True, params=PAGING)
 async def list_blocks(request: Request) -> Response:
     """By pattern, domains first."""
-    return await list_all(request, store.list_blocks, _encode, lambda block: [block.pattern])
+    return await list_all(
+        request, store.list_blocks, actions.to_response, lambda block: [block.pattern]
+    )
 
 
 @operation(
@@ -48,7 +48,3 @@ async def remove_block(request: Request, pattern: str) -> Response:
 
     await request.act(actions.remove_block, pattern, now_us=request.now_us)
     return envelope.nothing()
-
-
-def _encode(block: Block) -> bytes:
-    return msgspec.json.encode(actions.to_response(block))

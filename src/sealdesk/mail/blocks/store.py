@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Tx
 from sealdesk.mail.blocks.types import Block
 from sealdesk.resources.paging import PageRequest
 
-_STORED = Block.__struct_fields__
-_COLUMNS = column_list(_STORED)
+_COLUMNS = column_list(Block.__struct_fields__)
 _LIST = f"""
 SELECT {_COLUMNS} FROM mail_blocks WHERE tenant_id = :tenant_id AND pattern > :after
 ORDER BY pattern LIMIT :limit
@@ -18,7 +17,7 @@ ORDER BY pattern LIMIT :limit
 _FIND = f"""
 SELECT {_COLUMNS} FROM mail_blocks WHERE tenant_id = :tenant_id AND pattern = :pattern LIMIT 1
 """
-_ADD = f"INSERT INTO mail_blocks ({_COLUMNS}) VALUES ({parameter_list(_STORED)})"
+_ADD = insert_into("mail_blocks", Block.__struct_fields__)
 _DELETE = "DELETE FROM mail_blocks WHERE tenant_id = :tenant_id AND pattern = :pattern"
 
 

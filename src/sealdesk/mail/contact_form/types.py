@@ -1,6 +1,6 @@
 """The structs of the form for customers: its settings, and what it sends."""
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -15,7 +15,7 @@ Description = Annotated[
 ]
 
 
-class ContactForm(NamedTuple):
+class ContactForm(msgspec.Struct, frozen=True):
     """The form of a tenant, and whether its customers have pages of their tickets.
 
     path_name: the first part of its path. base_url: of links in e-mails. field_keys: JSON, the keys

@@ -1,7 +1,5 @@
 """The API of mailboxes, for administrators."""
 
-import msgspec
-
 from sealdesk.mail.mailboxes import actions, examples, mailbox_service, rules
 from sealdesk.mail.mailboxes.errors import (
     MAIL_DOMAIN_ASSIGNED,
@@ -23,13 +21,12 @@ from sealdesk.web.pagination import PAGING, list_all
 from sealdesk.web.request import Header, Request, Response
 
 _TAG = "Mailboxes"
-_PATH = "/api/v1/mailboxes"
 
 
 @operation("List mailboxes", tag=_TAG, gives=examples.MAILBOX, is_list=True, params=PAGING)
 async def list_mailboxes(request: Request) -> Response:
     """Newest first. Never shows a password."""
-    return await list_all(request, mailboxes.list_mailboxes, _encode)
+    return await list_all(request, mailboxes.list_mailboxes, rules.to_response)
 
 
 @operation(
@@ -50,7 +47,7 @@ async def create_mailbox(request: Request) -> Response:
     mailbox = await request.act(
         actions.create_mailbox, new, key_ring=request.state.key_ring, now_us=request.now_us
     )
-    return _respond(mailbox, 201, (b"location", f"{_PATH}/{mailbox.id}".encode()))
+    return _respond(mailbox, 201, envelope.location(request, mailbox.id))
 
 
 @operation(
@@ -107,7 +104,7 @@ async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
 async def list_former_addresses(request: Request) -> Response:
     """Addresses that mailboxes of this desk had, by address. No other desk gets them until they are
     freed."""
-    return await list_all(request, directory.list_former, _encode_former, lambda each: [each])
+    return await list_all(request, directory.list_former, FormerAddress, lambda each: [each])
 
 
 @operation("Free a former address", tag=_TAG, status=204)
@@ -133,13 +130,6 @@ async def _show(request: Request, mailbox_id: str) -> MailboxResponse:
 
 
 def _respond(mailbox: Mailbox, status: int, *headers: Header) -> Response:
-    etag = (b"etag", rules.etag(mailbox).encode())
-    return envelope.one(rules.to_response(mailbox), status, [*headers, etag])
-
-
-def _encode_former(address: str) -> bytes:
-    return msgspec.json.encode(FormerAddress(address))
-
-
-def _encode(mailbox: Mailbox) -> bytes:
-    return msgspec.json.encode(rules.to_response(mailbox))
+    return envelope.one(
+        rules.to_response(mailbox), status, [*headers, envelope.etag(rules.etag(mailbox))]
+    )

@@ -1,28 +1,23 @@
 """The SQL of ratings, and of whether a desk asks for them."""
 
-import msgspec
-
+from sealdesk.db.column_lists import column_list, insert_or_update, update_row
 from sealdesk.db.engine import Row, Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.mail.ratings.types import AskSettings
 from sealdesk.tickets import documents
 from sealdesk.tickets.store.tickets import encode_part
 from sealdesk.tickets.types import Ticket
 
-_RATE = """
-UPDATE tickets SET rating = :rating, satisfaction = :satisfaction, updated_at = :updated_at,
-    version = :version, document = :document
-WHERE tenant_id = :tenant_id AND id = :id AND version = :before
+_SETTINGS = StructRows(AskSettings)
+_RATED = "rating satisfaction updated_at version document"
+_RATE = f"{update_row('tickets', _RATED)} AND version = :before"
+_FIND_SETTINGS = f"""
+SELECT {column_list(_SETTINGS.columns)} FROM rating_settings
+WHERE tenant_id = :tenant_id LIMIT :limit
 """
-_FIND_SETTINGS = """
-SELECT is_on, delay_hours, base_url FROM rating_settings WHERE tenant_id = :tenant_id LIMIT :limit
-"""
-_SAVE_SETTINGS = """
-INSERT INTO rating_settings (tenant_id, is_on, delay_hours, base_url, updated_at)
-VALUES (:tenant_id, :is_on, :delay_hours, :base_url, :updated_at)
-ON CONFLICT (tenant_id) DO UPDATE SET is_on = excluded.is_on,
-    delay_hours = excluded.delay_hours, base_url = excluded.base_url,
-    updated_at = excluded.updated_at
-"""
+_SAVE_SETTINGS = insert_or_update(
+    "rating_settings", "tenant_id", "is_on delay_hours base_url updated_at"
+)
 _FIND_CHANGE = """
 SELECT object, changes FROM events WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
@@ -34,14 +29,12 @@ SELECT id FROM outgoing_messages WHERE tenant_id = :tenant_id AND about_id = :ab
 async def find_settings(tx: Tx, tenant_id: str) -> AskSettings | None:
     """Whether a desk asks; None if nobody has said so."""
     row = await tx.fetch_one(_FIND_SETTINGS, {"tenant_id": tenant_id, "limit": 1})
-    if row is None:
-        return None
-    return AskSettings(bool(row["is_on"]), row["delay_hours"], row["base_url"])
+    return None if row is None else _SETTINGS.read(row)
 
 
 async def save_settings(tx: Tx, tenant_id: str, settings: AskSettings, now_us: int) -> None:
-    params = msgspec.structs.asdict(settings) | {"tenant_id": tenant_id, "updated_at": now_us}
-    await tx.execute_one(_SAVE_SETTINGS, params)
+    params = {"tenant_id": tenant_id, "updated_at": now_us}
+    await tx.execute_one(_SAVE_SETTINGS, params | _SETTINGS.params(settings))
 
 
 async def find_change(tx: Tx, tenant_id: str, event_id: str) -> Row | None:

@@ -4,12 +4,13 @@ from heapq import merge
 from itertools import islice
 
 from sealdesk.db.column_lists import column_list
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.engine import Tx
 from sealdesk.mail.received_messages.types import Filter
+from sealdesk.mail.receiving.store import MESSAGES
 from sealdesk.mail.receiving.types import ReceivedMessage
 from sealdesk.resources.paging import PageRequest
 
-_COLUMNS = column_list(ReceivedMessage.__struct_fields__, "m")
+_COLUMNS = column_list(MESSAGES.columns, "m")
 _OF_MAILBOX = "(CAST(:mailbox_id AS TEXT) IS NULL OR m.mailbox_id = :mailbox_id)"
 _LIST = f"""
 SELECT {_COLUMNS} FROM received_messages m
@@ -37,13 +38,9 @@ async def list_messages(
         "limit": page.per_page + 1,
     }
     if not wanted.outcomes:
-        return [_message(row) for row in await tx.fetch_all(_LIST, params)]
+        return [MESSAGES.read(row) for row in await tx.fetch_all(_LIST, params)]
     # Each outcome is a range of the index; all together would be sorted.
     many = [{**params, "outcome": each} for each in wanted.outcomes]
-    found = [map(_message, rows) for rows in await tx.fetch_for_each(_LIST_OUTCOME, many)]
+    found = [map(MESSAGES.read, rows) for rows in await tx.fetch_for_each(_LIST_OUTCOME, many)]
     merged = merge(*found, key=lambda message: message.id, reverse=True)
     return [*islice(merged, page.per_page + 1)]
-
-
-def _message(row: Row) -> ReceivedMessage:
-    return ReceivedMessage(**{name: row[name] for name in ReceivedMessage.__struct_fields__})

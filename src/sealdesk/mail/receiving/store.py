@@ -2,20 +2,16 @@
 
 from collections.abc import Sequence
 
-import msgspec
-
 from sealdesk import ids
-from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_once, update_row
 from sealdesk.db.engine import Row, Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.mail.receiving.types import Effect, ReceivedMessage, Waiting
 from sealdesk.tickets.types import Reply
 
-_STORED = ReceivedMessage.__struct_fields__
-_COLUMNS = column_list(_STORED, "m")
-_ADD = f"""
-INSERT INTO received_messages ({column_list(_STORED)}) VALUES ({parameter_list(_STORED)})
-ON CONFLICT (tenant_id, mailbox_id, message_key) DO NOTHING
-"""
+MESSAGES = StructRows(ReceivedMessage)
+_COLUMNS = column_list(MESSAGES.columns, "m")
+_ADD = insert_once("received_messages", "tenant_id mailbox_id message_key", MESSAGES.columns)
 _FIND = f"""
 SELECT {_COLUMNS} FROM received_messages m WHERE m.tenant_id = :tenant_id AND m.id = :id LIMIT 1
 """
@@ -34,11 +30,7 @@ SELECT {_COLUMNS} FROM received_messages m
 WHERE m.tenant_id = :tenant_id AND m.id > :after AND m.raw_until IS NOT NULL
 ORDER BY m.id LIMIT :limit
 """
-_FINISH = """
-UPDATE received_messages SET outcome = :outcome, reason = :reason, ticket_id = :ticket_id,
-    reply_id = :reply_id, reason_code = :reason_code
-WHERE tenant_id = :tenant_id AND id = :id AND outcome = :before
-"""
+_FINISH = f"{update_row('received_messages', Effect._fields)} AND outcome = :before"
 _COUNT_NEW = """
 SELECT count(*) AS number FROM (SELECT 1 FROM received_messages m WHERE m.tenant_id = :tenant_id
     AND m.from_identity = :from_identity AND m.received_at > :stored_since AND m.outcome = 'ticket'
@@ -68,10 +60,7 @@ SELECT count(*) AS number, coalesce(sum(found.size_bytes), 0) AS size_bytes FROM
     AND m.outcome IN ('held', 'spam', 'blocked') AND m.raw_until IS NOT NULL
     LIMIT :limit) AS found
 """
-_REPLACE_TEXT = """
-UPDATE replies SET body = :body
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
-"""
+_REPLACE_TEXT = update_row("replies", "body", "tenant_id ticket_id id")
 _PRUNE_LIST = f"""
 SELECT {_COLUMNS} FROM received_messages m WHERE m.raw_until <= :now
 ORDER BY m.raw_until, m.tenant_id, m.id LIMIT :limit
@@ -83,12 +72,12 @@ UPDATE received_messages SET raw_until = NULL WHERE tenant_id = :tenant_id AND i
 
 async def add(tx: Tx, message: ReceivedMessage) -> bool:
     """Store a message that is being taken; False if it was taken before."""
-    return await tx.execute(_ADD, msgspec.structs.asdict(message)) == 1
+    return await tx.execute(_ADD, MESSAGES.params(message)) == 1
 
 
 async def find(tx: Tx, tenant_id: str, message_id: str) -> ReceivedMessage | None:
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": message_id})
-    return None if row is None else _message(row)
+    return None if row is None else MESSAGES.read(row)
 
 
 async def find_by_key(
@@ -96,7 +85,7 @@ async def find_by_key(
 ) -> ReceivedMessage | None:
     params = {"tenant_id": tenant_id, "mailbox_id": mailbox_id, "message_key": message_key}
     row = await tx.fetch_one(_FIND_BY_KEY, params)
-    return None if row is None else _message(row)
+    return None if row is None else MESSAGES.read(row)
 
 
 async def list_recent(
@@ -107,13 +96,13 @@ async def list_recent(
     rows = await tx.fetch_all(
         _LIST_RECENT, params | {"subject": like.subject, "message_key": like.message_key}
     )
-    return [_message(row) for row in rows]
+    return [MESSAGES.read(row) for row in rows]
 
 
 async def list_kept(tx: Tx, tenant_id: str, after: str, limit: int) -> list[ReceivedMessage]:
     """Messages whose raw message is kept, oldest first."""
     params = {"tenant_id": tenant_id, "after": after, "limit": limit}
-    return [_message(row) for row in await tx.fetch_all(_LIST_KEPT, params)]
+    return [MESSAGES.read(row) for row in await tx.fetch_all(_LIST_KEPT, params)]
 
 
 async def finish(tx: Tx, message: ReceivedMessage, effect: Effect) -> None:
@@ -168,7 +157,7 @@ async def replace_text(tx: Tx, reply: Reply, text: str) -> None:
 async def list_expired(tx: Tx, now_us: int, limit: int) -> list[ReceivedMessage]:
     """Messages of all tenants whose raw message is kept no longer."""
     rows = await tx.fetch_all(_PRUNE_LIST, {"now": now_us, "limit": limit})
-    return [_message(row) for row in rows]
+    return [MESSAGES.read(row) for row in rows]
 
 
 async def forget_raw(tx: Tx, messages: Sequence[ReceivedMessage]) -> None:
@@ -194,7 +183,3 @@ def _number(row: Row | None) -> int:
 
 def _waiting(row: Row | None) -> Waiting:
     return Waiting(int(row["number"]), int(row["size_bytes"])) if row else Waiting(0, 0)
-
-
-def _message(row: Row) -> ReceivedMessage:
-    return ReceivedMessage(**{name: row[name] for name in _STORED})

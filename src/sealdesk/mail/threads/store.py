@@ -2,20 +2,16 @@
 
 from collections.abc import Sequence
 
-import msgspec
-
-from sealdesk.db.column_lists import column_list, parameter_list
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.column_lists import column_list, insert_once
+from sealdesk.db.engine import Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.mail.threads.rules import message_hash
 from sealdesk.mail.threads.types import MAX_PARTICIPANTS, Participant
 from sealdesk.resources.addresses import is_read
 
-_STORED = Participant.__struct_fields__
-_COLUMNS = column_list(_STORED, "p")
-_ADD = f"""
-INSERT INTO ticket_participants ({column_list(_STORED)}) VALUES ({parameter_list(_STORED)})
-ON CONFLICT (tenant_id, ticket_id, address_identity) DO NOTHING
-"""
+_ROWS = StructRows(Participant)
+_COLUMNS = column_list(_ROWS.columns, "p")
+_ADD = insert_once("ticket_participants", "tenant_id ticket_id address_identity", _ROWS.columns)
 _LIST = f"""
 SELECT {_COLUMNS} FROM ticket_participants p
 WHERE p.tenant_id = :tenant_id AND p.ticket_id = :ticket_id ORDER BY p.address_identity LIMIT :limit
@@ -40,10 +36,9 @@ _FIND_BY_TOKEN = f"""
 SELECT {_COLUMNS} FROM ticket_participants p
 WHERE p.tenant_id = :tenant_id AND p.token = :token LIMIT 1
 """
-_REMEMBER = """
-INSERT INTO ticket_message_ids (tenant_id, message_hash, ticket_id)
-VALUES (:tenant_id, :message_hash, :ticket_id) ON CONFLICT (tenant_id, message_hash) DO NOTHING
-"""
+_REMEMBER = insert_once(
+    "ticket_message_ids", "tenant_id message_hash", "tenant_id message_hash ticket_id"
+)
 _FIND_TICKET = """
 SELECT ticket_id FROM ticket_message_ids
 WHERE tenant_id = :tenant_id AND message_hash = :message_hash LIMIT :limit
@@ -59,19 +54,19 @@ async def add_participant(tx: Tx, participant: Participant) -> bool:
 
     Whoever calls it keeps to MAX_PARTICIPANTS.
     """
-    return await tx.execute(_ADD, msgspec.structs.asdict(participant)) == 1
+    return await tx.execute(_ADD, _ROWS.params(participant)) == 1
 
 
 async def list_participants(tx: Tx, tenant_id: str, ticket_id: str) -> list[Participant]:
     """All participants of a ticket, by address."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": MAX_PARTICIPANTS}
-    return [_participant(row) for row in await tx.fetch_all(_LIST, params)]
+    return [_ROWS.read(row) for row in await tx.fetch_all(_LIST, params)]
 
 
 async def list_recipients(tx: Tx, tenant_id: str, ticket_id: str) -> list[Participant]:
     """Who gets the public replies of a ticket, by address: answers never go to the desk itself."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": MAX_PARTICIPANTS}
-    found = [_participant(row) for row in await tx.fetch_all(_LIST_RECIPIENTS, params)]
+    found = [_ROWS.read(row) for row in await tx.fetch_all(_LIST_RECIPIENTS, params)]
     return [each for each in found if is_read(each.address)]
 
 
@@ -84,7 +79,7 @@ async def find_participant(
         "address_identity": address_identity,
     }
     row = await tx.fetch_one(_FIND, params)
-    return None if row is None else _participant(row)
+    return None if row is None else _ROWS.read(row)
 
 
 async def remove_participant(tx: Tx, participant: Participant) -> None:
@@ -99,7 +94,7 @@ async def remove_participant(tx: Tx, participant: Participant) -> None:
 
 async def find_by_token(tx: Tx, tenant_id: str, token: str) -> Participant | None:
     row = await tx.fetch_one(_FIND_BY_TOKEN, {"tenant_id": tenant_id, "token": token})
-    return None if row is None else _participant(row)
+    return None if row is None else _ROWS.read(row)
 
 
 async def remember_message(tx: Tx, tenant_id: str, message_id: str, ticket_id: str) -> None:
@@ -126,7 +121,3 @@ async def find_desk_url(tx: Tx, tenant_id: str) -> str | None:
     """What the links to the pages of tickets begin with; None if the desk has no such pages."""
     row = await tx.fetch_one(_FIND_DESK_URL, {"tenant_id": tenant_id, "limit": 1})
     return None if row is None else f"{row['base_url']}/{row['path_name']}"
-
-
-def _participant(row: Row) -> Participant:
-    return Participant(**{name: row[name] for name in _STORED})

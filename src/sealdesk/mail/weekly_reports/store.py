@@ -1,35 +1,33 @@
 """The SQL of saved reports."""
 
-import msgspec
-
-from sealdesk.db.column_lists import column_list, parameter_list
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.engine import Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.mail.weekly_reports.types import SavedReport
 
-COLUMNS = SavedReport.__struct_fields__
-_ADD = f"""
-INSERT INTO saved_reports ({column_list(COLUMNS)}) VALUES ({parameter_list(COLUMNS)})
-"""
+REPORTS = StructRows(SavedReport)
+_COLUMNS = column_list(REPORTS.columns)
+_ADD = insert_into("saved_reports", REPORTS.columns)
 _LIST = f"""
-SELECT {column_list(COLUMNS)} FROM saved_reports
+SELECT {_COLUMNS} FROM saved_reports
 WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY id LIMIT :limit
 """
 _OF_DESK = "SELECT id FROM saved_reports WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit"
 _FIND = f"""
-SELECT {column_list(COLUMNS)} FROM saved_reports
+SELECT {_COLUMNS} FROM saved_reports
 WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
 _DELETE = "DELETE FROM saved_reports WHERE tenant_id = :tenant_id AND id = :id"
 
 
 async def add(tx: Tx, report: SavedReport) -> None:
-    await tx.execute_one(_ADD, msgspec.structs.asdict(report))
+    await tx.execute_one(_ADD, REPORTS.params(report))
 
 
 async def list_of_user(tx: Tx, tenant_id: str, user_id: str, limit: int) -> list[SavedReport]:
     """The oldest first."""
     params = {"tenant_id": tenant_id, "user_id": user_id, "limit": limit}
-    return [report_of(row) for row in await tx.fetch_all(_LIST, params)]
+    return [REPORTS.read(row) for row in await tx.fetch_all(_LIST, params)]
 
 
 async def count_of_desk(tx: Tx, tenant_id: str, limit: int) -> int:
@@ -39,13 +37,8 @@ async def count_of_desk(tx: Tx, tenant_id: str, limit: int) -> int:
 
 async def find(tx: Tx, tenant_id: str, report_id: str) -> SavedReport | None:
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": report_id})
-    return None if row is None else report_of(row)
+    return None if row is None else REPORTS.read(row)
 
 
 async def delete(tx: Tx, tenant_id: str, report_id: str) -> None:
     await tx.execute(_DELETE, {"tenant_id": tenant_id, "id": report_id})
-
-
-def report_of(row: Row) -> SavedReport:
-    """The report of a row with all columns."""
-    return SavedReport(**{name: row[name] for name in COLUMNS})

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sealdesk.db.column_lists import insert_once
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.followers.types import FollowerResponse
 
@@ -24,10 +25,8 @@ _IS_FOLLOWER = """
 SELECT 1 FROM ticket_followers
 WHERE tenant_id = :tenant_id AND user_id = :user_id AND ticket_id = :ticket_id LIMIT 1
 """
-_ADD = """
-INSERT INTO ticket_followers (tenant_id, user_id, ticket_id)
-VALUES (:tenant_id, :user_id, :ticket_id) ON CONFLICT DO NOTHING
-"""
+_FOLLOWER = "tenant_id user_id ticket_id"
+_ADD = insert_once("ticket_followers", _FOLLOWER, _FOLLOWER)
 _DELETE = """
 DELETE FROM ticket_followers
 WHERE tenant_id = :tenant_id AND user_id = :user_id AND ticket_id = :ticket_id

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sealdesk.crypto.reply_codes import new_reply_code
-from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.column_lists import column_list, insert_into, insert_once
 from sealdesk.db.engine import Row, Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.tickets.documents import decode_attachments
@@ -41,12 +41,10 @@ _LIST_PARTICIPANTS = """
 SELECT address_identity, address, mailbox_id, name FROM ticket_participants
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id ORDER BY address_identity LIMIT :limit
 """
-_ADD_PARTICIPANT = (
-    insert_into(
-        "ticket_participants",
-        "tenant_id ticket_id address_identity address token mailbox_id name created_at",
-    )
-    + " ON CONFLICT (tenant_id, ticket_id, address_identity) DO NOTHING"
+_ADD_PARTICIPANT = insert_once(
+    "ticket_participants",
+    "tenant_id ticket_id address_identity",
+    "tenant_id ticket_id address_identity address token mailbox_id name created_at",
 )
 _DELETE_PARTICIPANT = """
 DELETE FROM ticket_participants WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.mail.mailboxes import rules
 from sealdesk.mail.mailboxes.types import Mailbox
@@ -46,21 +46,10 @@ _COUNT_FAILING = """
 SELECT count(*) AS number FROM mailboxes
 WHERE tenant_id = :tenant_id AND problem IS NOT NULL AND deleted_at IS NULL AND NOT is_paused
 """
-_ADD = f"INSERT INTO mailboxes ({_COLUMNS}) VALUES ({parameter_list(_STORED)})"
-_REPLACE = f"""
-UPDATE mailboxes SET {assignment_list(_CHANGED)}
-WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
-"""
-_SET_PROBLEM = """
-UPDATE mailboxes SET problem = :problem
-WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
-"""
-_STORE_PASSWORDS = f"""
-UPDATE mailboxes SET {assignment_list(_SEALED)}
-WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
-"""
-
-
+_ADD = insert_into("mailboxes", _STORED)
+_REPLACE = f"{update_row('mailboxes', _CHANGED)} AND deleted_at IS NULL"
+_SET_PROBLEM = f"{update_row('mailboxes', 'problem')} AND deleted_at IS NULL"
+_STORE_PASSWORDS = f"{update_row('mailboxes', _SEALED)} AND deleted_at IS NULL"
 _ROTATE = """
 UPDATE mailboxes SET sealed_refresh_token = :rotated
 WHERE tenant_id = :tenant_id AND id = :id AND sealed_refresh_token = :sealed_refresh_token
