@@ -1,5 +1,6 @@
 """The SQL of feeds that are the logs of their tenants, each on the node of its tenant."""
 
+from sealdesk.db.column_lists import update_row
 from sealdesk.db.engine import SerializationConflict, Tx
 from sealdesk.event_log import positions
 
@@ -24,9 +25,7 @@ SELECT tenant_id, id, type, object, changes, created_at,
 FROM event_outbox WHERE tenant_id = :tenant_id AND id = ANY (:ids)
 """
 _TAKE_OF = "DELETE FROM event_outbox WHERE tenant_id = :tenant_id AND id = ANY (:ids)"
-_STORE_LAST_OF = """
-UPDATE feed_positions SET last_position = :last_position WHERE tenant_id = :tenant_id
-"""
+_STORE_LAST_OF = update_row("feed_positions", "last_position", "tenant_id")
 # A tenant that some consumer has not caught up with. All consumers that are not behind are counted.
 _LIST_BEHIND = """
 SELECT f.tenant_id FROM feed_positions f LEFT JOIN consumer_positions c

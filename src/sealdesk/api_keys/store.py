@@ -9,7 +9,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.types import ApiKey, StoredRefusal
-from sealdesk.db.column_lists import column_list, insert_into, insert_once, update_row
+from sealdesk.db.column_lists import column_list, insert_into, insert_once, select_row, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.telemetry.counters import Row as UsageRow
@@ -20,10 +20,8 @@ _REFUSAL = StoredRefusal.__struct_fields__
 _FIXED = {"tenant_id", "id", "key_prefix", "last_used_at", "created_at"}
 _COLUMNS = column_list(_STORED, "k")
 
-_FIND_HOME = """
-SELECT tenant_id, key_id AS id FROM api_key_directory WHERE key_hash = :key_hash LIMIT 1
-"""
-_FIND = f"SELECT {_COLUMNS} FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id = :id LIMIT 1"
+_FIND_HOME = select_row("api_key_directory", "tenant_id, key_id AS id", "key_hash")
+_FIND = select_row("api_keys k", _COLUMNS)
 _LIST = f"""
 SELECT {_COLUMNS} FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id < :before
 ORDER BY k.id DESC LIMIT :limit
@@ -51,10 +49,7 @@ WHERE tenant_id = :tenant_id AND id = :id AND (last_used_at IS NULL OR last_used
 _USE_SIGNATURE = insert_once(
     "used_signatures", "tenant_id key_id signature", "tenant_id key_id signature expires_at"
 )
-_IS_SIGNATURE_USED = """
-SELECT 1 FROM used_signatures
-WHERE tenant_id = :tenant_id AND key_id = :key_id AND signature = :signature LIMIT 1
-"""
+_IS_SIGNATURE_USED = select_row("used_signatures", "1", "tenant_id key_id signature")
 _ADD_REFUSAL = insert_into("refusals", ("tenant_id", "key_id", *_REFUSAL))
 _DROP_OLD_REFUSALS = """
 DELETE FROM refusals WHERE tenant_id = :tenant_id AND key_id = :key_id AND id <= (
@@ -66,10 +61,7 @@ SELECT {column_list(_REFUSAL)} FROM refusals
 WHERE tenant_id = :tenant_id AND key_id = :key_id AND id < :before
 ORDER BY id DESC LIMIT :limit
 """
-_FIND_REFUSAL = f"""
-SELECT {column_list(_REFUSAL)} FROM refusals
-WHERE tenant_id = :tenant_id AND key_id = :key_id AND id = :id LIMIT 1
-"""
+_FIND_REFUSAL = select_row("refusals", column_list(_REFUSAL), "tenant_id key_id id")
 _LIST_SEALED = """
 SELECT id FROM api_keys
 WHERE tenant_id = :tenant_id AND id > :after AND sealed_secret IS NOT NULL

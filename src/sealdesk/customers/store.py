@@ -11,8 +11,10 @@ from sealdesk.customers.types import Customer
 from sealdesk.db.column_lists import (
     assignment_list,
     column_list,
+    delete_row,
     id_parameters,
     insert_into,
+    select_row,
 )
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources import representation
@@ -26,7 +28,7 @@ _MAX_MERGED = 1000
 _FIXED = {"tenant_id", "id", "created_at"}
 _COLUMNS = column_list(STORED)
 _ASSIGNMENTS = assignment_list((*(name for name in STORED if name not in _FIXED), *_COMPUTED))
-_FIND = f"SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_FIND = select_row("customers", _COLUMNS)
 # By their first address, or by a further one.
 OF_ADDRESS = """id = (
     SELECT id FROM customers WHERE tenant_id = :tenant_id AND email_identity = :email_identity
@@ -37,17 +39,9 @@ _FIND_BY_EMAIL = f"""
 SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND {OF_ADDRESS} LIMIT 1
 """
 _ADD_ADDRESS = insert_into("customer_addresses", "tenant_id email_identity customer_id")
-_DELETE_ADDRESS = """
-DELETE FROM customer_addresses WHERE tenant_id = :tenant_id AND email_identity = :email_identity
-    AND customer_id = :customer_id
-"""
-_DELETE_ADDRESSES = """
-DELETE FROM customer_addresses WHERE tenant_id = :tenant_id AND customer_id = :customer_id
-"""
-_FIND_MERGED = """
-SELECT customer FROM customer_merges
-WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
-"""
+_DELETE_ADDRESS = delete_row("customer_addresses", "tenant_id email_identity customer_id")
+_DELETE_ADDRESSES = delete_row("customer_addresses", "tenant_id customer_id")
+_FIND_MERGED = select_row("customer_merges", "customer", "tenant_id source_id")
 _LIST_MERGED_WITH = """
 SELECT customer FROM customer_merges
 WHERE tenant_id = :tenant_id AND external_id = :external_id ORDER BY source_id LIMIT :limit
@@ -56,9 +50,7 @@ _LIST_MERGED = """
 SELECT source_id FROM customer_merges
 WHERE tenant_id = :tenant_id AND target_id = :target_id ORDER BY source_id LIMIT :limit
 """
-_DELETE_MERGED = """
-DELETE FROM customer_merges WHERE tenant_id = :tenant_id AND target_id = :target_id
-"""
+_DELETE_MERGED = delete_row("customer_merges", "tenant_id target_id")
 _ADD = insert_into("customers", (*STORED, *_COMPUTED))
 _REPLACE = f"""
 UPDATE customers SET {_ASSIGNMENTS}

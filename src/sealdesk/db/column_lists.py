@@ -37,8 +37,18 @@ def insert_once(table: str, key: str, columns: str | Iterable[str]) -> str:
 def update_row(table: str, columns: str | Iterable[str], key: str = "tenant_id id") -> str:
     """An UPDATE of these columns in the row that has the key, from parameters of their names."""
     names = columns.split() if isinstance(columns, str) else columns
-    condition = " AND ".join(f"{name} = :{name}" for name in key.split())
-    return f"UPDATE {table} SET {assignment_list(names)} WHERE {condition}"
+    return f"UPDATE {table} SET {assignment_list(names)} WHERE {_condition(key)}"
+
+
+def delete_row(table: str, key: str = "tenant_id id") -> str:
+    """A DELETE of the row that has the key, or of the rows."""
+    return f"DELETE FROM {table} WHERE {_condition(key)}"
+
+
+def select_row(table: str, columns: str, key: str = "tenant_id id") -> str:
+    """A SELECT of the row that has the key. table: perhaps with an alias; columns: as SQL."""
+    _, _, alias = table.partition(" ")
+    return f"SELECT {columns} FROM {table} WHERE {_condition(key, alias)} LIMIT 1"
 
 
 def id_parameters(ids: Iterable[str]) -> tuple[str, dict[str, object]]:
@@ -50,3 +60,8 @@ def id_parameters(ids: Iterable[str]) -> tuple[str, dict[str, object]]:
 def assignment_list(names: Iterable[str]) -> str:
     """`a = :a, b = :b`, for SET."""
     return ", ".join(f"{name} = :{name}" for name in names)
+
+
+def _condition(key: str, alias: str = "") -> str:
+    prefix = f"{alias}." if alias else ""
+    return " AND ".join(f"{prefix}{name} = :{name}" for name in key.split())

@@ -5,7 +5,7 @@ A log is that of the installation, of all tenants, or the feed of one tenant.
 
 from typing import NamedTuple
 
-from sealdesk.db.column_lists import insert_or_update
+from sealdesk.db.column_lists import insert_or_update, select_row
 from sealdesk.db.engine import Counter, Tx
 
 # The name of the last position of the log.
@@ -29,10 +29,7 @@ SELECT '{END}', last_position FROM feed_positions WHERE tenant_id = :tenant_id L
 """
 _LIST = "SELECT name, position FROM log_positions ORDER BY name LIMIT :limit"
 _MAX_NAMES = 100
-_ENDS = """
-SELECT tenant_id, last_position, pruned_position FROM feed_positions
-WHERE tenant_id = :tenant_id LIMIT 1
-"""
+_ENDS = select_row("feed_positions", "tenant_id, last_position, pruned_position", "tenant_id")
 
 
 class FeedEnds(NamedTuple):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sealdesk import ids
 from sealdesk.clock import Clock
-from sealdesk.db.column_lists import insert_or_update
+from sealdesk.db.column_lists import delete_row, insert_or_update
 from sealdesk.db.engine import Database, Params, Tx
 from sealdesk.db.retention import kept_us
 from sealdesk.errors import ServiceUnavailable
@@ -24,10 +24,7 @@ _PRESENT_US = kept_us("viewers")
 _MAX_LISTED = 100
 
 _RECORD = insert_or_update("viewers", "tenant_id topic user_id process_id", "user_name seen_at")
-_CLEAR = """
-DELETE FROM viewers WHERE tenant_id = :tenant_id AND topic = :topic AND user_id = :user_id
-    AND process_id = :process_id
-"""
+_CLEAR = delete_row("viewers", "tenant_id topic user_id process_id")
 _LIST = """
 SELECT user_id, user_name FROM viewers
 WHERE tenant_id = :tenant_id AND topic = :topic AND seen_at >= :seen_since

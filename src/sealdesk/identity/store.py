@@ -5,7 +5,14 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
-from sealdesk.db.column_lists import column_list, insert_into, insert_once, insert_or_update
+from sealdesk.db.column_lists import (
+    column_list,
+    delete_row,
+    insert_into,
+    insert_once,
+    insert_or_update,
+    select_row,
+)
 from sealdesk.db.engine import Row, Tx
 from sealdesk.identity.rules import LONGEST_LIMIT_US, MAX_CLOCK_SKEW_US
 from sealdesk.identity.types import FailureLimit, User
@@ -13,11 +20,8 @@ from sealdesk.resources import representation
 from sealdesk.resources.paging import PageRequest
 
 _COLUMNS = column_list(User.__struct_fields__, "u")
-_FIND = f"SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id = :id LIMIT 1"
-_FIND_HOME = """
-SELECT tenant_id, user_id AS id FROM user_directory
-WHERE email_identity = :email_identity LIMIT 1
-"""
+_FIND = select_row("users u", _COLUMNS)
+_FIND_HOME = select_row("user_directory", "tenant_id, user_id AS id", "email_identity")
 _LIST = f"""
 SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id < :before
 ORDER BY u.id DESC LIMIT :limit
@@ -36,14 +40,11 @@ _END_TOKENS = """
 UPDATE users SET token_version = token_version + 1 WHERE tenant_id = :tenant_id AND id = :id
 """
 _ADD_TENANT = insert_into("tenants", "id name created_at")
-_FIND_TENANT = "SELECT id, name, created_at FROM tenants WHERE id = :id LIMIT 1"
+_FIND_TENANT = select_row("tenants", "id, name, created_at", "id")
 _LIST_TENANTS = """
 SELECT id, name, created_at FROM tenants WHERE id > :after ORDER BY id LIMIT :limit
 """
-_IS_KNOWN_ADDRESS = """
-SELECT 1 FROM user_addresses
-WHERE tenant_id = :tenant_id AND user_id = :user_id AND address = :address LIMIT 1
-"""
+_IS_KNOWN_ADDRESS = select_row("user_addresses", "1", "tenant_id user_id address")
 _RECORD_ADDRESS = insert_or_update("user_addresses", "tenant_id user_id address", "last_at")
 # The n-th newest failure of a bucket within the period of the limit: it exists if n have failed.
 # Those of a clock that was ahead do not count: they would hold until the time that it showed.
@@ -52,8 +53,8 @@ SELECT failed_at FROM login_failures WHERE bucket = :bucket AND id > :since AND 
 ORDER BY id DESC LIMIT 1 OFFSET :offset
 """
 _ADD_ATTEMPT = "INSERT INTO login_failures (bucket, id, failed_at) VALUES (:bucket, :id, :at)"
-_DELETE_ATTEMPT = "DELETE FROM login_failures WHERE bucket = :bucket AND id = :id"
-_DELETE_BUCKET = "DELETE FROM login_failures WHERE bucket = :bucket"
+_DELETE_ATTEMPT = delete_row("login_failures", "bucket id")
+_DELETE_BUCKET = delete_row("login_failures", "bucket")
 _DELETE_BUCKETS = "DELETE FROM login_failures WHERE bucket >= :first AND bucket < :end"
 _PRUNE_ATTEMPTS = """
 DELETE FROM login_failures WHERE (bucket, id) IN
@@ -61,13 +62,13 @@ DELETE FROM login_failures WHERE (bucket, id) IN
     LIMIT :limit)
 """
 _END_TOKEN = insert_once("ended_tokens", "id", "id expires_at")
-_IS_ENDED = "SELECT 1 FROM ended_tokens WHERE id = :id LIMIT 1"
+_IS_ENDED = select_row("ended_tokens", "1", "id")
 _ADD_RESET = insert_into("reset_links", "token_hash tenant_id user_id expires_at")
 _FIND_RESET = """
 SELECT tenant_id, user_id FROM reset_links
 WHERE token_hash = :token_hash AND expires_at > :now LIMIT 1
 """
-_DELETE_RESETS = "DELETE FROM reset_links WHERE tenant_id = :tenant_id AND user_id = :user_id"
+_DELETE_RESETS = delete_row("reset_links", "tenant_id user_id")
 
 
 class Tenant(NamedTuple):

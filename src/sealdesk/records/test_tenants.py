@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from sealdesk.db.column_lists import select_row
 from sealdesk.db.engine import Tx
 from sealdesk.records import endpoints
 
@@ -9,8 +10,8 @@ _COLUMNS = "tenant_id, live_id, clock_offset_us"
 # The offset of the tenant of a statement, as a part of it.
 OFFSET = """coalesce((SELECT t.clock_offset_us FROM test_tenants t
     WHERE t.tenant_id = :tenant_id LIMIT 1), 0)"""
-_FIND = f"SELECT {_COLUMNS} FROM test_tenants WHERE tenant_id = :tenant_id LIMIT 1"
-_FIND_OF = f"SELECT {_COLUMNS} FROM test_tenants WHERE live_id = :live_id LIMIT 1"
+_FIND = select_row("test_tenants", _COLUMNS, "tenant_id")
+_FIND_OF = select_row("test_tenants", _COLUMNS, "live_id")
 _LIST_AHEAD = f"""
 SELECT {_COLUMNS} FROM test_tenants WHERE clock_offset_us > 0 AND tenant_id > :after
 ORDER BY tenant_id LIMIT :limit

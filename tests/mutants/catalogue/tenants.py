@@ -43,8 +43,8 @@ MUTANTS = (
     Mutant(
         "a key is found without its tenant",
         "api_keys/store.py",
-        "FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id = :id",
-        "FROM api_keys k WHERE :tenant_id <> '' AND k.id = :id",
+        '_FIND = select_row("api_keys k", _COLUMNS)',
+        "_FIND = f\"SELECT {_COLUMNS} FROM api_keys k WHERE :tenant_id <> '' AND k.id = :id\"",
         (
             (
                 "tests/test_routes.py"
@@ -278,8 +278,8 @@ MUTANTS = (
     Mutant(
         "somebody else's notification can be opened",
         "tickets/notifications/store.py",
-        "WHERE tenant_id = :tenant_id AND id = :id AND user_id = :user_id LIMIT 1\n",
-        "WHERE tenant_id = :tenant_id AND id = :id AND :user_id <> '' LIMIT 1\n",
+        'select_row("notifications", "ticket_id", "tenant_id id user_id")',
+        'select_row("notifications", "ticket_id")',
         (
             (
                 "tests/tickets/test_notifications.py"
@@ -290,8 +290,8 @@ MUTANTS = (
     Mutant(
         "a macro is found by its id alone",
         "tickets/macros/store.py",
-        "WHERE tenant_id = :tenant_id AND id = :id LIMIT 1",
-        "WHERE :tenant_id <> '' AND id = :id LIMIT 1",
+        '_FIND = select_row("macros", _COLUMNS)',
+        "_FIND = f\"SELECT {_COLUMNS} FROM macros WHERE :tenant_id <> '' AND id = :id LIMIT 1\"",
         (
             (
                 "tests/tickets/macros/test_composer.py"
@@ -371,8 +371,8 @@ MUTANTS = (
     Mutant(
         "a ticket is found without its tenant",
         "tickets/store/tickets.py",
-        "WHERE tenant_id = :tenant_id AND id = :id LIMIT 1",
-        "WHERE :tenant_id <> '' AND id = :id LIMIT 1",
+        'select_row("tickets", "1")',
+        "\"SELECT 1 FROM tickets WHERE :tenant_id <> '' AND id = :id LIMIT 1\"",
         ("tests/test_routes.py::test_a_key_of_another_tenant_finds_no_data_of_this_tenant",),
     ),
     Mutant(
@@ -426,8 +426,8 @@ MUTANTS = (
     Mutant(
         "a delivery is found under any endpoint",
         "webhooks/store/endpoints.py",
-        "d.id = :id AND d.endpoint_id = :endpoint_id LIMIT 1",
-        "d.id = :id LIMIT 1",
+        '"tenant_id id endpoint_id")',
+        '"tenant_id id")',
         ("tests/webhooks/test_log.py::test_delivery_is_found_only_under_its_endpoint",),
     ),
     Mutant(

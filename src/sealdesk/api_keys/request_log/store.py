@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_once
+from sealdesk.db.column_lists import column_list, insert_once, select_row
 from sealdesk.db.engine import Tx
 from sealdesk.resources.paging import LAST_ID
 from sealdesk.telemetry.counters import UNAUTHORIZED, LoggedRequest
@@ -18,7 +18,7 @@ WHERE tenant_id = :tenant_id AND id < :before AND id >= :since
     AND status BETWEEN :lowest AND :highest
 ORDER BY id DESC LIMIT :limit
 """
-_FIND = f"SELECT {_COLUMNS} FROM request_log WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_FIND = select_row("request_log", _COLUMNS)
 _FIND_NTH = """
 SELECT id FROM request_log WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT 1 OFFSET :kept
 """

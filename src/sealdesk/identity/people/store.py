@@ -1,12 +1,13 @@
 """The SQL of administrators' changes of users, and of the limits of invitations."""
 
 from sealdesk import ids
+from sealdesk.db.column_lists import delete_row, update_row
 from sealdesk.db.engine import Tx
 from sealdesk.identity.rules import MAX_CLOCK_SKEW_US
 from sealdesk.identity.types import ADMINISTRATORS, InvitationLimit, Role, User
 from sealdesk.resources import representation
 
-_SET_NAME = "UPDATE users SET name = :name WHERE tenant_id = :tenant_id AND id = :id"
+_SET_NAME = update_row("users", "name")
 _SET_ROLE = """
 UPDATE users SET role = :role, token_version = token_version + 1
 WHERE tenant_id = :tenant_id AND id = :id
@@ -27,9 +28,7 @@ WHERE u.tenant_id = :tenant_id AND u.id > :since AND u.id < :until
     AND (NOT :pending_only OR (u.password_hash IS NULL AND u.is_active))
 ORDER BY u.id DESC LIMIT 1 OFFSET :offset
 """
-_RELEASE_EMAIL = """
-DELETE FROM user_directory WHERE email_identity = :email_identity AND user_id = :user_id
-"""
+_RELEASE_EMAIL = delete_row("user_directory", "email_identity user_id")
 _END_LOG_IN = """
 UPDATE users SET password_hash = NULL, token_version = token_version + 1
 WHERE tenant_id = :tenant_id AND id = :id

@@ -2,23 +2,20 @@
 
 from collections.abc import Sequence
 
-from sealdesk.db.column_lists import column_list, insert_into, update_row
+from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
 from sealdesk.db.engine import Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.identity.two_factor.rules import SecondFactor
 
 _ROWS = StructRows(SecondFactor)
-_FIND = f"""
-SELECT {column_list(_ROWS.columns)} FROM second_factors
-WHERE tenant_id = :tenant_id AND user_id = :user_id LIMIT 1
-"""
+_FIND = select_row("second_factors", column_list(_ROWS.columns), "tenant_id user_id")
 _ADD = insert_into("second_factors", _ROWS.columns)
 _UPDATE = update_row(
     "second_factors",
     "sealed_secret recovery_hashes last_step confirmed_at",
     key="tenant_id user_id",
 )
-_DELETE = "DELETE FROM second_factors WHERE tenant_id = :tenant_id AND user_id = :user_id"
+_DELETE = delete_row("second_factors", "tenant_id user_id")
 _LIST_SEALED = """
 SELECT user_id FROM second_factors
 WHERE tenant_id = :tenant_id AND user_id > :after ORDER BY user_id LIMIT :limit

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Protocol, TypeVar
 
-from sealdesk.db.column_lists import insert_or_update
+from sealdesk.db.column_lists import delete_row, insert_or_update, select_row
 from sealdesk.db.engine import Tx, Work
 
 T = TypeVar("T")
@@ -13,8 +13,8 @@ _PUT_ONCE = """
 INSERT INTO installation_notes (name, note, noted_at, expires_at)
 VALUES (:name, :note, :noted_at, NULL) ON CONFLICT (name) DO NOTHING
 """
-_FIND = "SELECT note, noted_at FROM installation_notes WHERE name = :name LIMIT 1"
-_DELETE = "DELETE FROM installation_notes WHERE name = :name"
+_FIND = select_row("installation_notes", "note, noted_at", "name")
+_DELETE = delete_row("installation_notes", "name")
 _PROCESSES = f"""
 SELECT name, note, noted_at FROM installation_notes WHERE name >= 'process ' AND name < 'process!'
 ORDER BY name LIMIT {MAX_PROCESSES}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row
 from sealdesk.db.engine import Tx
 from sealdesk.mail.blocks.types import Block
 from sealdesk.resources.paging import PageRequest
@@ -14,11 +14,9 @@ _LIST = f"""
 SELECT {_COLUMNS} FROM mail_blocks WHERE tenant_id = :tenant_id AND pattern > :after
 ORDER BY pattern LIMIT :limit
 """
-_FIND = f"""
-SELECT {_COLUMNS} FROM mail_blocks WHERE tenant_id = :tenant_id AND pattern = :pattern LIMIT 1
-"""
+_FIND = select_row("mail_blocks", _COLUMNS, "tenant_id pattern")
 _ADD = insert_into("mail_blocks", Block.__struct_fields__)
-_DELETE = "DELETE FROM mail_blocks WHERE tenant_id = :tenant_id AND pattern = :pattern"
+_DELETE = delete_row("mail_blocks", "tenant_id pattern")
 
 
 async def list_blocks(tx: Tx, tenant_id: str, page: PageRequest) -> list[Block]:

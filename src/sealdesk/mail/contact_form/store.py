@@ -1,6 +1,6 @@
 """The SQL of forms for customers, and of what they have sent."""
 
-from sealdesk.db.column_lists import column_list, insert_into, update_row
+from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
 from sealdesk.db.engine import Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.mail.contact_form.types import ContactForm, Submission
@@ -8,18 +8,15 @@ from sealdesk.mail.contact_form.types import ContactForm, Submission
 _FORMS = StructRows(ContactForm)
 _FORM = column_list(_FORMS.columns)
 _SUBMISSIONS = StructRows(Submission)
-_FIND = f"SELECT {_FORM} FROM contact_forms WHERE path_name = :path_name LIMIT 1"
-_FIND_OF_TENANT = f"SELECT {_FORM} FROM contact_forms WHERE tenant_id = :tenant_id LIMIT 1"
+_FIND = select_row("contact_forms", _FORM, "path_name")
+_FIND_OF_TENANT = select_row("contact_forms", _FORM, "tenant_id")
 _ADD_FORM = insert_into("contact_forms", _FORMS.columns)
 _CHANGE_FORM = update_row(
     "contact_forms", [name for name in _FORMS.columns if name != "tenant_id"], "tenant_id"
 )
 _ADD = insert_into("form_submissions", _SUBMISSIONS.columns)
-_FIND_SUBMISSION = f"""
-SELECT {column_list(_SUBMISSIONS.columns)} FROM form_submissions
-WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
-"""
-_DELETE = "DELETE FROM form_submissions WHERE tenant_id = :tenant_id AND id = :id"
+_FIND_SUBMISSION = select_row("form_submissions", column_list(_SUBMISSIONS.columns))
+_DELETE = delete_row("form_submissions")
 _COUNT = """
 SELECT count(*) AS number FROM (
     SELECT 1 FROM form_submissions s WHERE s.tenant_id = :tenant_id LIMIT :limit) AS found

@@ -1,6 +1,6 @@
 """The SQL of ratings, and of whether a desk asks for them."""
 
-from sealdesk.db.column_lists import column_list, insert_or_update, update_row
+from sealdesk.db.column_lists import column_list, insert_or_update, select_row, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.mail.ratings.types import AskSettings
@@ -18,9 +18,7 @@ WHERE tenant_id = :tenant_id LIMIT :limit
 _SAVE_SETTINGS = insert_or_update(
     "rating_settings", "tenant_id", "is_on delay_hours base_url updated_at"
 )
-_FIND_CHANGE = """
-SELECT object, changes FROM events WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
-"""
+_FIND_CHANGE = select_row("events", "object, changes")
 _WAS_ASKED = """
 SELECT id FROM outgoing_messages WHERE tenant_id = :tenant_id AND about_id = :about_id LIMIT :limit
 """

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sealdesk import ids
-from sealdesk.db.column_lists import column_list, insert_once, update_row
+from sealdesk.db.column_lists import column_list, insert_once, select_row, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.mail.receiving.types import Effect, ReceivedMessage, Waiting
@@ -12,13 +12,8 @@ from sealdesk.tickets.types import Reply
 MESSAGES = StructRows(ReceivedMessage)
 _COLUMNS = column_list(MESSAGES.columns, "m")
 _ADD = insert_once("received_messages", "tenant_id mailbox_id message_key", MESSAGES.columns)
-_FIND = f"""
-SELECT {_COLUMNS} FROM received_messages m WHERE m.tenant_id = :tenant_id AND m.id = :id LIMIT 1
-"""
-_FIND_BY_KEY = f"""
-SELECT {_COLUMNS} FROM received_messages m WHERE m.tenant_id = :tenant_id
-AND m.mailbox_id = :mailbox_id AND m.message_key = :message_key LIMIT 1
-"""
+_FIND = select_row("received_messages m", _COLUMNS)
+_FIND_BY_KEY = select_row("received_messages m", _COLUMNS, "tenant_id mailbox_id message_key")
 _LIST_RECENT = f"""
 SELECT {_COLUMNS} FROM received_messages m WHERE m.tenant_id = :tenant_id
 AND m.from_identity = :from_identity AND m.received_at > :stored_since

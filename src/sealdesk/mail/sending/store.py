@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_once
+from sealdesk.db.column_lists import column_list, insert_once, select_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.mail.sending.rules import MAX_ACKNOWLEDGED, MAX_REFERENCES
 from sealdesk.mail.sending.types import DueMailbox, Outcome, OutgoingMessage, SendingMailbox
@@ -21,7 +21,7 @@ SELECT tenant_id, id, address, created_at FROM mailboxes
 WHERE tenant_id = :tenant_id AND smtp_host IS NOT NULL AND deleted_at IS NULL
 ORDER BY id LIMIT :limit
 """
-_FIND_EVENT = "SELECT object FROM events WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_FIND_EVENT = select_row("events", "object")
 _ADD = insert_once("outgoing_messages", "tenant_id about_id address", _STORED)
 # Goes from mailbox to mailbox in the index, however many messages each has.
 LIST_DUE = """

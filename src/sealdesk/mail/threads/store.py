@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sealdesk.db.column_lists import column_list, insert_once
+from sealdesk.db.column_lists import column_list, delete_row, insert_once, select_row
 from sealdesk.db.engine import Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.mail.threads.rules import message_hash
@@ -24,18 +24,9 @@ WHERE p.tenant_id = :tenant_id AND p.ticket_id = :ticket_id AND NOT EXISTS (
         AND m.address_identity = p.address_identity AND m.deleted_at IS NULL)
 ORDER BY p.address_identity LIMIT :limit
 """
-_FIND = f"""
-SELECT {_COLUMNS} FROM ticket_participants p WHERE p.tenant_id = :tenant_id
-AND p.ticket_id = :ticket_id AND p.address_identity = :address_identity LIMIT 1
-"""
-_REMOVE = """
-DELETE FROM ticket_participants WHERE tenant_id = :tenant_id
-    AND ticket_id = :ticket_id AND address_identity = :address_identity
-"""
-_FIND_BY_TOKEN = f"""
-SELECT {_COLUMNS} FROM ticket_participants p
-WHERE p.tenant_id = :tenant_id AND p.token = :token LIMIT 1
-"""
+_FIND = select_row("ticket_participants p", _COLUMNS, "tenant_id ticket_id address_identity")
+_REMOVE = delete_row("ticket_participants", "tenant_id ticket_id address_identity")
+_FIND_BY_TOKEN = select_row("ticket_participants p", _COLUMNS, "tenant_id token")
 _REMEMBER = insert_once(
     "ticket_message_ids", "tenant_id message_hash", "tenant_id message_hash ticket_id"
 )

@@ -1,6 +1,6 @@
 """The SQL of saved reports."""
 
-from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row
 from sealdesk.db.engine import Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.mail.weekly_reports.types import SavedReport
@@ -13,11 +13,8 @@ SELECT {_COLUMNS} FROM saved_reports
 WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY id LIMIT :limit
 """
 _OF_DESK = "SELECT id FROM saved_reports WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit"
-_FIND = f"""
-SELECT {_COLUMNS} FROM saved_reports
-WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
-"""
-_DELETE = "DELETE FROM saved_reports WHERE tenant_id = :tenant_id AND id = :id"
+_FIND = select_row("saved_reports", _COLUMNS)
+_DELETE = delete_row("saved_reports")
 
 
 async def add(tx: Tx, report: SavedReport) -> None:

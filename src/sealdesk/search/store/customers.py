@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list
+from sealdesk.db.column_lists import column_list, select_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log.consumers import LogEvent, decode_about
 from sealdesk.search import rules
@@ -19,10 +19,7 @@ _TEXTS = (
     *("other_emails", "other_phones"),
 )
 _EVENTS = ("customer.created", "customer.updated", "customer.deleted", "customer.merged")
-_CUSTOMER = f"""
-SELECT {column_list(_TEXTS)} FROM customers
-WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
-"""
+_CUSTOMER = select_row("customers", column_list(_TEXTS))
 _LAST_NUMBER = "SELECT number FROM customer_documents ORDER BY number DESC LIMIT 1"
 _FIND = """
 SELECT number, words FROM customer_documents

@@ -1,5 +1,6 @@
 """The SQL of searches, for FTS5 and for PostgreSQL."""
 
+from sealdesk.db.column_lists import select_row
 from sealdesk.db.engine import Tx
 from sealdesk.search import rules
 from sealdesk.search.rules import Term
@@ -14,10 +15,7 @@ WHERE s.search_index MATCH :wanted AND s.tenant_id = :tenant_id AND d.number = s
     AND d.tenant_id = :tenant_id AND s.rowid < :most AND +d.ticket_id < :before
 ORDER BY s.rowid DESC LIMIT :limit
 """
-_NUMBER = """
-SELECT number FROM search_documents
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id LIMIT 1
-"""
+_NUMBER = select_row("search_documents", "number", "tenant_id ticket_id")
 # Tickets get their numbers in the order of their commits, their ids in that of their requests.
 _UNORDERED = 50
 _HIGHEST_NUMBER = 2**62

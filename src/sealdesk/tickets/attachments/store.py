@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sealdesk.db.column_lists import column_list, id_parameters, insert_into, update_row
+from sealdesk.db.column_lists import column_list, id_parameters, insert_into, select_row, update_row
 from sealdesk.db.engine import Tx
 from sealdesk.db.postgres.tenant_moves import is_moving
 from sealdesk.db.struct_rows import StructRows
@@ -12,9 +12,7 @@ from sealdesk.tickets.attachments.types import Attachment, Content
 _ROWS = StructRows(Attachment)
 _COLUMNS = column_list(_ROWS.columns, "a")
 _ADD = insert_into("attachments", _ROWS.columns)
-_FIND = (
-    f"SELECT {_COLUMNS} FROM attachments a WHERE a.tenant_id = :tenant_id AND a.id = :id LIMIT 1"
-)
+_FIND = select_row("attachments a", _COLUMNS)
 _LINK = """
 UPDATE attachments SET ticket_id = :ticket_id, reply_id = :reply_id
 WHERE tenant_id = :tenant_id AND id = :id AND ticket_id IS NULL
@@ -28,7 +26,7 @@ _LIST_OF_MACRO = f"""
 SELECT {_COLUMNS} FROM attachments a
 WHERE a.tenant_id = :tenant_id AND a.macro_id = :macro_id ORDER BY a.id LIMIT :limit
 """
-_USED = "SELECT used_bytes FROM attachment_usage WHERE tenant_id = :tenant_id LIMIT 1"
+_USED = select_row("attachment_usage", "used_bytes", "tenant_id")
 _BEGIN_USAGE = """
 INSERT INTO attachment_usage (tenant_id, used_bytes) VALUES (:tenant_id, 0)
 ON CONFLICT (tenant_id) DO NOTHING
@@ -49,9 +47,7 @@ _PRUNE_UNUSED = """
 DELETE FROM attachments
 WHERE tenant_id = :tenant_id AND id = :id AND ticket_id IS NULL AND macro_id IS NULL
 """
-_HAS_CONTENT = """
-SELECT 1 FROM attachments WHERE tenant_id = :tenant_id AND sha256 = :sha256 LIMIT 1
-"""
+_HAS_CONTENT = select_row("attachments", "1", "tenant_id sha256")
 # Raw messages of the room `mail` are kept in the same storage.
 _PRUNE_FIND_MESSAGE = """
 SELECT 1 FROM received_messages

@@ -2,7 +2,13 @@
 
 from collections import defaultdict
 
-from sealdesk.db.column_lists import assignment_list, column_list, insert_into
+from sealdesk.db.column_lists import (
+    assignment_list,
+    column_list,
+    delete_row,
+    insert_into,
+    select_row,
+)
 from sealdesk.db.engine import Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.event_log.consumers import LogEvent
@@ -13,7 +19,7 @@ from sealdesk.tickets.automation.types import Rule
 RULES = StructRows(Rule)
 _COLUMNS = column_list(RULES.columns)
 _CHANGED = (*rules.CHANGED, "paused_because", "enabled_at", "version", "updated_at")
-_FIND = f"SELECT {_COLUMNS} FROM automation_rules WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_FIND = select_row("automation_rules", _COLUMNS)
 _LIST = f"""
 SELECT {_COLUMNS} FROM automation_rules WHERE tenant_id = :tenant_id AND id < :before
 ORDER BY id DESC LIMIT :limit
@@ -28,7 +34,7 @@ UPDATE automation_rules SET {assignment_list(_CHANGED)}, reached_at = 0, reached
     looked_at = 0
 WHERE tenant_id = :tenant_id AND id = :id
 """
-_DELETE = "DELETE FROM automation_rules WHERE tenant_id = :tenant_id AND id = :id"
+_DELETE = delete_row("automation_rules")
 _EVENTS = """
 SELECT position, id, type, created_at, object FROM events
 WHERE tenant_id = :tenant_id AND position >= :position ORDER BY position LIMIT :limit

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sealdesk.db.column_lists import column_list, insert_into, update_row
+from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
 from sealdesk.db.engine import Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.tickets.custom_fields.types import MAX_FIELDS, Field
@@ -13,13 +13,11 @@ _LIST = f"""
 SELECT {_COLUMNS} FROM field_definitions WHERE tenant_id = :tenant_id
 ORDER BY place, id LIMIT :limit
 """
-_FIND = f"""
-SELECT {_COLUMNS} FROM field_definitions WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
-"""
+_FIND = select_row("field_definitions", _COLUMNS)
 _ADD = insert_into("field_definitions", _ROWS.columns)
 _REPLACE = update_row("field_definitions", "label choices required_on_resolve is_active updated_at")
-_DELETE = "DELETE FROM field_definitions WHERE tenant_id = :tenant_id AND id = :id"
-_SET_PLACE = "UPDATE field_definitions SET place = :place WHERE tenant_id = :tenant_id AND id = :id"
+_DELETE = delete_row("field_definitions")
+_SET_PLACE = update_row("field_definitions", "place")
 
 
 async def list_fields(tx: Tx, tenant_id: str) -> list[Field]:

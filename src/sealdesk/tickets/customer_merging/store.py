@@ -2,23 +2,20 @@
 
 from collections.abc import Sequence
 
-from sealdesk.db.column_lists import column_list, insert_into
+from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row
 from sealdesk.db.engine import Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.tickets.customer_merging.types import StoredMerge
 
 _ROWS = StructRows(StoredMerge)
 _ADD = insert_into("customer_merges", (*_ROWS.columns, "external_id"))
-_FIND = f"""
-SELECT {column_list(_ROWS.columns)} FROM customer_merges
-WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
-"""
+_FIND = select_row("customer_merges", column_list(_ROWS.columns), "tenant_id source_id")
 _LIST_SINCE = f"""
 SELECT {column_list(_ROWS.columns)} FROM customer_merges
 WHERE tenant_id = :tenant_id AND target_id = :target_id AND merged_at > :kept_since
 ORDER BY source_id LIMIT :limit
 """
-_DELETE = "DELETE FROM customer_merges WHERE tenant_id = :tenant_id AND source_id = :source_id"
+_DELETE = delete_row("customer_merges", "tenant_id source_id")
 _LIST_TICKETS = """
 SELECT id FROM tickets WHERE tenant_id = :tenant_id AND customer_id = :customer_id
 ORDER BY id LIMIT :limit

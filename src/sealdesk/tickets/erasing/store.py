@@ -3,7 +3,7 @@
 import msgspec
 
 from sealdesk.customers.types import Customer
-from sealdesk.db.column_lists import column_list, insert_into, update_row
+from sealdesk.db.column_lists import column_list, insert_into, select_row, update_row
 from sealdesk.db.engine import Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.tickets.erasing.types import Erasure
@@ -16,10 +16,7 @@ _RESTART = update_row(
     " created_at stepped_at finished_at",
     key="tenant_id customer_id",
 )
-_FIND = f"""
-SELECT {column_list(ERASURES.columns)} FROM erasures
-WHERE tenant_id = :tenant_id AND customer_id = :customer_id LIMIT 1
-"""
+_FIND = select_row("erasures", column_list(ERASURES.columns), "tenant_id customer_id")
 _ERASE_MERGED = """
 UPDATE customer_merges SET customer = :customer, external_id = NULL, gained = '{}',
     ticket_ids = '[]', merged_at = 0

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sealdesk.db.column_lists import insert_once
+from sealdesk.db.column_lists import delete_row, insert_once, select_row
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.followers.types import FollowerResponse
 
@@ -21,16 +21,10 @@ SELECT u.id, u.name, u.is_active FROM ticket_followers f JOIN users u ON u.tenan
 WHERE f.tenant_id = :tenant_id AND f.ticket_id = :ticket_id
 ORDER BY u.id LIMIT :limit
 """
-_IS_FOLLOWER = """
-SELECT 1 FROM ticket_followers
-WHERE tenant_id = :tenant_id AND user_id = :user_id AND ticket_id = :ticket_id LIMIT 1
-"""
+_IS_FOLLOWER = select_row("ticket_followers", "1", "tenant_id user_id ticket_id")
 _FOLLOWER = "tenant_id user_id ticket_id"
 _ADD = insert_once("ticket_followers", _FOLLOWER, _FOLLOWER)
-_DELETE = """
-DELETE FROM ticket_followers
-WHERE tenant_id = :tenant_id AND user_id = :user_id AND ticket_id = :ticket_id
-"""
+_DELETE = delete_row("ticket_followers", "tenant_id user_id ticket_id")
 _COUNT_UP = """
 UPDATE tickets SET follower_count = follower_count + 1
 WHERE tenant_id = :tenant_id AND id = :id AND follower_count < :most

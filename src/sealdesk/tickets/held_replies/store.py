@@ -1,6 +1,6 @@
 """The SQL of held replies, and of whether a desk holds them."""
 
-from sealdesk.db.column_lists import insert_into, insert_or_update, update_row
+from sealdesk.db.column_lists import delete_row, insert_into, insert_or_update, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.held_replies.types import MAX_OF_USER, DueReply, HeldReply
 
@@ -19,10 +19,8 @@ SELECT tenant_id, id FROM held_replies WHERE failed_at IS NULL AND due_at <= :no
 ORDER BY due_at, tenant_id, id LIMIT :limit
 """
 _ADD = insert_into("held_replies", "tenant_id id ticket_id user_id user_name form due_at")
-_DELETE = "DELETE FROM held_replies WHERE tenant_id = :tenant_id AND id = :id"
-_DELETE_OF_TICKET = """
-DELETE FROM held_replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
-"""
+_DELETE = delete_row("held_replies")
+_DELETE_OF_TICKET = delete_row("held_replies", "tenant_id ticket_id")
 _FAIL = update_row("held_replies", "failed_at reason ticket_id")
 _MOVE = """
 UPDATE held_replies SET ticket_id = :to_id WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id

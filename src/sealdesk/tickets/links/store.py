@@ -1,6 +1,6 @@
 """The SQL of links between tickets."""
 
-from sealdesk.db.column_lists import insert_into
+from sealdesk.db.column_lists import delete_row, insert_into, select_row
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.links.rules import MAX_LINKS, MIRRORED
 from sealdesk.tickets.links.types import Relation, StoredLink
@@ -15,10 +15,7 @@ _COUNT = """
 SELECT count(*) AS number FROM (SELECT 1 FROM ticket_links
     WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id LIMIT :limit) x
 """
-_FIND = """
-SELECT relation FROM ticket_links
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND other_id = :other_id LIMIT 1
-"""
+_FIND = select_row("ticket_links", "relation", "tenant_id ticket_id other_id")
 _IS_BLOCKING = """
 WITH RECURSIVE blocked(tenant_id, id) AS (
     SELECT l.tenant_id, l.other_id FROM ticket_links l
@@ -33,10 +30,7 @@ SELECT 1 FROM (
 ) x WHERE id = :other_id LIMIT 1
 """
 _ADD = insert_into("ticket_links", "tenant_id ticket_id other_id relation created_at")
-_DELETE = """
-DELETE FROM ticket_links
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND other_id = :other_id
-"""
+_DELETE = delete_row("ticket_links", "tenant_id ticket_id other_id")
 
 
 async def list_links(tx: Tx, tenant_id: str, ticket_id: str) -> list[StoredLink]:

@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from sealdesk.db.column_lists import column_list, id_parameters, insert_into, update_row
+from sealdesk.db.column_lists import (
+    column_list,
+    delete_row,
+    id_parameters,
+    insert_into,
+    select_row,
+    update_row,
+)
 from sealdesk.db.engine import Row, Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.resources.identity import identity
@@ -22,7 +29,7 @@ _ROWS = StructRows(Macro)
 _COLUMNS = column_list(_ROWS.columns)
 _ALL = (*_ROWS.columns, "shortcut_identity")
 _CHANGED = (*rules.FIELDS, "shortcut_identity", "updated_at")
-_FIND = f"SELECT {_COLUMNS} FROM macros WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_FIND = select_row("macros", _COLUMNS)
 _LIST = f"""
 SELECT {_COLUMNS} FROM macros WHERE tenant_id = :tenant_id AND id < :before AND owner_id = :desk
 ORDER BY id DESC LIMIT :limit
@@ -33,14 +40,10 @@ SELECT count(*) AS number FROM (SELECT 1 FROM macros
     WHERE tenant_id = :tenant_id AND (owner_id = :owner_id OR (CAST(:owner_id AS TEXT) = ''
         AND owner_id IN (SELECT id FROM teams WHERE tenant_id = :tenant_id))) LIMIT :limit) x
 """
-_FIND_SHORTCUT = """
-SELECT id FROM macros
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND shortcut_identity = :shortcut_identity
-LIMIT 1
-"""
+_FIND_SHORTCUT = select_row("macros", "id", "tenant_id owner_id shortcut_identity")
 _ADD = insert_into("macros", _ALL)
 _REPLACE = update_row("macros", _CHANGED)
-_DELETE = "DELETE FROM macros WHERE tenant_id = :tenant_id AND id = :id"
+_DELETE = delete_row("macros")
 
 
 async def list_macros(tx: Tx, tenant_id: str, page: PageRequest) -> list[Macro]:

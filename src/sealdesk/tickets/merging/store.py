@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sealdesk.crypto.reply_codes import new_reply_code
-from sealdesk.db.column_lists import column_list, insert_into, insert_once
+from sealdesk.db.column_lists import column_list, delete_row, insert_into, insert_once, select_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.tickets.documents import decode_attachments
@@ -12,10 +12,7 @@ from sealdesk.tickets.merging.types import Conversation, StoredMerge
 
 _ROWS = StructRows(StoredMerge)
 _ADD = insert_into("ticket_merges", _ROWS.columns)
-_FIND = f"""
-SELECT {column_list(_ROWS.columns)} FROM ticket_merges
-WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
-"""
+_FIND = select_row("ticket_merges", column_list(_ROWS.columns), "tenant_id source_id")
 _LIST_REPLIES = """
 SELECT id, is_internal, attachments FROM replies
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id > :after ORDER BY id LIMIT :limit
@@ -46,15 +43,12 @@ _ADD_PARTICIPANT = insert_once(
     "tenant_id ticket_id address_identity",
     "tenant_id ticket_id address_identity address token mailbox_id name created_at",
 )
-_DELETE_PARTICIPANT = """
-DELETE FROM ticket_participants WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
-    AND address_identity = :address_identity AND created_at = :created_at
-"""
+_DELETE_PARTICIPANT = delete_row(
+    "ticket_participants", "tenant_id ticket_id address_identity created_at"
+)
 _MAX_PARTICIPANTS = 50  # as many as a ticket may have (mail.threads.types)
-_DELETE_REPLY = """
-DELETE FROM replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
-"""
-_DELETE = "DELETE FROM ticket_merges WHERE tenant_id = :tenant_id AND source_id = :source_id"
+_DELETE_REPLY = delete_row("replies", "tenant_id ticket_id id")
+_DELETE = delete_row("ticket_merges", "tenant_id source_id")
 
 
 class MovingReplies(NamedTuple):

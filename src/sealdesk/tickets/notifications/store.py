@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from sealdesk import clock, ids
-from sealdesk.db.column_lists import insert_into
+from sealdesk.db.column_lists import insert_into, select_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.notifications.types import Kind, Notification
@@ -28,10 +28,7 @@ _COUNT_UNREAD = """
 SELECT count(*) AS count FROM (SELECT 1 FROM notifications
     WHERE tenant_id = :tenant_id AND user_id = :user_id AND read_at IS NULL LIMIT :limit) unread
 """
-_FIND_TICKET = """
-SELECT ticket_id FROM notifications
-WHERE tenant_id = :tenant_id AND id = :id AND user_id = :user_id LIMIT 1
-"""
+_FIND_TICKET = select_row("notifications", "ticket_id", "tenant_id id user_id")
 _MARK = """
 UPDATE notifications SET read_at = :now
 WHERE tenant_id = :tenant_id AND user_id = :user_id AND id = :id AND read_at IS NULL

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_into, update_row
+from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import documents
@@ -25,7 +25,7 @@ _COLUMNS = (
     "updated_at",
 )
 _LISTED = column_list(_COLUMNS)
-_FIND = f"SELECT {_LISTED} FROM sla_policies WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_FIND = select_row("sla_policies", _LISTED)
 _HAS = "SELECT id FROM sla_policies WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit"
 _LIST = f"""
 SELECT {_LISTED} FROM sla_policies WHERE tenant_id = :tenant_id ORDER BY position, id LIMIT :limit
@@ -37,7 +37,7 @@ ORDER BY id DESC LIMIT :limit
 _ADD = insert_into("sla_policies", _COLUMNS)
 _REPLACE = update_row("sla_policies", "name position settings version updated_at")
 _PLACE = update_row("sla_policies", "position")
-_DELETE = "DELETE FROM sla_policies WHERE tenant_id = :tenant_id AND id = :id"
+_DELETE = delete_row("sla_policies")
 _RENEW = """
 INSERT INTO sla_renewals (tenant_id, ticket_id, stepped_at) VALUES (:tenant_id, '', 0)
 ON CONFLICT (tenant_id) DO UPDATE SET ticket_id = '', stepped_at = 0

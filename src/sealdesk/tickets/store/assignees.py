@@ -3,14 +3,12 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from sealdesk.db.column_lists import id_parameters
+from sealdesk.db.column_lists import id_parameters, select_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import LAST_ID
 
-_FIND = """
-SELECT id, name, is_active FROM users WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
-"""
+_FIND = select_row("users", "id, name, is_active")
 _LIST = """
 SELECT id, name, is_active FROM users WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT :limit
 """

@@ -7,16 +7,14 @@ when all other tickets count as read.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sealdesk.db.column_lists import insert_or_update
+from sealdesk.db.column_lists import insert_or_update, select_row
 from sealdesk.db.engine import Tx
 
 MAX_READS = 2000  # of a user; what is older counts as read
 _SLACK = 100  # rows above the bound that are deleted at once
 _NO_TICKET = ""
 
-_LAST_MESSAGE = """
-SELECT last_message_at FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
-"""
+_LAST_MESSAGE = select_row("tickets", "last_message_at")
 _RECORD = insert_or_update("reads", "tenant_id user_id ticket_id", "seen_at")
 _NTH = """
 SELECT seen_at FROM reads WHERE tenant_id = :tenant_id AND user_id = :user_id

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sealdesk.db.column_lists import insert_into, update_row
+from sealdesk.db.column_lists import insert_into, select_row, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import documents
@@ -13,11 +13,12 @@ _ADD = insert_into(
     "tenant_id ticket_id id body is_internal author_type author_id author_name created_at"
     " attachments",
 )
-_FIND = """
-SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name, created_at,
-    attachments, delivery, delivery_reason, delivery_at
-FROM replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id LIMIT 1
-"""
+_FIND = select_row(
+    "replies",
+    "tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name, created_at,"
+    " attachments, delivery, delivery_reason, delivery_at",
+    "tenant_id ticket_id id",
+)
 _STORE_BODY = update_row("replies", "body", key="tenant_id ticket_id id")
 _NEWEST_TEXTS = """
 SELECT substr(body, 1, 4000) AS body FROM replies

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sealdesk.caller import Actor
-from sealdesk.db.column_lists import insert_or_update
+from sealdesk.db.column_lists import delete_row, insert_or_update
 from sealdesk.db.engine import Tx
 from sealdesk.db.retention import kept_us
 
@@ -17,10 +17,7 @@ SELECT user_id, user_name FROM answering
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND seen_at >= :seen_since
 ORDER BY seen_at DESC, user_id LIMIT :limit
 """
-_CLEAR = """
-DELETE FROM answering
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND user_id = :user_id
-"""
+_CLEAR = delete_row("answering", "tenant_id ticket_id user_id")
 
 
 async def record_replying(

@@ -11,8 +11,10 @@ from sealdesk.customers.types import StoredReference
 from sealdesk.db.column_lists import (
     assignment_list,
     column_list,
+    delete_row,
     id_parameters,
     insert_into,
+    select_row,
 )
 from sealdesk.db.engine import Counter, Row, Tx
 from sealdesk.resources import representation
@@ -49,8 +51,8 @@ SELECT t.document, t.version, c.reference, c.version AS customer_version
 FROM tickets t JOIN customers c ON c.tenant_id = :tenant_id AND c.id = t.customer_id
 WHERE t.tenant_id = :tenant_id AND t.id = :id LIMIT 1
 """
-_EXISTS = "SELECT 1 FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
-_FIND_ID = "SELECT id FROM tickets WHERE tenant_id = :tenant_id AND number = :number LIMIT 1"
+_EXISTS = select_row("tickets", "1")
+_FIND_ID = select_row("tickets", "id", "tenant_id number")
 _NUMBERS = Counter("ticket_numbers", key="tenant_id", value="last_number")
 _CUSTOMER = f"""
 SELECT reference, version FROM customers WHERE tenant_id = :tenant_id AND {OF_ADDRESS} LIMIT 1
@@ -62,9 +64,7 @@ WHERE tenant_id = :tenant_id AND id = :id AND version = :before
     AND coalesce(alert_at, 0) = :alert_before
 """
 _ADD_TAG = insert_into("ticket_tags", "tenant_id tag ticket_id")
-_DROP_TAG = """
-DELETE FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag AND ticket_id = :ticket_id
-"""
+_DROP_TAG = delete_row("ticket_tags", "tenant_id tag ticket_id")
 
 
 _decode_clocks = msgspec.json.Decoder(Clocks).decode

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_into, update_row
+from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest
@@ -15,10 +15,8 @@ from sealdesk.tickets.teams.types import MAX_CAPACITY, Member, Team
 _STORED = Team.__struct_fields__
 _COLUMNS = column_list(_STORED)
 _ALL = (*_STORED, "name_identity")
-_FIND = f"SELECT {_COLUMNS} FROM teams WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
-_FIND_NAME = """
-SELECT id FROM teams WHERE tenant_id = :tenant_id AND name_identity = :name_identity LIMIT 1
-"""
+_FIND = select_row("teams", _COLUMNS)
+_FIND_NAME = select_row("teams", "id", "tenant_id name_identity")
 _LIST = f"""
 SELECT {_COLUMNS} FROM teams WHERE tenant_id = :tenant_id AND id < :before AND deleted_at IS NULL
 ORDER BY id DESC LIMIT :limit
@@ -43,10 +41,7 @@ _FIND_AWAY = """
 SELECT away_at FROM team_members WHERE tenant_id = :tenant_id AND user_id = :user_id
 ORDER BY team_id LIMIT 1
 """
-_DELETE_MEMBER = """
-DELETE FROM team_members
-WHERE tenant_id = :tenant_id AND team_id = :team_id AND user_id = :user_id
-"""
+_DELETE_MEMBER = delete_row("team_members", "tenant_id team_id user_id")
 _SET_ASSIGNED = update_row("team_members", "last_assigned_at", key="tenant_id team_id user_id")
 _IS_MEMBER = """
 SELECT user_id FROM team_members WHERE tenant_id = :tenant_id AND user_id = :user_id LIMIT :limit

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_into, update_row
+from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.views.rules import MAX_VIEWS
@@ -21,14 +21,11 @@ _FIND = f"""
 SELECT {_COLUMNS} FROM views
 WHERE tenant_id = :tenant_id AND id = :id AND owner_id IN (:desk, :user_id) LIMIT 1
 """
-_FIND_NAME = """
-SELECT id FROM views
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND name_identity = :name_identity LIMIT 1
-"""
+_FIND_NAME = select_row("views", "id", "tenant_id owner_id name_identity")
 _ADD = insert_into("views", (*_STORED, "name_identity"))
 _REPLACE = update_row("views", "name name_identity query")
-_SET_PLACE = "UPDATE views SET place = :place WHERE tenant_id = :tenant_id AND id = :id"
-_DELETE = "DELETE FROM views WHERE tenant_id = :tenant_id AND id = :id"
+_SET_PLACE = update_row("views", "place")
+_DELETE = delete_row("views")
 
 
 async def list_views(tx: Tx, tenant_id: str, user_id: str) -> list[View]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
-from sealdesk.db.column_lists import update_row
+from sealdesk.db.column_lists import delete_row, select_row, update_row
 from sealdesk.db.engine import Params, Row, Tx
 from sealdesk.records.test_tenants import OFFSET
 from sealdesk.webhooks.store.endpoints import COLUMNS, ENDPOINTS
@@ -46,7 +46,7 @@ WHERE tenant_id = :tenant_id AND id = :id AND leased_until = :lease AND wakes = 
 """
 _END_ALL_LEASES = "UPDATE endpoints SET leased_until = NULL WHERE leased_until IS NOT NULL"
 
-_ENDPOINT = f"SELECT {COLUMNS} FROM endpoints WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_ENDPOINT = select_row("endpoints", COLUMNS)
 _DUE = f"""
 SELECT d.id AS delivery_id, d.event_id, d.attempt_count, d.retry_count, d.due_at,
     {OFFSET} AS clock_offset_us, e.id, e.type, e.object, e.changes, e.created_at
@@ -69,10 +69,7 @@ SELECT tenant_id, id, :number, :sent_at, :duration_ms, :url, :request_headers, :
 FROM deliveries WHERE tenant_id = :tenant_id AND id = :delivery_id
 ON CONFLICT (tenant_id, delivery_id, number) DO NOTHING
 """
-_DELETE_ATTEMPT = """
-DELETE FROM attempts
-WHERE tenant_id = :tenant_id AND delivery_id = :delivery_id AND number = :number
-"""
+_DELETE_ATTEMPT = delete_row("attempts", "tenant_id delivery_id number")
 _UPDATE_DELIVERY = update_row("deliveries", "status due_at attempt_count retry_count")
 _SET_FAILING_SINCE = """
 UPDATE endpoints SET failing_since = :failing_since,
@@ -112,7 +109,7 @@ SELECT id FROM deliveries WHERE tenant_id = :tenant_id AND endpoint_id = :endpoi
 ORDER BY id LIMIT :limit
 """
 _PRUNE_ATTEMPTS = "DELETE FROM attempts WHERE tenant_id = :tenant_id AND delivery_id = :id"
-_PRUNE_DELIVERY = "DELETE FROM deliveries WHERE tenant_id = :tenant_id AND id = :id"
+_PRUNE_DELIVERY = delete_row("deliveries")
 _PRUNE_REPLAYS = """
 DELETE FROM replays WHERE tenant_id = :tenant_id AND id IN
     (SELECT id FROM replays WHERE tenant_id = :tenant_id AND id < :before
@@ -121,9 +118,7 @@ DELETE FROM replays WHERE tenant_id = :tenant_id AND id IN
 _DELETED = """
 SELECT tenant_id, id FROM endpoints WHERE deleted_at < :before ORDER BY deleted_at, id LIMIT 1
 """
-_PRUNE_REPLAYS_OF = """
-DELETE FROM replays WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id
-"""
+_PRUNE_REPLAYS_OF = delete_row("replays", "tenant_id endpoint_id")
 _PRUNE_ENDPOINT = "DELETE FROM endpoints WHERE tenant_id = :tenant_id AND id = :endpoint_id"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.column_lists import column_list, insert_into, parameter_list
+from sealdesk.db.column_lists import column_list, insert_into, parameter_list, select_row
 from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
 from sealdesk.db.struct_rows import StructRows
 from sealdesk.event_log import positions
@@ -60,10 +60,7 @@ WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
 """
 
 _DELIVERY = column_list(Delivery.__struct_fields__, "d")
-_FIND_DELIVERY = f"""
-SELECT {_DELIVERY} FROM deliveries d
-WHERE d.tenant_id = :tenant_id AND d.id = :id AND d.endpoint_id = :endpoint_id LIMIT 1
-"""
+_FIND_DELIVERY = select_row("deliveries d", _DELIVERY, "tenant_id id endpoint_id")
 _ADD_DELIVERY = insert_into("deliveries", Delivery.__struct_fields__)
 _RESTART_DELIVERY = """
 UPDATE deliveries SET status = 'pending', due_at = :now, retry_count = 0

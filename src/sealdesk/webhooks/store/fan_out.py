@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
+from sealdesk.db.column_lists import select_row
 from sealdesk.db.engine import Params, Tx
 from sealdesk.event_log import events
 from sealdesk.records.endpoints import WAKE
@@ -29,10 +30,9 @@ _BACKLOGS = """
 SELECT tenant_id, after_position, until_position FROM fan_out_backlogs
 ORDER BY served_at, tenant_id LIMIT :limit
 """
-_BACKLOG_OF = """
-SELECT tenant_id, after_position, until_position FROM fan_out_backlogs
-WHERE tenant_id = :tenant_id LIMIT 1
-"""
+_BACKLOG_OF = select_row(
+    "fan_out_backlogs", "tenant_id, after_position, until_position", "tenant_id"
+)
 _ADD_TO_BACKLOG = """
 INSERT INTO fan_out_backlogs (tenant_id, after_position, until_position, served_at)
 VALUES (:tenant_id, :after, :until, :now)

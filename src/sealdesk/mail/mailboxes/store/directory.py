@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sealdesk.db.column_lists import select_row
 from sealdesk.db.engine import Tx
 from sealdesk.mail.mailboxes.types import ListedAs, base_address
 from sealdesk.resources.paging import PageRequest
 
-_FIND = """
-SELECT address_identity, tenant_id, mailbox_id, receives FROM mailbox_directory
-WHERE address_identity = :address_identity LIMIT 1
-"""
+_FIND = select_row(
+    "mailbox_directory", "address_identity, tenant_id, mailbox_id, receives", "address_identity"
+)
 _CLAIM = """
 INSERT INTO mailbox_directory
     (address_identity, tenant_id, mailbox_id, receives, leased_by, leased_until)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sealdesk.db.column_lists import column_list, insert_into, update_row
+from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.automation.rules import MAX_RULES
 from sealdesk.tickets.automation.store import RULES
@@ -55,7 +55,7 @@ _NEXT_TASK = """
 SELECT id, ticket_id, caused_by, created_at FROM automation_tasks
 WHERE tenant_id = :tenant_id AND due_at <= :now ORDER BY due_at, id LIMIT 1
 """
-_DELETE_TASK = "DELETE FROM automation_tasks WHERE tenant_id = :tenant_id AND id = :id"
+_DELETE_TASK = delete_row("automation_tasks")
 _POSTPONE_TASK = update_row("automation_tasks", "due_at")
 _NEXT_TIMED = f"""
 SELECT {_COLUMNS}, reached_at, reached_id FROM automation_rules
@@ -87,7 +87,7 @@ SELECT rule_id FROM automation_effects
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND rule_id = :rule_id
 ORDER BY last_version LIMIT 1
 """
-_OBJECT = "SELECT object FROM events WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_OBJECT = select_row("events", "object")
 _EFFECTS = """
 SELECT rule_id, first_version, last_version, created_at FROM automation_effects
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id

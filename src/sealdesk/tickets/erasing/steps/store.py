@@ -6,7 +6,7 @@ from sealdesk.customers.store import STORED as CUSTOMER_COLUMNS
 from sealdesk.customers.store import customer_of
 from sealdesk.customers.store import list_merged as list_merged_customers
 from sealdesk.customers.types import Customer
-from sealdesk.db.column_lists import column_list, update_row
+from sealdesk.db.column_lists import column_list, delete_row, select_row, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets import documents
 from sealdesk.tickets.erasing.rules import ERASED
@@ -43,10 +43,7 @@ WHERE tenant_id = :tenant_id AND customer_id = (SELECT customer_id FROM erasures
     WHERE tenant_id = :tenant_id AND finished_at IS NULL AND created_at <= :ready_at
     ORDER BY stepped_at, customer_id LIMIT 1)
 """
-_CUSTOMER = f"""
-SELECT {column_list(CUSTOMER_COLUMNS)} FROM customers
-WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
-"""
+_CUSTOMER = select_row("customers", column_list(CUSTOMER_COLUMNS))
 _TICKET_IDS = """
 SELECT id FROM tickets WHERE tenant_id = :tenant_id AND customer_id = :customer_id AND id >= :first
 ORDER BY id LIMIT :limit
@@ -92,10 +89,7 @@ SELECT id, merged_into_id FROM tickets
 WHERE tenant_id = :tenant_id AND customer_id = :customer_id AND merged_into_id IS NOT NULL
     AND id > :after ORDER BY id LIMIT :limit
 """
-_TARGET = """
-SELECT customer_id, merged_into_id FROM tickets
-WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
-"""
+_TARGET = select_row("tickets", "customer_id, merged_into_id")
 _THEIRS = f"""
 SELECT ticket_id, id, attachments FROM replies
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND author_type = 'customer'
@@ -106,7 +100,7 @@ SELECT ticket_id, id, attachments FROM replies
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id AND body <> '{ERASED}'
 LIMIT 1
 """
-_DELETE_MERGE = "DELETE FROM ticket_merges WHERE tenant_id = :tenant_id AND source_id = :source_id"
+_DELETE_MERGE = delete_row("ticket_merges", "tenant_id source_id")
 _UPDATES = """
 SELECT position, object, changes FROM events
 WHERE tenant_id = :tenant_id AND type = 'customer.updated' AND position > :after

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from sealdesk import clock
-from sealdesk.db.column_lists import insert_or_update
+from sealdesk.db.column_lists import delete_row, insert_or_update, select_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.reports.sums import changed
@@ -16,11 +16,11 @@ from sealdesk.tickets.types import ENDED
 _POSTPONED_US = 60 * 1_000_000
 _MAX_CHANGES = 1_000  # of a ticket, that are read for when it was reopened
 
-_TICKET = """
-SELECT id, source, team_id, assignee_id, tags, created_at, first_response_at, resolved_at,
-    closed_at, merged_into_id, satisfaction, clocks, key_id, custom_fields
-FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
-"""
+_TICKET = select_row(
+    "tickets",
+    "id, source, team_id, assignee_id, tags, created_at, first_response_at, resolved_at,"
+    " closed_at, merged_into_id, satisfaction, clocks, key_id, custom_fields",
+)
 _COUNTED = """
 SELECT counted FROM ticket_measures WHERE tenant_id = :tenant_id AND ticket_id = :id LIMIT 1
 """
@@ -64,7 +64,7 @@ _STORE_STEP = """
 UPDATE report_rebuilds SET is_clearing = :is_clearing, ticket_id = :ticket_id, stepped_at = :now
 WHERE tenant_id = :tenant_id
 """
-_END_REBUILD = "DELETE FROM report_rebuilds WHERE tenant_id = :tenant_id"
+_END_REBUILD = delete_row("report_rebuilds", "tenant_id")
 _POSTPONE = "UPDATE report_rebuilds SET stepped_at = :later WHERE tenant_id = :tenant_id"
 _LIST_TENANTS = """
 SELECT tenant_id FROM report_rebuilds WHERE stepped_at <= :now ORDER BY tenant_id LIMIT :limit

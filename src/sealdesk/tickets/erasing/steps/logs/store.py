@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from sealdesk.db.column_lists import update_row
+from sealdesk.db.column_lists import delete_row, select_row, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.erasing.rules import ERASED
 from sealdesk.tickets.erasing.steps.store import Params, of_customer
@@ -44,9 +44,7 @@ WHERE tenant_id = :tenant_id AND (key_id, scope) > (:after, :after_2)
 ORDER BY key_id, scope LIMIT :limit
 """
 _STORE_RESPONSE = update_row("idempotency", "body", key="tenant_id key_id scope")
-_DELETE_RESPONSE = """
-DELETE FROM idempotency WHERE tenant_id = :tenant_id AND key_id = :key_id AND scope = :scope
-"""
+_DELETE_RESPONSE = delete_row("idempotency", "tenant_id key_id scope")
 _REFUSALS = """
 SELECT key_id, id, target FROM refusals
 WHERE tenant_id = :tenant_id AND (key_id, id) > (:after, :after_2) ORDER BY key_id, id LIMIT :limit
@@ -71,10 +69,7 @@ JOIN tickets t ON t.tenant_id = :tenant_id AND t.id = n.ticket_id
 WHERE n.tenant_id = :tenant_id AND n.id > :after ORDER BY n.id LIMIT :limit
 """
 _STORE_NOTIFICATION = update_row("notifications", "actor_name")
-_IS_TICKET = """
-SELECT id FROM tickets WHERE tenant_id = :tenant_id AND id = :id AND customer_id = :customer_id
-LIMIT 1
-"""
+_IS_TICKET = select_row("tickets", "id", "tenant_id id customer_id")
 _HAS_NAME = f"""
 SELECT id FROM attachments WHERE tenant_id = :tenant_id AND id = :id AND name <> '{ERASED}' LIMIT 1
 """

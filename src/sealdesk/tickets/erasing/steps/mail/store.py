@@ -1,5 +1,6 @@
 """The SQL with which the worker erases a customer in the tables of e-mail."""
 
+from sealdesk.db.column_lists import delete_row
 from sealdesk.tickets.erasing.rules import ERASED
 from sealdesk.tickets.erasing.steps.logs.store import Log
 
@@ -9,10 +10,7 @@ FROM ticket_participants p JOIN tickets t ON t.tenant_id = :tenant_id AND t.id =
 WHERE p.tenant_id = :tenant_id AND (p.ticket_id, p.address_identity) > (:after, :after_2)
 ORDER BY p.ticket_id, p.address_identity LIMIT :limit
 """
-_DELETE_PARTICIPANT = """
-DELETE FROM ticket_participants
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND address_identity = :address_identity
-"""
+_DELETE_PARTICIPANT = delete_row("ticket_participants", "tenant_id ticket_id address_identity")
 _RECEIVED = """
 SELECT m.id, m.from_identity AS address, m.subject, m.reason, t.customer_id
 FROM received_messages m LEFT JOIN tickets t ON t.tenant_id = :tenant_id AND t.id = m.ticket_id
@@ -41,7 +39,7 @@ _SUBMISSIONS = """
 SELECT id, address_identity AS address, request FROM form_submissions
 WHERE tenant_id = :tenant_id AND id > :after ORDER BY id LIMIT :limit
 """
-_DELETE_SUBMISSION = "DELETE FROM form_submissions WHERE tenant_id = :tenant_id AND id = :id"
+_DELETE_SUBMISSION = delete_row("form_submissions")
 
 PARTICIPANTS = Log(
     _PARTICIPANTS,
