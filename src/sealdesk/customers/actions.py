@@ -119,7 +119,7 @@ async def upsert_customer(
 async def _check_not_merged(tx: Tx, tenant_id: str, external_id: str) -> None:
     """Raises Conflict when the customer with this external_id was merged into another one."""
     for merged in await store.list_merged_with(tx, tenant_id, external_id, _MAX_MERGED_ALIKE):
-        raise _merged(merged)
+        raise await _merged(tx, merged)
 
 
 async def delete_customer(
@@ -137,14 +137,13 @@ async def get_customer(tx: Tx, tenant_id: str, customer_id: str) -> Customer:
     """Raises NotFound, and Conflict when the customer was merged into another one."""
     customer = await get_also_merged(tx, tenant_id, customer_id)
     if customer.merged_into_id is not None:
-        raise _merged(customer)
+        raise await _merged(tx, customer)
     return customer
 
 
-def _merged(customer: Customer) -> Conflict:
-    return Conflict(
-        CUSTOMER_MERGED, customer_id=customer.id, merged_into_id=customer.merged_into_id
-    )
+async def _merged(tx: Tx, customer: Customer) -> Conflict:
+    lasting_id = await store.find_lasting_id(tx, customer.tenant_id, customer.id)
+    return Conflict(CUSTOMER_MERGED, customer_id=customer.id, merged_into_id=lasting_id)
 
 
 async def get_also_merged(tx: Tx, tenant_id: str, customer_id: str) -> Customer:

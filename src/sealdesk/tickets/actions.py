@@ -132,7 +132,7 @@ async def change_ticket(
     """
     stored = await get_ticket(tx, caller.tenant_id, ticket_id)
     representation.check_match(if_match, stored.etag)
-    rules.check_not_merged(stored.ticket)
+    await checks.check_not_merged(tx, stored.ticket)
     return await apply_change(tx, caller, stored, change, now_us)
 
 
@@ -289,6 +289,7 @@ async def _reply(
     created_at = _written_at(new.created_at, arrived_at, now_us, newest_us)
     written = await _new_reply(tx, caller, stored, new, created_at)
     from_mail = _from_mail(caller, new)
+    await checks.check_not_merged(tx, ticket)
     update = rules.apply_reply(ticket, written, now_us, from_mail)
     await replies.add(tx, written)
     for each in written.attachments:

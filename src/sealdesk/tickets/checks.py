@@ -2,13 +2,13 @@
 
 from sealdesk.caller import IMPORT, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, Forbidden, invalid
+from sealdesk.errors import Conflict, Fault, Forbidden, invalid, must_exist
 from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS
 from sealdesk.resources.addresses import is_read
-from sealdesk.tickets.errors import NO_RECIPIENT, TOO_MANY_SNOOZED
+from sealdesk.tickets.errors import NO_RECIPIENT, TICKET_MERGED, TOO_MANY_SNOOZED
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.snoozing import store as snoozed
-from sealdesk.tickets.store import assignees, destinations, teams
+from sealdesk.tickets.store import assignees, destinations, teams, tickets
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.tickets import TicketAndCustomer
 from sealdesk.tickets.types import (
@@ -20,6 +20,8 @@ from sealdesk.tickets.types import (
     Source,
     Ticket,
 )
+
+_MAX_MERGES = 50  # a ticket was merged into another one, and that one into the next
 
 
 async def check_new(tx: Tx, tenant_id: str, new: NewTicket) -> None:
@@ -41,6 +43,23 @@ async def check_snoozed(tx: Tx, tenant_id: str) -> None:
     limit = snoozing.MAX_SNOOZED
     if await snoozed.count_snoozed(tx, tenant_id, limit) >= limit:
         raise Conflict(TOO_MANY_SNOOZED, limit=limit)
+
+
+async def check_not_merged(tx: Tx, ticket: Ticket) -> None:
+    """Raises Conflict, which names the ticket that goes on, also after several merges."""
+    if ticket.merged_into_id is not None:
+        ongoing = await get_ongoing_ticket(tx, ticket.tenant_id, ticket.merged_into_id)
+        raise Conflict(TICKET_MERGED, ticket_id=ticket.id, merged_into_id=ongoing.ticket.id)
+
+
+async def get_ongoing_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer:
+    """The ticket, or the one that it was merged into. Raises NotFound."""
+    stored = must_exist(await tickets.find(tx, tenant_id, ticket_id))
+    for _ in range(_MAX_MERGES):
+        if stored.ticket.merged_into_id is None:
+            break
+        stored = must_exist(await tickets.find(tx, tenant_id, stored.ticket.merged_into_id))
+    return stored
 
 
 async def check_recipients(tx: Tx, ticket: Ticket, new: NewReply) -> None:

@@ -84,6 +84,9 @@ def test_a_merged_customer_is_read_and_names_the_other_one_but_takes_no_changes(
         assert code(response) == (409, "customer_merged")
         assert response.json()["merged_into_id"] == target["id"]
     assert [each["id"] for each in key.walk(CUSTOMERS)] == [target["id"]]
+    last = key.customer("last@home.example")
+    merge(key, target, last)
+    assert key.patch(path, {"name": "N"}).json()["merged_into_id"] == last["id"]
 
 
 @pytest.mark.parametrize("email", [WORK, "new@home.example"])

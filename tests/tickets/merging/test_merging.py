@@ -97,8 +97,9 @@ def test_an_answer_in_the_merged_ticket_ends_the_waiting(key: Key) -> None:
 
 
 def test_what_is_sent_to_a_merged_ticket_is_refused_with_the_one_to_use(key: Key) -> None:
-    source, target, third = (key.ticket() for _ in range(3))
-    merge(key, source, target)
+    source, next_one, target, third = (key.ticket() for _ in range(4))
+    merge(key, source, next_one)
+    merge(key, next_one, target)
     at = f"{TICKETS}/{source['id']}"
     refused = (
         key.patch(at, {"status": "open"}),
@@ -108,6 +109,8 @@ def test_what_is_sent_to_a_merged_ticket_is_refused_with_the_one_to_use(key: Key
         key.post(f"{at}/split", {"reply_id": source["id"], "subject": "New"}),
         key.call("PUT", f"{at}/participants", {"participants": []}),
         key.post(f"{at}/followers", {"user_id": source["id"]}),
+        key.post(f"{at}/links", {"ticket_id": third["id"], "relation": "relates_to"}),
+        merge(key, third, source),
     )
     for each in refused:
         assert code(each) == (409, "ticket_merged")

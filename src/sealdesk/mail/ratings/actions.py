@@ -19,7 +19,7 @@ from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.redaction import Secrets, redact
 from sealdesk.records import audit
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import checks
 from sealdesk.tickets.promises.keeping import email_of
 from sealdesk.tickets.store.tickets import TicketAndCustomer
 
@@ -47,7 +47,7 @@ async def save_settings(tx: Tx, caller: Caller, wanted: AskSettings, *, now_us: 
 async def make_link(tx: Tx, tenant_id: str, ticket_id: str, *, now_us: int) -> Opened:
     """What a new link to rate a ticket names. Raises NotFound, Conflict."""
     stored = await tickets.get_ticket(tx, tenant_id, ticket_id)
-    ticket_rules.check_not_merged(stored.ticket)
+    await checks.check_not_merged(tx, stored.ticket)
     state = _state_of(stored)
     if state != "open":
         raise Conflict(ALREADY_RATED if state == "rated" else NOBODY_TO_RATE)

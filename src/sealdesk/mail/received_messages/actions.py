@@ -18,6 +18,7 @@ from sealdesk.mail.receiving.types import WAITING, Effect, Incoming, ReceivedMes
 from sealdesk.mail.threads import actions as threads
 from sealdesk.mail.threads.types import MAX_PARTICIPANTS, NewParticipant
 from sealdesk.records import audit
+from sealdesk.tickets import checks
 
 DELETED = "deleted by a person"
 
@@ -89,7 +90,7 @@ async def add_sender(tx: Tx, caller: Caller, message_id: str, *, now_us: int) ->
     """
     tenant_id = caller.tenant_id
     message = (await get_undecided(tx, tenant_id, message_id)).message
-    ticket_id = (await threads.get_ongoing_ticket(tx, tenant_id, message.ticket_id or "")).ticket.id
+    ticket_id = (await checks.get_ongoing_ticket(tx, tenant_id, message.ticket_id or "")).ticket.id
     known = await threads.get_participants(tx, tenant_id, ticket_id)
     wanted = [NewParticipant(each.address, each.name) for each in known]
     if message.from_identity not in {each.address_identity for each in known}:
@@ -114,7 +115,7 @@ async def open_ticket(
     opened = await effects.open_ticket(
         tx, await read_case(tx, incoming, await read_origin(tx, incoming), now_us), now_us
     )
-    stored = await threads.get_ongoing_ticket(tx, caller.tenant_id, opened.ticket_id or "")
+    stored = await checks.get_ongoing_ticket(tx, caller.tenant_id, opened.ticket_id or "")
     text = texts.moved(stored.ticket.number)
     await effects.add_note(tx, caller.tenant_id, message.ticket_id or "", text, now_us)
     effect = opened._replace(reason=effects.MOVED, reason_code="stranger_moved")

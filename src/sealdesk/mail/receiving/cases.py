@@ -19,8 +19,8 @@ from sealdesk.mail.receiving.types import (
 from sealdesk.mail.sending import store as sending
 from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads import store as threads
-from sealdesk.mail.threads.actions import get_ongoing_ticket
 from sealdesk.tickets import actions as tickets
+from sealdesk.tickets import checks
 from sealdesk.tickets.store import replies
 
 _MAX_RECENT = 20  # messages of a sender with one subject
@@ -131,7 +131,7 @@ async def _find_thread(tx: Tx, incoming: Incoming, origin: Origin) -> Thread | N
     sender = None
     for identity in dict.fromkeys((origin.author.identity, origin.answers_to.identity)):
         sender = sender or await threads.find_participant(tx, tenant_id, ticket_id, identity)
-    stored = await get_ongoing_ticket(tx, tenant_id, ticket_id)
+    stored = await checks.get_ongoing_ticket(tx, tenant_id, ticket_id)
     return Thread(stored.ticket, sender, token_owner)
 
 

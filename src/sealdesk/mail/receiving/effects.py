@@ -29,6 +29,7 @@ from sealdesk.mail.threads import actions as threads
 from sealdesk.mail.threads import store as thread_store
 from sealdesk.mail.threads.types import Participant
 from sealdesk.tickets import actions as tickets
+from sealdesk.tickets import checks
 from sealdesk.tickets.store import teams
 from sealdesk.tickets.types import NewReply, NewReplyAuthor, NewTicket, Ticket, TicketCustomer
 
@@ -94,7 +95,7 @@ async def _record_bounce(tx: Tx, case: Case, message: OutgoingMessage, now_us: i
 async def _note_copy(tx: Tx, case: Case, copy: Copy, now_us: int) -> Effect:
     """Tell the ticket of a message that it came by another way too, with the files of that."""
     incoming, caller = case.incoming, results.system_caller(case.incoming.mailbox.tenant_id)
-    stored = await threads.get_ongoing_ticket(tx, caller.tenant_id, copy.message.ticket_id or "")
+    stored = await checks.get_ongoing_ticket(tx, caller.tenant_id, copy.message.ticket_id or "")
     files = msgspec.structs.replace(incoming, files=copy.lacks)
     attached = await attach(tx, files, caller.actor, now_us)
     is_other = copy.message.mailbox_id != incoming.mailbox.id

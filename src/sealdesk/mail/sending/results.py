@@ -9,9 +9,8 @@ from sealdesk.event_log import events
 from sealdesk.event_log.events import EventType
 from sealdesk.mail.sending import rules, store
 from sealdesk.mail.sending.types import Outcome, OutgoingMessage, Result, State
-from sealdesk.mail.threads.actions import get_ongoing_ticket
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets import documents
+from sealdesk.tickets import checks, documents
 from sealdesk.tickets.store import replies
 from sealdesk.tickets.types import NewReply
 
@@ -89,7 +88,7 @@ def system_caller(tenant_id: str) -> Caller:
 async def _add_note(
     tx: Tx, message: OutgoingMessage, text: str, now_us: int, *, is_worker: bool = False
 ) -> str:
-    stored = await get_ongoing_ticket(tx, message.tenant_id, message.ticket_id)
+    stored = await checks.get_ongoing_ticket(tx, message.tenant_id, message.ticket_id)
     new = NewReply(body=text, is_internal=True)
     caller = msgspec.structs.replace(system_caller(message.tenant_id), is_worker=is_worker)
     note = await tickets.reply(

@@ -22,11 +22,9 @@ from sealdesk.records import audit
 from sealdesk.resources.addresses import can_receive
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import checks
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.tickets import TicketAndCustomer
 
-_MAX_MERGES = 10  # a ticket was merged into another one, and that one into the next
 _OF_MAILBOX = gettext_noop("This is the address of a mailbox of this desk.")
 
 Person = tuple[str, str | None]  # an address, and the name with it
@@ -61,16 +59,6 @@ async def add_people(
     return listed
 
 
-async def get_ongoing_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer:
-    """The ticket, or the one that it was merged into. Raises NotFound."""
-    stored = await tickets.get_ticket(tx, tenant_id, ticket_id)
-    for _ in range(_MAX_MERGES):
-        if stored.ticket.merged_into_id is None:
-            break
-        stored = await tickets.get_ticket(tx, tenant_id, stored.ticket.merged_into_id)
-    return stored
-
-
 async def get_participants(tx: Tx, tenant_id: str, ticket_id: str) -> list[Participant]:
     """All participants of a ticket, by address. Raises NotFound."""
     if not await ticket_store.has_ticket(tx, tenant_id, ticket_id):
@@ -87,7 +75,7 @@ async def set_participants(
     """
     tenant_id = caller.tenant_id
     await tx.lock(f"participants {ticket_id}", tenant_id)
-    ticket_rules.check_not_merged((await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket)
+    await checks.check_not_merged(tx, (await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket)
     known = await store.list_participants(tx, tenant_id, ticket_id)
     own = await mailboxes.list_all(tx, tenant_id)
     _check(wanted, own)

@@ -7,8 +7,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound
 from sealdesk.event_log import events
 from sealdesk.tickets import actions as ticket_actions
-from sealdesk.tickets import documents
-from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import checks, documents
 from sealdesk.tickets.editing import rules
 from sealdesk.tickets.notifications import notify
 from sealdesk.tickets.store import history, replies
@@ -29,7 +28,7 @@ async def edit_note(
 ) -> bool:
     """Give a note another text; False if it is too old for that. Raises NotFound, Conflict."""
     stored = await ticket_actions.get_ticket(tx, caller.tenant_id, ticket_id)
-    ticket_rules.check_not_merged(stored.ticket)
+    await checks.check_not_merged(tx, stored.ticket)
     before = await get_own_note(tx, caller, ticket_id, note_id)
     if not rules.is_recent(note_id, now_us):
         return False

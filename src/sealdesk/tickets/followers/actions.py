@@ -3,7 +3,7 @@
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets import rules
+from sealdesk.tickets import checks
 from sealdesk.tickets.followers import store
 from sealdesk.tickets.followers.errors import TOO_MANY_FOLLOWERS
 from sealdesk.tickets.followers.types import FollowerResponse
@@ -21,7 +21,7 @@ async def list_followers(tx: Tx, tenant_id: str, ticket_id: str) -> list[Followe
 
 async def follow(tx: Tx, tenant_id: str, ticket_id: str, user_id: str) -> FollowerResponse:
     """A user who follows already stays one. Raises NotFound, Conflict, ValidationFailed."""
-    rules.check_not_merged((await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket)
+    await checks.check_not_merged(tx, (await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket)
     user = await assignees.find_assignee(tx, tenant_id, user_id)
     if user is None or not user.is_active:
         raise invalid([Fault("/user_id", "unknown_user", _NO_USER)])

@@ -7,7 +7,7 @@ from sealdesk.customers.types import CustomerRef
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, ValidationFailed, gettext_noop, invalid
 from sealdesk.tickets import actions as ticket_actions
-from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import checks
 from sealdesk.tickets.erasing.rules import is_nobody
 from sealdesk.tickets.links import rules, store
 from sealdesk.tickets.links.errors import LINK_CIRCLE, LINKED_OTHERWISE, TOO_MANY_LINKS
@@ -92,7 +92,7 @@ async def _get_both(tx: Tx, tenant_id: str, ticket_id: str, other_id: str) -> tu
     if other_id == ticket_id:
         raise _refused("same_ticket", _ITSELF)
     for each in (stored, other):
-        ticket_rules.check_not_merged(each.ticket)
+        await checks.check_not_merged(tx, each.ticket)
         customer = msgspec.json.decode(each.reference, type=CustomerRef)
         if is_nobody(customer.id, customer.email):
             raise _refused("erased_ticket", _ERASED)

@@ -155,10 +155,10 @@ async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> 
 
 async def check_use(tx: Tx, ticket: Ticket, applied: AppliedMacro, now_us: int) -> None:
     """Raises what `use_macro` would, for a ticket as it is now."""
+    await checks.check_not_merged(tx, ticket)
     if applied.text:
         ticket_rules.check_takes_replies(ticket)
         await checks.check_recipients(tx, ticket, _reply_of(applied))
-    ticket_rules.check_not_merged(ticket)
     ticket_rules.apply_change(ticket, rules.change_of(applied), now_us)
 
 

@@ -10,8 +10,7 @@ from sealdesk.customers.types import CustomerRef
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, invalid
 from sealdesk.event_log.events import Changes
-from sealdesk.tickets import actions
-from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import actions, checks
 from sealdesk.tickets.actions import OpenedTicket
 from sealdesk.tickets.attachments import store as attachments
 from sealdesk.tickets.followers import store as followers
@@ -49,6 +48,8 @@ async def merge(tx: Tx, caller: Caller, source_id: str, new: Merge, *, now_us: i
     target = await ticket_store.find(tx, caller.tenant_id, new.into)
     if target is None:
         raise invalid([Fault("/into", "unknown_ticket", "There is no ticket with this id.")])
+    for each in (source, target):
+        await checks.check_not_merged(tx, each.ticket)
     rules.check_merge(source.ticket, target.ticket)
     moving = await _list_moving(tx, source, after="")
     opening = rules.opening_reply(
@@ -118,7 +119,7 @@ async def split(
     The reply and all later ones move. Raises NotFound, ValidationFailed, Conflict.
     """
     stored = await actions.get_ticket(tx, caller.tenant_id, ticket_id)
-    ticket_rules.check_not_merged(stored.ticket)
+    await checks.check_not_merged(tx, stored.ticket)
     first = await _find_public_reply(tx, caller.tenant_id, ticket_id, new.reply_id)
     moving = await _list_moving(tx, stored, after=first.id)
     opened = await actions.open_ticket(
