@@ -273,6 +273,20 @@ def test_the_list_shows_the_state_of_each_key(own_service: Service) -> None:
         assert state in item
 
 
+def test_the_list_shows_how_much_each_key_was_used(own_service: Service) -> None:
+    tenant = own_service.tenant()
+    used, _unused = tenant.key(name="used"), tenant.key(name="unused")
+    for day in (0, 1, 10):
+        own_service.clock.advance(day * DAY_S)
+        for _ in range(4):
+            used.get(WHOAMI)
+        own_service.in_serving(usage.write_counts)
+    page = logged_in(tenant).get(HOME)
+    rows = page.answer.text.split("tk_live_")[1:]
+    assert ['<td class="extra number">4</td>' in row for row in rows] == [False, True]
+    assert [row.count('<rect class="good"') for row in rows] == [0, 3]
+
+
 def test_older_keys_are_on_the_next_page(
     visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,7 +60,7 @@ def _slow_down(page: Page, seconds: float) -> None:
     page.route("**/tickets/next?**", load)
 
 
-def _held(page: Page) -> list[Route]:
+def _held(page: Page, address: str = "**/tickets/next?**") -> list[Route]:
     """Where the requests for next tickets come, each of which waits to be answered."""
     asked: list[Route] = []
 
@@ -68,8 +68,14 @@ def _held(page: Page) -> list[Route]:
         if not _is_early(route):
             asked.append(route)
 
-    page.route("**/tickets/next?**", hold)
+    page.route(address, hold)
     return asked
+
+
+def _answer(page: Page, asked: list[Route]) -> None:
+    while not asked:
+        page.wait_for_timeout(10)
+    asked[0].continue_()
 
 
 def test_a_sentence_after_a_choice_by_key_changes_nothing_else(
@@ -121,6 +127,55 @@ def test_keys_pressed_while_the_next_ticket_loads_are_typed_there(
     expect(page.get_by_label("Your reply")).to_have_value(SENTENCE)
 
 
+@pytest.mark.parametrize(
+    ("keys", "status", "text"),
+    [
+        ("r y o u r", "open", "your"),
+        ("n y o u r", "open", "your"),
+        ("r Escape s p Enter", "pending", ""),
+        ("Enter e", "resolved", ""),
+        ("r Escape ? e", "open", ""),
+    ],
+)
+def test_keys_after_one_that_opens_a_ticket_are_for_this_ticket(
+    window: Window, key: Key, orders: list[str], keys: str, status: str, text: str
+) -> None:
+    page = window.page
+    page.goto(f"{INBOX}?status=all")
+    asked = _held(page, f"**/tickets/{orders[1]}")
+    for each in ("j", "j", *keys.split()):
+        page.keyboard.press(each)
+    _answer(page, asked)
+    page.get_by_role("heading", name="Order 1").wait_for()
+    expect(page.get_by_label("Your reply")).to_have_value(text)
+    assert page.locator("#is_internal").is_checked() == keys.startswith("n")
+    if status != "open":
+        expect(page.locator("[data-field=status] [data-state]")).to_contain_text("Saved")
+    assert [_now(key, each)["status"] for each in orders] == ["open", status, "open"]
+    page.unroute_all()
+    page.go_back()
+    expect(page.locator("#list .current").get_by_role("link", name="Order 1")).to_be_focused()
+    page.go_forward()
+    page.get_by_role("heading", name="Order 1").wait_for()
+
+
+def test_keys_pressed_while_another_page_loads_are_not_for_the_one_that_is_left(
+    window: Window, key: Key, orders: list[str]
+) -> None:
+    page = window.page
+    page.goto(f"{INBOX}/{orders[1]}")
+    asked = _held(page, "**/merge")
+    page.keyboard.press("m")
+    while not asked:
+        page.wait_for_timeout(10)
+    before = _now(key, orders[1])
+    page.keyboard.press("e")
+    page.keyboard.press("a")
+    _answer(page, asked)
+    page.wait_for_url("**/merge")
+    assert _now(key, orders[1]) == before
+
+
 def test_a_tag_that_is_typed_while_the_next_ticket_loads_is_saved(
     window: Window, orders: list[str]
 ) -> None:
@@ -130,9 +185,7 @@ def test_a_tag_that_is_typed_while_the_next_ticket_loads_is_saved(
     _open(page, "Order 2")
     for each in (*"jtvip", "Enter"):
         page.keyboard.press(each)
-    while not asked:
-        page.wait_for_timeout(10)
-    asked[0].continue_()
+    _answer(page, asked)
     page.get_by_role("heading", name="Order 1").wait_for()
     expect(page.locator("[data-field=tags] [data-state]")).to_contain_text("Saved")
 

@@ -132,6 +132,14 @@ def test_the_send_button_says_what_it_does_and_remembers_it(
     another = key.ticket(subject="Another")["id"]
     page.goto(f"/tickets/{another}")
     expect(button).to_have_text(re.compile("Send, wait for"), use_inner_text=True)
+    for kind, says in ((1, "Add note"), (0, re.compile("Send, wait for"))):  # not for notes
+        window.touch(page.locator(".kind").nth(kind))
+        expect(button).to_have_text(says, use_inner_text=True)
+    tenant.user("agent", email := f"eve.of.{tenant.id}@example.test", "Eve")
+    for person, says in ((email, "Send"), (tenant.admin_email, re.compile("Send, wait for"))):
+        window.enter(person, PASSWORD)
+        page.goto(f"/tickets/{another}")
+        expect(button).to_have_text(says, use_inner_text=True)
     menu.click()
     page.get_by_label("Remember my last choice").uncheck()
     page.get_by_label("Your reply").fill("Blue?")

@@ -210,3 +210,5 @@ def test_days_and_hours_of_a_report_are_written_as_dates_elsewhere(window: Windo
     window.page.goto("/reports?day=2027-03-28&period=day&step=hour")
     numbers = window.page.locator("tbody th")
     expect(numbers.first).to_have_text("28 Mar 2027, 00:00")
+    heights = "[...document.querySelectorAll('th')].map((each) => each.offsetHeight)"
+    assert max(window.page.evaluate(heights)) < 80, "no word is broken into its letters"

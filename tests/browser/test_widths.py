@@ -37,7 +37,7 @@ _COVERED = """() => {
     const hit = document.elementFromPoint(x, y);
     const isOwn = hit && (each.contains(hit) || hit.contains(each)
       || hit.closest("label")?.control === each);
-    if (hit && !isOwn && !hit.closest(".composer, .ticket-bar, .said, .bulk")) {
+    if (hit && !isOwn && !hit.closest(".composer, .ticket-bar, .said, .bulk, .shell")) {
       wrong.push(`${each.outerHTML.slice(0, 100)} below ${hit.outerHTML.slice(0, 80)}`);
     }
   }

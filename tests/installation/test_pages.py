@@ -35,5 +35,7 @@ def test_issues_are_shown_with_what_to_do(
 @pytest.mark.parametrize("role", ["agent", "tenant_admin"])
 def test_others_neither_see_the_page_nor_a_link_to_it(tenant: Tenant, role: Role) -> None:
     visitor = logged_in_as(tenant, role)
-    assert visitor.get(HOME).status == 403
+    refused = visitor.get(HOME)
+    assert refused.status == 403
+    assert "Ask whoever runs the installation" in refused.text
     assert "Installation" not in visitor.get("/tickets").text

@@ -341,6 +341,20 @@ def test_an_error_is_shown_beside_its_field(
     assert _now(key, at)["version"] == 1
 
 
+def test_a_way_to_send_that_is_remembered_of_replies_is_not_for_notes(
+    visitor: Visitor, key: Key, at: str
+) -> None:
+    another = f"/tickets/{key.ticket(subject='Another')['id']}"
+    form = visitor.get(at).form(f"{at}/reply")
+    visitor.submit(form, body="Done", status="resolved", remember="yes")
+    form = visitor.get(another).form(f"{another}/reply")
+    assert ("status", "resolved") in form.fields
+    visitor.submit(form, body="Only for us", is_internal="yes", remember="yes")
+    assert (_now(key, at)["status"], _now(key, another)["status"]) == ("resolved", "open")
+    form = visitor.get(another).form(f"{another}/reply")
+    assert ("status", "resolved") in form.fields
+
+
 def test_the_page_shows_the_customer_and_their_other_tickets(
     visitor: Visitor, key: Key, at: str, ticket: dict[str, Any]
 ) -> None:
@@ -354,6 +368,9 @@ def test_the_page_shows_the_customer_and_their_other_tickets(
     shown = [link for link in page.links if re.fullmatch(r"/tickets/[0-9a-f-]{36}", link)]
     assert shown == [f"/tickets/{each['id']}" for each in reversed(others[1:])]
     assert f"/customers/{ticket['customer']['id']}" in page.links
+    made_at = ticket["created_at"]
+    assert f"Customer since {made_at[:7]}" in page.text
+    assert page.text.count(f" {made_at[:10]}") >= 5
 
 
 def _rename(tenant: Tenant, at: str, count: int) -> None:

@@ -1,5 +1,7 @@
 """The error codes of users and their log-ins."""
 
+import msgspec
+
 from sealdesk.errors import ProblemType, gettext_noop
 from sealdesk.errors.general import NOT_FOUND
 
@@ -71,6 +73,13 @@ INSUFFICIENT_ROLE = ProblemType(
     ),
 )
 PAGE_NEEDS_ROLE = INSUFFICIENT_ROLE.variant("This needs %(needs)s.")
+PAGE_OF_INSTALLATION = msgspec.structs.replace(
+    PAGE_NEEDS_ROLE,
+    page_title=gettext_noop("This page is for administrators of all desks"),
+    page_advice=gettext_noop(
+        "It is about the installation, not about your desk. Ask whoever runs the installation."
+    ),
+)
 FOREIGN_TENANT = INSUFFICIENT_ROLE.variant("x-tenant-id may only name your own tenant.")
 SUPER_ADMIN_ONLY = INSUFFICIENT_ROLE.variant(
     gettext_noop("Only a super_admin can change a super_admin.")

@@ -64,6 +64,7 @@ def test_a_report_is_sent_each_monday_until_its_link_ends_it(desk: FormDesk) -> 
     assert "Source: api" in text and ["Created", "1", "0"] in rows
     html = message.get_body(("html",)).get_content()  # type: ignore[union-attr]
     assert '<th align="left">Created</th><td align="right">1</td>' in html
+    assert ">End this weekly report</a>" in html
     assert f"day={first_day}" in text and "of=source" in text
     link = urlsplit(str(message["List-Unsubscribe"]).strip("<>")).path
     assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"

@@ -150,6 +150,19 @@ def test_a_dry_run_tells_of_replies_and_fields_and_sends_nothing(
     assert replies_of(key, ticket) == []
 
 
+def test_a_rule_is_tried_before_it_is_switched_on(admin: Person, tenant: Tenant) -> None:
+    visitor = logged_in(tenant)
+    form = visitor.get("/settings/rules/new").form("/settings/rules/new")
+    page = visitor.submit(
+        form, name="Tried", raise_priority="yes", is_enabled="yes", then="dry-run"
+    )
+    assert "What the rule would have done" in page.text
+    (rule,) = admin.get(RULES).json()["data"]
+    assert not rule["is_enabled"]
+    visitor.submit(page.form(f"/settings/rules/{rule['id']}/switch"))
+    assert admin.get(RULES).json()["data"][0]["is_enabled"]
+
+
 def test_the_page_of_a_rule_keeps_all_that_it_does(admin: Person, tenant: Tenant) -> None:
     admin.post("/api/v1/custom-fields", {"key": "plan", "label": "Plan", "type": "text"})
     bo = tenant.user(name="Bo")

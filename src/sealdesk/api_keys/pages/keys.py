@@ -53,6 +53,7 @@ async def list_keys(request: Request) -> Response:
         is_waiting=bool(waiting),
         keys=[view_key(key, request.now_us) for key in shown],
         test_keys=[view_key(key, request.now_us) for key in test_keys],
+        uses=await report.list_recent(request, [key.id for key in shown]),
         older=cursor_trail.older(trail, shown[-1].id) if len(keys) > _PER_PAGE else None,
         newer=cursor_trail.newer(trail),
     )

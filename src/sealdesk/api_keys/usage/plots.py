@@ -23,6 +23,7 @@ class Span(msgspec.Struct, frozen=True):
 
 
 DAY = Span("day", HOUR_US, 24)
+FORTNIGHT = Span("fortnight", DAY_US, 14)
 MONTH = Span("month", DAY_US, 30)
 
 

@@ -10,7 +10,7 @@ from sealdesk.caller import Actor, Caller
 from sealdesk.errors import ApiError, Forbidden, ProblemType, ServiceUnavailable, Unauthorized
 from sealdesk.errors.general import TOO_MANY_BYTES
 from sealdesk.identity.auth import login, reauthentication, session
-from sealdesk.identity.errors import PAGE_NEEDS_ROLE
+from sealdesk.identity.errors import PAGE_NEEDS_ROLE, PAGE_OF_INSTALLATION
 from sealdesk.identity.types import Token, User
 from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.rate_limits.limiter import Budget
@@ -50,7 +50,9 @@ class SessionGuard:
         user, proof = await _load_session(request, token)
         try:
             if user.role not in self.needs:
-                raise Forbidden(PAGE_NEEDS_ROLE, needs=" or ".join(self.needs))
+                is_of_desk = "tenant_admin" in self.needs
+                error = PAGE_NEEDS_ROLE if is_of_desk else PAGE_OF_INSTALLATION
+                raise Forbidden(error, needs=" or ".join(self.needs))
             if is_form:
                 proof = await self._check_form(request, user, token, proof)
         except ApiError as error:

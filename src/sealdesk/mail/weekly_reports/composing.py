@@ -126,7 +126,8 @@ def _share(percent: int | None, of: int) -> str:
 
 
 def _text(heading: str, tables: Sequence[Table], link: str, unsubscribe: str) -> str:
-    parts = [heading, *("\n".join(_lines(each)) for each in tables), link, _end(), unsubscribe]
+    end = f"{_why()} {_end()}:\n{unsubscribe}"
+    parts = [heading, *("\n".join(_lines(each)) for each in tables), link, end]
     return "\n\n".join(parts) + "\n"
 
 
@@ -142,12 +143,13 @@ def _lines(table: Table) -> list[str]:
 
 
 def _html(heading: str, tables: Sequence[Table], link: str, unsubscribe: str) -> str:
-    parts = [Markup("<p>{}</p>").format(heading)]
+    parts = [Markup("<p><strong>{}</strong></p>").format(heading)]
     for table in tables:
         rows = [_row(row, "th" if place == 0 else "td") for place, row in enumerate(table)]
         parts.append(Markup('<table cellpadding="4">{}</table>').format(Markup("").join(rows)))
-    for text, address in ((gettext("Open the report"), link), (_end(), unsubscribe)):
-        parts.append(Markup('<p><a href="{}">{}</a></p>').format(address, text))
+    of_link = Markup('<p>{} <a href="{}">{}</a></p>')
+    parts.append(of_link.format("", link, gettext("Open the report")))
+    parts.append(of_link.format(_why(), unsubscribe, _end()))
     return "\n".join(parts)
 
 
@@ -158,5 +160,9 @@ def _row(cells: Sequence[str], tag: str) -> Markup:
     return Markup("<tr>{}</tr>").format(shown)
 
 
+def _why() -> str:
+    return gettext("You get this each Monday because you asked for it.")
+
+
 def _end() -> str:
-    return gettext("You get this each Monday because you asked for it. To end it:")
+    return gettext("End this weekly report")

@@ -91,10 +91,10 @@ async def create_rule(request: Request) -> Response:
     typed = await typed_rule.read(request)
     try:
         new = body.convert(_wanted(typed), NewRule)
-        await request.act(actions.create_rule, new, now_us=request.now_us)
+        rule = await request.act(actions.create_rule, new, now_us=request.now_us)
     except (ValidationFailed, Conflict) as error:
         return await _form(request, typed, error)
-    return render.redirect(request, _PATH)
+    return _saved(request, rule.id)
 
 
 @page
@@ -114,7 +114,12 @@ async def change_rule(request: Request, rule_id: str) -> Response:
         await request.act(actions.change_rule, rule.id, change, now_us=request.now_us)
     except ValidationFailed as error:
         return await _form(request, typed, error, rule)
-    return render.redirect(request, _PATH)
+    return _saved(request, rule.id)
+
+
+def _saved(request: Request, rule_id: str) -> Response:
+    is_tried = forms.read(request).text("then") == typed_rule.DRY_RUN
+    return render.redirect(request, f"{_PATH}/{rule_id}/dry-run" if is_tried else _PATH)
 
 
 @page

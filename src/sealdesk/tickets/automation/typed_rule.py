@@ -21,6 +21,7 @@ from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.request import Request
 
 MAX_ROWS = 20
+DRY_RUN = "dry-run"  # what follows when the form is saved
 # What a page says in place of the values of these fields.
 _CHOICES = {
     "status": {
@@ -107,7 +108,8 @@ async def read(request: Request) -> dict[str, Any]:
     return {
         "name": form.text("name").strip(),
         **{name: form.text(name).strip() for name in ("trigger", "hours", "position")},
-        "is_enabled": form.text("is_enabled") == "yes",
+        # A rule is tried before it is switched on.
+        "is_enabled": form.text("is_enabled") == "yes" and form.text("then") != DRY_RUN,
         "conditions": conditions,
         "actions": _read_actions(form, known, by_name),
     }

@@ -21,11 +21,15 @@ class Sent(NamedTuple):
 def read_typed(form: Form) -> dict[str, Any]:
     """The fields of the composer as they were typed."""
     then = form.texts("then")
+    is_internal, status = form.text("is_internal") != "", form.text("status")
+    if is_internal and status == form.text("offered"):
+        status = ""  # What is remembered of replies.
     return {
         "body": form.text("body"),
-        "is_internal": form.text("is_internal") != "",
+        "is_internal": is_internal,
         "attachment_ids": [one for one in form.texts("attachment_ids") if ids.is_canonical(one)],
-        "status": "resolved" if "resolve" in then else form.text("status"),
+        "status": "resolved" if "resolve" in then else status,
+        "offered": "",
         "goes_on": "next" in then,
         "is_remembered": form.text("remember") != "",
         "place": neighbours.parse_place(form.text("in")),

@@ -31,9 +31,9 @@ async def reply(request: Request, ticket_id: str) -> Response:
     """Add a reply or an internal note, and change the fields that were chosen with it.
 
     The field `then` says what follows: "resolve" resolves the ticket and leads to the next one of
-    the view, if it is known; "next" leads to the next one. With `remember`, the next reply is
-    offered to be sent in the same way. Where the desk says so, a public reply is held before all of
-    this happens.
+    the view, if it is known; "next" leads to the next one. With `remember`, the next reply,
+    but no note, is offered to be sent in the same way. Where the desk says so, a public reply is
+    held before all of this happens.
     """
     form = forms.read(request)
     typed = composer_form.read_typed(form)
@@ -62,7 +62,7 @@ async def reply(request: Request, ticket_id: str) -> Response:
         )
         return await ticket_response.respond(request, ticket_id, rejected)
     path = await _path_after(request, ticket_id, form.text("then"), typed["place"], written)
-    cookies = [preferences.sends_cookie(request, typed)]
+    cookies = [] if sent.new.is_internal else [preferences.sends_cookie(request, typed)]
     if isinstance(written, HeldReply):
         cookies.append(preferences.cookie(request, preferences.HOLDS, "yes", HELD_S))
     return render.redirect(request, path, *cookies)

@@ -170,6 +170,7 @@ def _form_values(
     change = {**current_fields(ticket), "new_tags": ""}
     status, goes_on = sends or ("", False)
     way = {"status": status, "goes_on": goes_on, "is_remembered": sends is not None}
+    way["offered"] = status
     values: dict[str, Any] = {
         "change_form": change,
         "reply_form": {"body": "", "is_internal": False, **way},

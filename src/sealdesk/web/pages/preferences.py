@@ -36,7 +36,7 @@ def holds(request: Request) -> bool:
 def sends(request: Request) -> tuple[str, bool] | None:
     """The status that replies set, "" for none, and whether the next ticket follows; None if the
     user does not want this to be remembered."""
-    stored = request.cookie(SENDS)
+    stored = request.cookie(_sends_name(request))
     status, _, then = (stored or "").partition(".")
     return (status, then == "next") if stored else None
 
@@ -44,7 +44,12 @@ def sends(request: Request) -> tuple[str, bool] | None:
 def sends_cookie(request: Request, typed: Mapping[str, Any]) -> Header:
     """The header that remembers how a reply was sent, or forgets it. typed: of the composer."""
     way = f"{typed['status']}.{'next' if typed['goes_on'] else ''}"
-    return cookie(request, SENDS, way if typed["is_remembered"] else "")
+    return cookie(request, _sends_name(request), way if typed["is_remembered"] else "")
+
+
+def _sends_name(request: Request) -> str:
+    # A browser may be one of several users.
+    return f"{SENDS}-{request.caller.actor.id}"
 
 
 def cookie(request: Request, name: str, value: str, max_age_s: int = _YEAR_S) -> Header:

@@ -34,8 +34,9 @@ const region = navigator.languages.find((each) => each.startsWith(language)) ?? 
 const longFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "short" });
 // Logs show seconds.
 const logFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
-// Days (2027-11-29) and hours of the desk (2027-11-29T14:00) are shown as they are written.
+// Months (2027-11), days (2027-11-29) and hours of the desk (2027-11-29T14:00) are shown as they are written.
 const dayFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeZone: "UTC" });
+const monthFormat = new Intl.DateTimeFormat(region, { month: "long", year: "numeric", timeZone: "UTC" });
 const hourFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
 // Lists show the time for today, the day for this year, else the date.
 const formatShort = (at, now = new Date()) => at.toLocaleString(region,
@@ -78,7 +79,7 @@ const localize = (part) => {
     time.title = time.textContent.trim();
     const { length } = time.dateTime;
     const at = new Date(length === 16 ? `${time.dateTime}Z` : time.dateTime);
-    const style = { 10: dayFormat, 16: hourFormat }[length] ?? (time.closest(".dense") ? logFormat : longFormat);
+    const style = { 7: monthFormat, 10: dayFormat, 16: hourFormat }[length] ?? (time.closest(".dense") ? logFormat : longFormat);
     time.textContent = time.matches(".when") ? formatShort(at) : style.format(at);
   }
 };

@@ -59,7 +59,13 @@ const pressControl = (control) => {
 };
 // A key is not for the page that the menu covers.
 const isMenuOpen = () => CSS.supports("selector(:popover-open)") && document.querySelector(":popover-open");
-const isOrdinaryKey = (event) => event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
+// While another page is on its way no key is a command: some are lost between the two.
+const LEFT_WITHIN_MS = 2000; // Unless the address is one of a file.
+let leavingUntil = 0;
+addEventListener("beforeunload", (event) => setTimeout(() => {
+  if (event.isTrusted && !event.defaultPrevented) leavingUntil = performance.now() + LEFT_WITHIN_MS;
+}));
+const isOrdinaryKey = (event) => performance.now() < leavingUntil || event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
   || isMenuOpen()
   || event.target.closest(`${FIELDS}, [contenteditable], dialog[open]`);
 const isChord = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
@@ -68,15 +74,16 @@ const chordOf = ({ key, altKey, shiftKey }) =>
   ["Ctrl", altKey && "Alt", shiftKey && key.length > 1 && "Shift", key].filter(Boolean).join("+");
 
 // Keys pressed while the next ticket is on its way are held for it: none runs on the ticket that is
-// left, and a sentence is typed where its first key leads.
+// left, and a sentence is typed where its first key leads. Those of the browser, such as F5, stay its
+// own.
 const MAX_HELD = 1000;
 let held = null;
 const holdKeys = () => (held = []);
 addEventListener("keydown", (event) => {
-  if (!held) return;
+  if (!held || /^F\d/.test(event.key)) return;
   event.stopImmediatePropagation();
   if (!isChord(event)) event.preventDefault();
-  if (held.length < MAX_HELD) held.push(isChord(event) ? chordOf(event) : event.key);
+  if (held.length < MAX_HELD) held.push(event);
 }, true);
 const typeKey = (field, key) => {
   if (field.localName === "select") return;
@@ -88,14 +95,11 @@ const typeKey = (field, key) => {
   else if (key === "Enter" && field.localName === "textarea") document.execCommand("insertText", false, "\n");
   else if (key.length === 1) document.execCommand("insertText", false, key);
 };
-const replayKey = (key) => {
+const replayKey = (event) => {
   const field = document.activeElement;
-  if (held) held.push(key);
-  else if (field.matches(FIELDS) && !key.startsWith("Ctrl+")) typeKey(field, key);
-  else {
-    const control = areShortcutsOff() ? null : controlOf(key);
-    if (control) pressControl(control);
-  }
+  if (held) held.push(event);
+  else if (field.matches(FIELDS) && !isChord(event) && event.key !== "Escape") typeKey(field, event.key);
+  else field.dispatchEvent(new KeyboardEvent(event.type, event));
 };
 // isShown: whether the ticket is there that they were held for; else they are dropped.
 const releaseKeys = (isShown) => {

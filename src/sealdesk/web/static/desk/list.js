@@ -37,17 +37,30 @@ const placeOf = (row) => {
   return parameters;
 };
 
+// The tickets of the view as far as they are listed from its beginning, and how many it has, if
+// that is known.
+const orderOfList = () => {
+  const list = document.getElementById("list");
+  const count = document.querySelector(".tabs [aria-current] .count, .views [aria-current] .count");
+  const isWhole = !list.querySelector(".pager [rel=next]");
+  return {
+    ids: list.querySelector(".pager [rel=prev]") ? [] : rows().map((row) => checkbox(row).value),
+    total: isWhole ? String(rows().length) : count?.textContent.trim(),
+  };
+};
+
 // The list is where it was when one comes back from a ticket.
-addEventListener("pagehide", () => {
+const savePlace = () => {
   const row = currentRow();
   if (!document.getElementById("list")) return;
   try {
     sessionStorage.place = JSON.stringify({
       address: location.pathname + location.search, id: row && checkbox(row).value, top: scrollY,
-      at: row && String(placeOf(row)),
+      at: row && String(placeOf(row)), order: orderOfList(),
     });
   } catch { /* Storage is disabled. */ }
-});
+};
+addEventListener("pagehide", savePlace);
 onPart((part) => {
   try {
     if (part.querySelector("[data-inbox]")) sessionStorage.returning = "yes";

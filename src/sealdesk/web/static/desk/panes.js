@@ -89,6 +89,13 @@ const showNext = async (show) => {
   if (isShown) release();
   else setTimeout(release, READ_MS);
 };
+// An address may lead into the reply or the note of its ticket; whether it does.
+const LEADS = { "#reply": "r", "#note": "n" };
+const enter = (pane, address) => {
+  const control = pane.querySelector(`[data-leads][data-key=${LEADS[new URL(address).hash]}]`);
+  if (control) pressControl(control);
+  return control !== null;
+};
 const openBeside = (address, isNew) => showNext(async () => {
   const shown = await loadBeside(address);
   if (shown.refusal) say(shown.refusal);
@@ -97,12 +104,15 @@ const openBeside = (address, isNew) => showNext(async () => {
   document.title = shown.title;
   const id = new URL(shown.address).pathname.split("/").pop();
   markRow(rows().find((row) => checkbox(row).value === id));
-  (new URL(address).hash === "#reply" && beside.querySelector("#reply") || beside).focus();
+  enter(beside, address) || beside.focus();
   return true;
 });
 // A ticket of the list: beside it, or in its place.
-const openTicket = (address) =>
-  beside?.dataset.beside === "ticket" && isSplit() ? openBeside(address, true) : location.assign(address);
+const openTicket = (address) => {
+  if (!beside) swapMain(address, true);
+  else if (beside.dataset.beside === "ticket" && isSplit()) openBeside(address, true);
+  else location.assign(address);
+};
 if (beside?.dataset.beside === "ticket") {
   addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
@@ -140,18 +150,21 @@ if (beside?.dataset.beside === "ticket") {
   });
 }
 
-// The next and the previous ticket take the place of the one that is shown.
+// A ticket takes the place of the one that is shown, or of the list.
 let mainEnding = null; // Null while the first ticket is shown.
 const showInMain = (page, address, isNew) => {
+  savePlace();
   (mainEnding ?? pageEnding).abort();
   main.replaceChildren(...page.querySelector("main").childNodes);
+  const [skips, next] = [document, page].map((each) => [...each.querySelectorAll(".skip + .skip")]);
+  document.querySelector(".skip").after(...next);
+  for (const each of skips) each.remove();
   if (isNew) history.pushState(null, "", address);
   document.title = page.title;
   scrollTo(0, 0);
   mainEnding = startPart(main);
   const id = location.pathname.split("/").pop();
   if (rows().length) markRow(rows().find((row) => checkbox(row).value === id));
-  leave(main);
 };
 const swapMain = (address, isNew) => showNext(async (isLatest) => {
   try {
@@ -161,6 +174,7 @@ const swapMain = (address, isNew) => showNext(async (isLatest) => {
     const { page, url } = response;
     if (page.querySelector("main [data-visited]")) {
       showInMain(page, url, isNew);
+      enter(main, address) || leave(main);
       if (early) document.dispatchEvent(new CustomEvent("desk:early"));
       requestAnimationFrame(() => setTimeout(prefetchNext));
       return true;
@@ -173,8 +187,8 @@ const swapMain = (address, isNew) => showNext(async (isLatest) => {
   return false;
 });
 addEventListener("click", (event) => {
-  const link = event.target.closest("main [data-steps] a");
-  if (!link || event.defaultPrevented) return;
+  const link = event.target.closest("main [data-steps] a, #list [data-ticket] a");
+  if (!link || event.defaultPrevented || beside && link.closest("#list")) return;
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   // A page with something unsaved asks before it is left.
   if (!dispatchEvent(new Event("beforeunload", { cancelable: true }))) return;
@@ -184,9 +198,9 @@ addEventListener("click", (event) => {
 addEventListener("popstate", () => {
   const shown = main.querySelector("[data-visited]")?.dataset.visited;
   // A fragment of the same page leads to a place on it.
-  if (!shown || shown === location.pathname || beside?.dataset.beside === "ticket") return;
+  if (shown === location.pathname || beside?.dataset.beside === "ticket") return;
   if (isTicket(location)) swapMain(location.href, false);
-  else location.reload();
+  else if (shown) location.reload();
 });
 
 // The links to the next and the previous ticket: in the view and at the place in it that the address
@@ -195,15 +209,21 @@ const aimSteps = (part) => {
   for (const nav of part.querySelectorAll("[data-steps]")) {
     const heading = nav.closest("main, [data-beside]").querySelector("[data-visited]");
     const id = heading.dataset.visited.split("/").pop();
+    let order = null;
     let parameters = new URLSearchParams(nav.querySelector("a").search); // From the server.
     try {
       const row = rows().find((each) => checkbox(each).value === id);
       const place = JSON.parse(sessionStorage.place ?? null);
+      order = rows().length ? orderOfList() : place?.order;
       if (row) parameters = placeOf(row);
       else if (!parameters.has("at") && place?.id === id && place.at) {
         parameters = new URLSearchParams(place.at);
       }
     } catch { /* Storage is disabled. */ }
+    const index = order?.ids.indexOf(id) ?? -1;
+    const says = nav.querySelector(".place");
+    says.textContent = index < 0 || !order.total ? ""
+      : [index + 1, order.total].reduce((text, each) => text.replace("{}", each), says.dataset.says);
     parameters.delete("before");
     const place = nav.closest("main, [data-beside]").querySelector("#composer")?.elements.in;
     if (place && parameters.has("at")) place.value = parameters;

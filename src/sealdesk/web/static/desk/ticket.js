@@ -1,9 +1,13 @@
+// Chromium 156 does not choose the value "" of a RadioNodeList.
+const choose = (radios, value) => {
+  for (const each of radios) if (each.value === value) each.checked = true;
+};
 // The draft of a reply is stored in this browser until it is sent.
 onPart((part, signal) => {
   const reply = part.querySelector("textarea[data-draft]");
   if (!reply) return;
   const key = `draft ${reply.dataset.draft}`;
-  const { is_internal: kind, status } = reply.form.elements;
+  const { is_internal: kind, status, offered } = reply.form.elements;
   const [send, sends] = part.querySelectorAll("[data-sends], .sends details");
   const plain = [...send.childNodes];
   // The button says what it does.
@@ -26,13 +30,21 @@ onPart((part, signal) => {
       if ("done" in reply.dataset) localStorage.removeItem(key);
       const draft = JSON.parse(localStorage.getItem(key));
       if (!draft || reply.value) return;
-      [reply.value, kind.value] = [draft.body, draft.isNote ? "yes" : ""];
-      status.value = draft.status; // Without effect if the ticket has it already.
+      reply.value = draft.body;
+      choose(kind, draft.isNote ? "yes" : "");
+      choose(status, draft.status); // Without effect if the ticket has it already.
     } catch { /* Storage is disabled, or the draft is invalid. */ }
   };
   restore();
   save();
   drawSend();
+  // What is remembered of replies is not for notes; what is chosen stays.
+  const remembered = offered.value;
+  offered.value = "";
+  reply.form.addEventListener("input", ({ target }) => {
+    if (target.name !== "is_internal" || status.value !== (target.value ? remembered : "")) return;
+    choose(status, target.value ? "" : remembered);
+  });
   for (const listener of [save, drawSend]) reply.form.addEventListener("input", listener);
   // A click on a way sends; keys choose one.
   sends.addEventListener("click", ({ target, detail }) => {
@@ -48,7 +60,7 @@ onPart((part, signal) => {
       sessionStorage.submitted = key;
     } catch { /* Storage is disabled. */ }
   });
-  if (location.hash === "#reply") reply.focus();
+  if (part === document) enter(part, location.href);
   // The menu of the ways to send closes when the focus or a click goes elsewhere.
   const closeSends = ({ target }) => {
     if (!sends.contains(target)) sends.open = false;
