@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import inspect
 
-from sealdesk.db.engine import Row
+from sealdesk.db.engine import Params, Row, Tx
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -32,6 +32,11 @@ class StructRows(Generic[S]):
         for name, decode in self._decoders.items():
             values[name] = decode(values[name])
         return self._kind(**values)
+
+    async def find(self, tx: Tx, sql: str, params: Params) -> S | None:
+        """The struct of the first row, None when there is none."""
+        row = await tx.fetch_one(sql, params)
+        return None if row is None else self.read(row)
 
     def params(self, struct: S) -> dict[str, object]:
         values = msgspec.structs.asdict(struct)

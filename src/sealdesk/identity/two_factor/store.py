@@ -24,8 +24,7 @@ WHERE tenant_id = :tenant_id AND user_id > :after ORDER BY user_id LIMIT :limit
 
 async def find(tx: Tx, tenant_id: str, user_id: str) -> SecondFactor | None:
     """A user's second factor, confirmed or not."""
-    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "user_id": user_id})
-    return None if row is None else _ROWS.read(row)
+    return await _ROWS.find(tx, _FIND, {"tenant_id": tenant_id, "user_id": user_id})
 
 
 async def add(tx: Tx, factor: SecondFactor) -> None:

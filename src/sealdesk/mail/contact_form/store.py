@@ -35,13 +35,11 @@ WHERE tenant_id = :tenant_id AND about_id = :id AND address = :address
 
 async def find_form(tx: Tx, path_name: str) -> ContactForm | None:
     """The form with this name, of any tenant."""
-    row = await tx.fetch_one(_FIND, {"path_name": path_name})
-    return None if row is None else _FORMS.read(row)
+    return await _FORMS.find(tx, _FIND, {"path_name": path_name})
 
 
 async def find_form_of(tx: Tx, tenant_id: str) -> ContactForm | None:
-    row = await tx.fetch_one(_FIND_OF_TENANT, {"tenant_id": tenant_id})
-    return None if row is None else _FORMS.read(row)
+    return await _FORMS.find(tx, _FIND_OF_TENANT, {"tenant_id": tenant_id})
 
 
 async def save_form(tx: Tx, form: ContactForm) -> None:
@@ -56,8 +54,9 @@ async def add(tx: Tx, submission: Submission) -> None:
 
 
 async def find(tx: Tx, tenant_id: str, submission_id: str) -> Submission | None:
-    row = await tx.fetch_one(_FIND_SUBMISSION, {"tenant_id": tenant_id, "id": submission_id})
-    return None if row is None else _SUBMISSIONS.read(row)
+    return await _SUBMISSIONS.find(
+        tx, _FIND_SUBMISSION, {"tenant_id": tenant_id, "id": submission_id}
+    )
 
 
 async def delete(tx: Tx, tenant_id: str, submission_id: str) -> bool:

@@ -26,8 +26,7 @@ SELECT id FROM outgoing_messages WHERE tenant_id = :tenant_id AND about_id = :ab
 
 async def find_settings(tx: Tx, tenant_id: str) -> AskSettings | None:
     """Whether a desk asks; None if nobody has said so."""
-    row = await tx.fetch_one(_FIND_SETTINGS, {"tenant_id": tenant_id, "limit": 1})
-    return None if row is None else _SETTINGS.read(row)
+    return await _SETTINGS.find(tx, _FIND_SETTINGS, {"tenant_id": tenant_id, "limit": 1})
 
 
 async def save_settings(tx: Tx, tenant_id: str, settings: AskSettings, now_us: int) -> None:

@@ -71,16 +71,14 @@ async def add(tx: Tx, message: ReceivedMessage) -> bool:
 
 
 async def find(tx: Tx, tenant_id: str, message_id: str) -> ReceivedMessage | None:
-    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": message_id})
-    return None if row is None else MESSAGES.read(row)
+    return await MESSAGES.find(tx, _FIND, {"tenant_id": tenant_id, "id": message_id})
 
 
 async def find_by_key(
     tx: Tx, tenant_id: str, mailbox_id: str, message_key: str
 ) -> ReceivedMessage | None:
     params = {"tenant_id": tenant_id, "mailbox_id": mailbox_id, "message_key": message_key}
-    row = await tx.fetch_one(_FIND_BY_KEY, params)
-    return None if row is None else MESSAGES.read(row)
+    return await MESSAGES.find(tx, _FIND_BY_KEY, params)
 
 
 async def list_recent(

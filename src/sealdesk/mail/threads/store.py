@@ -69,8 +69,7 @@ async def find_participant(
         "ticket_id": ticket_id,
         "address_identity": address_identity,
     }
-    row = await tx.fetch_one(_FIND, params)
-    return None if row is None else _ROWS.read(row)
+    return await _ROWS.find(tx, _FIND, params)
 
 
 async def remove_participant(tx: Tx, participant: Participant) -> None:
@@ -84,8 +83,7 @@ async def remove_participant(tx: Tx, participant: Participant) -> None:
 
 
 async def find_by_token(tx: Tx, tenant_id: str, token: str) -> Participant | None:
-    row = await tx.fetch_one(_FIND_BY_TOKEN, {"tenant_id": tenant_id, "token": token})
-    return None if row is None else _ROWS.read(row)
+    return await _ROWS.find(tx, _FIND_BY_TOKEN, {"tenant_id": tenant_id, "token": token})
 
 
 async def remember_message(tx: Tx, tenant_id: str, message_id: str, ticket_id: str) -> None:

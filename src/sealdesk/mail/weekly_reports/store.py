@@ -33,8 +33,7 @@ async def count_of_desk(tx: Tx, tenant_id: str, limit: int) -> int:
 
 
 async def find(tx: Tx, tenant_id: str, report_id: str) -> SavedReport | None:
-    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": report_id})
-    return None if row is None else REPORTS.read(row)
+    return await REPORTS.find(tx, _FIND, {"tenant_id": tenant_id, "id": report_id})
 
 
 async def delete(tx: Tx, tenant_id: str, report_id: str) -> None:

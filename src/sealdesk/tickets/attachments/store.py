@@ -60,8 +60,7 @@ async def add(tx: Tx, attachment: Attachment) -> None:
 
 
 async def find(tx: Tx, tenant_id: str, attachment_id: str) -> Attachment | None:
-    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": attachment_id})
-    return None if row is None else _ROWS.read(row)
+    return await _ROWS.find(tx, _FIND, {"tenant_id": tenant_id, "id": attachment_id})
 
 
 async def list_unlinked(tx: Tx, tenant_id: str, ids: Sequence[str]) -> list[Attachment]:

@@ -63,8 +63,7 @@ async def list_rules(tx: Tx, tenant_id: str) -> list[Rule]:
 
 
 async def find(tx: Tx, tenant_id: str, rule_id: str) -> Rule | None:
-    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": rule_id})
-    return None if row is None else RULES.read(row)
+    return await RULES.find(tx, _FIND, {"tenant_id": tenant_id, "id": rule_id})
 
 
 async def list_failing(tx: Tx, tenant_id: str, now_us: int) -> dict[str, dict[str, int]]:

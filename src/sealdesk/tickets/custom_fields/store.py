@@ -27,8 +27,7 @@ async def list_fields(tx: Tx, tenant_id: str) -> list[Field]:
 
 
 async def find(tx: Tx, tenant_id: str, field_id: str) -> Field | None:
-    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": field_id})
-    return None if row is None else _ROWS.read(row)
+    return await _ROWS.find(tx, _FIND, {"tenant_id": tenant_id, "id": field_id})
 
 
 async def add(tx: Tx, field: Field) -> None:

@@ -43,8 +43,7 @@ async def erase_merged(tx: Tx, anonymous: Customer) -> None:
 
 
 async def find(tx: Tx, tenant_id: str, customer_id: str) -> Erasure | None:
-    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "customer_id": customer_id})
-    return None if row is None else ERASURES.read(row)
+    return await ERASURES.find(tx, _FIND, {"tenant_id": tenant_id, "customer_id": customer_id})
 
 
 async def count_tickets(tx: Tx, tenant_id: str, customer_id: str, most: int) -> int:

@@ -67,8 +67,7 @@ async def add(tx: Tx, merge: StoredMerge) -> None:
 
 
 async def find(tx: Tx, tenant_id: str, source_id: str) -> StoredMerge | None:
-    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "source_id": source_id})
-    return None if row is None else _ROWS.read(row)
+    return await _ROWS.find(tx, _FIND, {"tenant_id": tenant_id, "source_id": source_id})
 
 
 async def delete(tx: Tx, tenant_id: str, source_id: str) -> None:

@@ -246,8 +246,7 @@ async def end_all_leases(tx: Tx) -> None:
 
 async def find(tx: Tx, endpoint: Endpoint) -> Endpoint | None:
     """The current endpoint, deleted or not."""
-    row = await tx.fetch_one(_ENDPOINT, _key(endpoint))
-    return None if row is None else ENDPOINTS.read(row)
+    return await ENDPOINTS.find(tx, _ENDPOINT, _key(endpoint))
 
 
 async def list_due(

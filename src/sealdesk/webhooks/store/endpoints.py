@@ -95,8 +95,7 @@ ORDER BY id DESC LIMIT :limit
 
 async def find(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint | None:
     """The endpoint unless it is deleted."""
-    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": endpoint_id})
-    return None if row is None else ENDPOINTS.read(row)
+    return await ENDPOINTS.find(tx, _FIND, {"tenant_id": tenant_id, "id": endpoint_id})
 
 
 async def list_endpoints(tx: Tx, tenant_id: str, page: PageRequest) -> list[Endpoint]:
