@@ -105,11 +105,11 @@ def _on_sqlite(name: str, measure: Callable[[Plan, Data, ShowProgress], Results]
 def _on_postgres(
     name: str,
     measure: Callable[[Plan, Data, PostgresData, ShowProgress], Results],
-    not_measured: Callable[[Plan, str], Results],
+    not_measured: Callable[[Plan], Results],
 ) -> _Part:
     def run(plan: Plan, prepared: _Prepared, show_progress: ShowProgress) -> Results:
         if isinstance(prepared.postgres, PostgresUnavailable):
-            return not_measured(plan, str(prepared.postgres))
+            return not_measured(plan).because(prepared.postgres)
         return measure(plan, prepared.built, prepared.postgres, show_progress)
 
     return _Part(name, True, run)

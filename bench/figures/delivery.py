@@ -78,9 +78,9 @@ def measure(
 
 
 def build_figures(
-    plan: Plan, prefix: str, suffix: str, by_name: Mapping[str, list[Round]], reason: str = ""
+    plan: Plan, prefix: str, suffix: str, by_name: Mapping[str, list[Round]]
 ) -> list[Figure]:
-    """The figures of these rounds. reason: why there are none."""
+    """The figures of these rounds."""
 
     def rounds(name: str, condition: str = _NO_DEAD) -> list[Round]:
         return by_name.get(f"{prefix}{name}{condition}", [])
@@ -89,8 +89,8 @@ def build_figures(
     delays = [round_.p50_ms or 0.0 for round_ in rounds(_PACED)]
     at_pace = f"commit to arrival of a webhook, median at {_PER_SECOND}/s"
     results = [
-        Figure(f"webhooks that one worker delivers{suffix}", "/s", True, 800, 800, rates, reason),
-        Figure(f"{at_pace}{suffix}", "ms", False, 100, 100, delays, reason),
+        Figure(f"webhooks that one worker delivers{suffix}", "/s", True, 800, 800, rates),
+        Figure(f"{at_pace}{suffix}", "ms", False, 100, 100, delays),
     ]
     for condition, aim in _AIMS.items():
         with_dead = rounds(_BACKLOG, condition)
@@ -108,10 +108,9 @@ def build_figures(
                 1.5,
                 aim,
                 slower.by_rate,
-                reason,
-                slower.by_cpu,
+                by_cpu=slower.by_cpu,
             ),
-            Figure(f"delay {dead} ÷ alone{suffix}", "", False, 1.5, aim, later, reason),
+            Figure(f"delay {dead} ÷ alone{suffix}", "", False, 1.5, aim, later),
         ]
     return results
 

@@ -62,10 +62,10 @@ def on_postgres(
         return _measure(plan, data, databases, cores, show_progress)
 
 
-def not_measured(plan: Plan, reason: str) -> Results:
-    """The figures on PostgreSQL without values, with the reason."""
-    recording = _build_recording_figures(POSTGRES_PREFIX, POSTGRES_SUFFIX, {}, reason)
-    delivered = delivery.build_figures(plan, POSTGRES_PREFIX, POSTGRES_SUFFIX, {}, reason)
+def not_measured(plan: Plan) -> Results:
+    """The figures on PostgreSQL without values."""
+    recording = _build_recording_figures(POSTGRES_PREFIX, POSTGRES_SUFFIX, {})
+    delivered = delivery.build_figures(plan, POSTGRES_PREFIX, POSTGRES_SUFFIX, {})
     return Results([*recording, *delivered], {})
 
 
@@ -115,9 +115,9 @@ def _list_rounds(prefix: str) -> dict[Mode, str]:
 
 
 def _build_recording_figures(
-    prefix: str, suffix: str, by_name: Mapping[str, list[Round]], reason: str = ""
+    prefix: str, suffix: str, by_name: Mapping[str, list[Round]]
 ) -> list[Figure]:
-    """The figures of these rounds. reason: why there are none."""
+    """The figures of these rounds."""
     costs = {
         mode: [_cost_us(round_) for round_ in by_name.get(prefix + name, ())]
         for mode, name in _list_rounds(prefix).items()
@@ -129,9 +129,9 @@ def _build_recording_figures(
     }
     recorded, *sequenced = ratios.values()
     return [
-        Figure(_RECORDED_FIGURE + suffix, "", False, 1.15, 1.15, recorded, reason),
+        Figure(_RECORDED_FIGURE + suffix, "", False, 1.15, 1.15, recorded),
         *(
-            Figure(_SEQUENCED_FIGURE + suffix, "", False, None, None, values, reason)
+            Figure(_SEQUENCED_FIGURE + suffix, "", False, None, None, values)
             for values in sequenced
         ),
     ]

@@ -23,8 +23,8 @@ class Figure(msgspec.Struct, frozen=True):
     floor: float | None
     aim: float | None
     values: list[float]
-    reason: str = ""
     by_cpu: list[float] = []
+    reason: str = ""
 
     @property
     def value(self) -> float | None:
@@ -50,6 +50,14 @@ class Results(msgspec.Struct, frozen=True):
 
     figures: list[Figure]
     rates: dict[str, list[Round]]
+
+    def because(self, reason: object) -> "Results":
+        """The same, with the reason why figures have no values."""
+        figures = [
+            each if each.values else msgspec.structs.replace(each, reason=str(reason))
+            for each in self.figures
+        ]
+        return Results(figures, self.rates)
 
 
 def merge_results(*parts: Results) -> Results:

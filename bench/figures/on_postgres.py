@@ -68,7 +68,7 @@ class _Running(NamedTuple):
 
 def measure(plan: Plan, data: Data, postgres: PostgresData, show_progress: ShowProgress) -> Results:
     """Measure everything. Raises WrongResponse."""
-    reasons = {}
+    unavailable: object = ""
     with (
         Cores() as cores,
         cluster.running_cluster(postgres.directory, postgres.passwords) as database,
@@ -95,25 +95,20 @@ def measure(plan: Plan, data: Data, postgres: PostgresData, show_progress: ShowP
             depths = _measure_depths(bench)
         try:
             _measure_two_processes(workload, data, env, cores, rounds)
-        except QuotaUnavailable as reason:
-            reasons[_QUOTA_ROUNDS[0]] = str(reason)
-    return Results(_build_figures(plan, rounds, depths, reasons), rounds.by_name)
+        except QuotaUnavailable as error:
+            unavailable = error
+    return Results(_build_figures(plan, rounds, depths), rounds.by_name).because(unavailable)
 
 
-def not_measured(plan: Plan, reason: str) -> Results:
-    """The same figures without values, with the reason."""
-    reasons = {ratio.numerator: reason for ratio in _RATIOS} | {_DEPTH: reason}
-    return Results(_build_figures(plan, Rounds(plan, print), [], reasons), {})
+def not_measured(plan: Plan) -> Results:
+    """The same figures without values."""
+    return Results(_build_figures(plan, Rounds(plan, print), []), {})
 
 
-def _build_figures(
-    plan: Plan, rounds: Rounds, depths: list[float], reasons: Mapping[str, str]
-) -> list[Figure]:
-    """reasons: name of the rounds → why they were not measured."""
+def _build_figures(plan: Plan, rounds: Rounds, depths: list[float]) -> list[Figure]:
     figures = []
     for ratio in _RATIOS:
         compared = rounds.compare(ratio.numerator, ratio.denominator)
-        reason = reasons.get(ratio.numerator, "")
         figures.append(
             Figure(
                 ratio.name,
@@ -122,12 +117,11 @@ def _build_figures(
                 ratio.floor,
                 ratio.aim,
                 compared.by_rate,
-                reason,
                 compared.by_cpu if ratio.has_cpu else [],
             )
         )
     depth = _DEPTH.format(plan.depth)
-    figures.insert(-1, Figure(depth, "", False, 1.2, 1.0, depths, reasons.get(_DEPTH, "")))
+    figures.insert(-1, Figure(depth, "", False, 1.2, 1.0, depths))
     return figures
 
 

@@ -86,8 +86,8 @@ def measure(
             _measure_posts(bench)
             _measure_changes(bench)
             _measure_without_bounds(bench)
-    ratios = _build_ratios(rounds, helpdesk)
-    return Results([*ratios, *_build_tails(rounds), *pages, *_build_starts(starts)], rounds.by_name)
+    figures = [*_build_ratios(rounds), *_build_tails(rounds), *pages, *_build_starts(starts)]
+    return Results(figures, rounds.by_name).because(helpdesk)
 
 
 def _start_once(data: Data, cores: Cores) -> tuple[float, float]:
@@ -233,16 +233,11 @@ _RATIOS = (
 )
 
 
-def _build_ratios(rounds: Rounds, helpdesk: Helpdesk | HelpdeskUnavailable) -> list[Figure]:
+def _build_ratios(rounds: Rounds) -> list[Figure]:
     figures = []
     for figure, (floor, aim), name, other in _RATIOS:
-        reason = ""
-        if other.endswith(HELPDESK_SUFFIX) and isinstance(helpdesk, HelpdeskUnavailable):
-            reason = str(helpdesk)
         compared = rounds.compare(name, other)
-        figures.append(
-            Figure(figure, "", True, floor, aim, compared.by_rate, reason, compared.by_cpu)
-        )
+        figures.append(Figure(figure, "", True, floor, aim, compared.by_rate, compared.by_cpu))
     return figures
 
 

@@ -74,10 +74,10 @@ def on_postgres(
     )
 
 
-def not_measured(plan: Plan, reason: str) -> Results:
-    """The figures on PostgreSQL without values, with the reason."""
+def not_measured(plan: Plan) -> Results:
+    """The figures on PostgreSQL without values."""
     return Results(
-        _build_figures(plan, Rounds(plan, print), POSTGRES_PREFIX, POSTGRES_SUFFIX, [], reason), {}
+        _build_figures(plan, Rounds(plan, print), POSTGRES_PREFIX, POSTGRES_SUFFIX, []), {}
     )
 
 
@@ -112,18 +112,17 @@ def _build_figures(
     prefix: str,
     suffix: str,
     slowdowns: list[Slowdown],
-    reason: str = "",
 ) -> list[Figure]:
     found_rounds = rounds.by_name.get(prefix + _INBOX_NAME, [])
     name = f"inbox page of {_ROWS} among {plan.big_tickets:,}"
     medians = [round_.p50_ms or 0.0 for round_ in found_rounds]
     tails = [round_.tail for round_ in found_rounds]
     return [
-        Figure(f"{name}, median{suffix}", "ms", False, 15, 15, medians, reason),
-        Figure(f"{name}, p99 ÷ p50{suffix}", "", False, 3, 3, tails, reason),
-        *_build_view_figures(plan, rounds, prefix, suffix, reason),
-        *search.build_search_figures(plan, rounds, prefix, suffix, slowdowns, reason),
-        *search.build_customer_figures(plan, rounds, prefix, suffix, reason),
+        Figure(f"{name}, median{suffix}", "ms", False, 15, 15, medians),
+        Figure(f"{name}, p99 ÷ p50{suffix}", "", False, 3, 3, tails),
+        *_build_view_figures(plan, rounds, prefix, suffix),
+        *search.build_search_figures(plan, rounds, prefix, suffix, slowdowns),
+        *search.build_customer_figures(plan, rounds, prefix, suffix),
     ]
 
 
@@ -177,16 +176,14 @@ def _get_next_page(page: str) -> str:
     return unescape(before.rpartition('"')[2])
 
 
-def _build_view_figures(
-    plan: Plan, rounds: Rounds, prefix: str, suffix: str, reason: str = ""
-) -> list[Figure]:
+def _build_view_figures(plan: Plan, rounds: Rounds, prefix: str, suffix: str) -> list[Figure]:
     """Figures of filtered views, and of a view that begins at an old ticket."""
     found_rounds = rounds.by_name.get(prefix + _VIEWS_NAME, [])
     name = f"views of the inbox by filters, and {plan.depth:,} deep"
     medians, tails = [r.p50_ms or 0.0 for r in found_rounds], [r.tail for r in found_rounds]
     return [
-        Figure(f"{name}, median{suffix}", "ms", False, 15, 15, medians, reason),
-        Figure(f"{name}, p99 ÷ p50{suffix}", "", False, 3, 3, tails, reason),
+        Figure(f"{name}, median{suffix}", "ms", False, 15, 15, medians),
+        Figure(f"{name}, p99 ÷ p50{suffix}", "", False, 3, 3, tails),
     ]
 
 

@@ -60,21 +60,21 @@ def on_postgres(
     return _build_results(rounds, POSTGRES_SUFFIX)
 
 
-def not_measured(_plan: Plan, reason: str) -> Results:
-    """The figures on PostgreSQL without values, with the reason."""
-    return _build_results(_Rounds([], [], []), POSTGRES_SUFFIX, reason)
+def not_measured(_plan: Plan) -> Results:
+    """The figures on PostgreSQL without values."""
+    return _build_results(_Rounds([], [], []), POSTGRES_SUFFIX)
 
 
-def _build_results(rounds: _Rounds, suffix: str = "", reason: str = "") -> Results:
+def _build_results(rounds: _Rounds, suffix: str = "") -> Results:
     rates, cpu_ms, large_mib = rounds
     received = "messages of 20 KiB that are received" + suffix
     cpu = "CPU of the server for such a message" + suffix
     large = "memory that a message of 24 MiB adds" + suffix
     return Results(
         [
-            Figure(received, "/s", True, 150, 150, rates, reason),
-            Figure(cpu, "ms", False, None, None, cpu_ms, reason),
-            Figure(large, "MiB", False, 40, 40, large_mib, reason),
+            Figure(received, "/s", True, 150, 150, rates),
+            Figure(cpu, "ms", False, None, None, cpu_ms),
+            Figure(large, "MiB", False, 40, 40, large_mib),
         ],
         {},
     )

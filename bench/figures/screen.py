@@ -70,7 +70,7 @@ def on_sqlite(plan: Plan, data: Data, show_progress: ShowProgress) -> Results:
         try:
             browser = stack.enter_context(browsing())
         except NotHere as reason:
-            return _build_results([], [], str(reason))
+            return _build_results([], []).because(reason)
         cores = stack.enter_context(Cores())
         server = stack.enter_context(processes.sealdesk(data.settings, cores))
         window = Window(browser, f"http://127.0.0.1:{server.port}", reduced_motion="reduce")
@@ -81,10 +81,10 @@ def on_sqlite(plan: Plan, data: Data, show_progress: ShowProgress) -> Results:
         return _build_results(_measure_saving(plan, window.page), arrived)
 
 
-def _build_results(saved: list[float], arrived: list[float], reason: str = "") -> Results:
+def _build_results(saved: list[float], arrived: list[float]) -> Results:
     figures = [
-        Figure(_SAVED, "ms", False, _MAX_SAVED_MS, _MAX_SAVED_MS, saved, reason),
-        Figure(_ARRIVED, "ms", False, _MAX_ARRIVED_MS, _MAX_ARRIVED_MS, arrived, reason),
+        Figure(_SAVED, "ms", False, _MAX_SAVED_MS, _MAX_SAVED_MS, saved),
+        Figure(_ARRIVED, "ms", False, _MAX_ARRIVED_MS, _MAX_ARRIVED_MS, arrived),
     ]
     return Results(figures, {})
 

@@ -36,16 +36,15 @@ def build_search_figures(
     prefix: str,
     suffix: str,
     slowdowns: list[Slowdown],
-    reason: str = "",
 ) -> list[Figure]:
     among = f"search among {plan.big_tickets:,}"
     medians = [round_.p50_ms or 0.0 for round_ in rounds.by_name.get(prefix + _SEARCH_NAME, [])]
     others_name = f"GET 25 tickets beside a {among} ÷ alone"
     p50s, p99s = [each.p50 for each in slowdowns], [each.p99 for each in slowdowns]
     return [
-        Figure(f"{among}, median{suffix}", "ms", False, 150, 150, medians, reason),
-        Figure(f"{others_name}, median{suffix}", "", False, None, None, p50s, reason),
-        Figure(f"{others_name}, p99{suffix}", "", False, None, None, p99s, reason),
+        Figure(f"{among}, median{suffix}", "ms", False, 150, 150, medians),
+        Figure(f"{others_name}, median{suffix}", "", False, None, None, p50s),
+        Figure(f"{others_name}, p99{suffix}", "", False, None, None, p99s),
     ]
 
 
@@ -113,9 +112,7 @@ def _pick_queries(ticket: dict[str, Any]) -> list[str]:
     return [words[0], " ".join(words[:2]), " ".join(words), ticket["customer"]["email"]]
 
 
-def build_customer_figures(
-    plan: Plan, rounds: Rounds, prefix: str, suffix: str, reason: str = ""
-) -> list[Figure]:
+def build_customer_figures(plan: Plan, rounds: Rounds, prefix: str, suffix: str) -> list[Figure]:
     # The data has one customer for each ticket.
     name = f"customers found by the beginnings of two words among {plan.big_tickets:,}"
     found_rounds = rounds.by_name.get(prefix + _CUSTOMERS_NAME, [])
@@ -124,8 +121,8 @@ def build_customer_figures(
         [each.p99_ms or 0.0 for each in found_rounds],
     )
     return [
-        Figure(f"{name}, median{suffix}", "ms", False, 150, 150, medians, reason),
-        Figure(f"{name}, p99{suffix}", "ms", False, None, None, p99s, reason),
+        Figure(f"{name}, median{suffix}", "ms", False, 150, 150, medians),
+        Figure(f"{name}, p99{suffix}", "ms", False, None, None, p99s),
     ]
 
 

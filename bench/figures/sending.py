@@ -70,19 +70,19 @@ def on_postgres(
     return _build_results(rounds, POSTGRES_SUFFIX)
 
 
-def not_measured(_plan: Plan, reason: str) -> Results:
-    """The figures on PostgreSQL without values, with the reason."""
-    return _build_results(_Rounds([], []), POSTGRES_SUFFIX, reason)
+def not_measured(_plan: Plan) -> Results:
+    """The figures on PostgreSQL without values."""
+    return _build_results(_Rounds([], []), POSTGRES_SUFFIX)
 
 
-def _build_results(rounds: _Rounds, suffix: str = "", reason: str = "") -> Results:
+def _build_results(rounds: _Rounds, suffix: str = "") -> Results:
     rates, delays = rounds
     sent = "messages that one process sends" + suffix
     delay = "commit of a reply to its e-mail, median" + suffix
     return Results(
         [
-            Figure(sent, "/s", True, 200, 200, rates, reason),
-            Figure(delay, "ms", False, 1000, 1000, delays, reason),
+            Figure(sent, "/s", True, 200, 200, rates),
+            Figure(delay, "ms", False, 1000, 1000, delays),
         ],
         {},
     )

@@ -91,9 +91,9 @@ def on_postgres(
     return Results(_build_figures(_POSTGRES_BOUNDS, written, POSTGRES_SUFFIX), {})
 
 
-def not_measured(_plan: Plan, reason: str) -> Results:
-    """The figures on PostgreSQL without values, with the reason."""
-    return Results(_build_figures(_POSTGRES_BOUNDS, _Written([], []), POSTGRES_SUFFIX, reason), {})
+def not_measured(_plan: Plan) -> Results:
+    """The figures on PostgreSQL without values."""
+    return Results(_build_figures(_POSTGRES_BOUNDS, _Written([], []), POSTGRES_SUFFIX), {})
 
 
 class _Posting:
@@ -202,10 +202,8 @@ def _count_written_buffers(database: Cluster) -> int:
     return int(count)
 
 
-def _build_figures(
-    bounds: _Bounds, written: _Written, suffix: str, reason: str = ""
-) -> list[Figure]:
+def _build_figures(bounds: _Bounds, written: _Written, suffix: str) -> list[Figure]:
     return [
-        Figure(_LOG_FIGURE + suffix, "KiB", False, *bounds.log_kib, written.log_kib, reason),
-        Figure(_PAGES_FIGURE + suffix, "", False, *bounds.pages, written.pages, reason),
+        Figure(_LOG_FIGURE + suffix, "KiB", False, *bounds.log_kib, written.log_kib),
+        Figure(_PAGES_FIGURE + suffix, "", False, *bounds.pages, written.pages),
     ]

@@ -27,7 +27,7 @@ def test_figures_of_another_machine_are_measured_again(tmp_path: Path) -> None:
 
 
 def test_a_part_without_values_is_measured_again(tmp_path: Path) -> None:
-    without = Results([Figure("lists", "", True, 4, 8, [], "PostgreSQL is missing")], {})
+    without = Results([Figure("lists", "", True, 4, 8, [], reason="PostgreSQL is missing")], {})
     run = Measured(tmp_path, TINY, _MACHINE)
     run.keep("pages", without, 1)
     assert run.find("pages") == without

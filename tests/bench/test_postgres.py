@@ -153,7 +153,7 @@ def test_bench_measures_the_inbox_on_postgresql(
 
 @pytest.mark.parametrize("kind", [events, on_postgres, pages, receiving, sending, storage])
 def test_figures_on_postgresql_state_why_they_are_not_measured(kind: ModuleType) -> None:
-    results = kind.not_measured(TINY, "there is none")
+    results = kind.not_measured(TINY).because("there is none")
 
     assert {figure.verdict for figure in results.figures} == {"not measured"}
     assert {figure.reason for figure in results.figures} == {"there is none"}

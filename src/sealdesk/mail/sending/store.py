@@ -64,7 +64,7 @@ SELECT r.message_key, r.id FROM (SELECT message_key, id FROM received_messages
     WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id ORDER BY id DESC LIMIT :limit) r
 UNION ALL
 SELECT NULL, p.id FROM (SELECT id FROM replies
-    WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id < :before
+    WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id < :about_id
         AND is_internal = false AND author_type <> 'customer' ORDER BY id DESC LIMIT :limit) p
 ORDER BY id
 """
@@ -96,7 +96,7 @@ WHERE tenant_id = :tenant_id AND about_id = :about_id ORDER BY id LIMIT :limit
 _SET_DELIVERY = """
 UPDATE replies SET delivery = :delivery, delivery_reason = :delivery_reason,
     delivery_at = :delivery_at
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :about_id
     AND (delivery IS NULL OR delivery <> :delivery
         OR COALESCE(delivery_reason, '') <> COALESCE(:delivery_reason, ''))
 """
@@ -122,8 +122,7 @@ async def find_event(tx: Tx, tenant_id: str, event_id: str) -> bytes | None:
 async def add(tx: Tx, messages: Sequence[OutgoingMessage]) -> None:
     """Add messages that are not there yet."""
     await tx.execute_many(
-        _ADD,
-        [msgspec.structs.asdict(each) | {"ticket_id": each.ticket_id or None} for each in messages],
+        _ADD, [_params(each, ticket_id=each.ticket_id or None) for each in messages]
     )
 
 
@@ -140,13 +139,13 @@ async def lease(
     params = {"tenant_id": mailbox.tenant_id, "mailbox_id": mailbox.id, "now": now_us}
     rows = await tx.select_for_update(_DUE, params | {"limit": limit})
     leased = [_message(row) for row in rows]
-    await tx.execute_many(_LEASE, [{**_key(each), "until": until_us} for each in leased])
+    await tx.execute_many(_LEASE, [_params(each, until=until_us) for each in leased])
     return leased
 
 
 async def renew(tx: Tx, messages: Sequence[OutgoingMessage], lease_us: int, until_us: int) -> None:
     """Extend the leases of messages, unless another process has leased them."""
-    keys = [{**_key(each), "lease": lease_us, "until": until_us} for each in messages]
+    keys = [_params(each, lease=lease_us, until=until_us) for each in messages]
     await tx.execute_many(_RENEW, keys)
 
 
@@ -161,16 +160,15 @@ async def finish(
     now_us: int,
 ) -> bool:
     """Store the result of an attempt; False when another process has the message now."""
-    params = {
-        **_key(message),
-        "lease": leases[0],
-        "lease_before": leases[1],
-        "state": outcome.state,
-        "reason": outcome.reason,
-        "attempt_count": attempt_count,
-        "due_at": due_at,
-        "finished_at": now_us if due_at is None else None,
-    }
+    params = _params(
+        message,
+        lease=leases[0],
+        lease_before=leases[1],
+        **outcome._asdict(),
+        attempt_count=attempt_count,
+        due_at=due_at,
+        finished_at=now_us if due_at is None else None,
+    )
     return await tx.execute(_FINISH, params) == 1
 
 
@@ -202,36 +200,21 @@ async def find_sent(tx: Tx, tenant_id: str, message_id: str) -> OutgoingMessage 
 
 async def bounce(tx: Tx, message: OutgoingMessage, reason: str, now_us: int) -> bool:
     """Store that a message came back; False if it is known that it was not delivered."""
-    params = {
-        "tenant_id": message.tenant_id,
-        "id": message.id,
-        "state": "bounced",
-        "reason": reason,
-        "finished_at": now_us,
-    }
+    params = _params(message, state="bounced", reason=reason, finished_at=now_us)
     return await tx.execute(_BOUNCE, params) == 1
 
 
 async def list_outcomes(tx: Tx, message: OutgoingMessage) -> list[Outcome]:
     """Of all messages with the same reply."""
-    params = {
-        "tenant_id": message.tenant_id,
-        "about_id": message.about_id,
-        "limit": _MAX_RECIPIENTS,
-    }
+    params = _params(message, limit=_MAX_RECIPIENTS)
     return [Outcome(*row) for row in await tx.fetch_all(_LIST_STATES, params)]
 
 
 async def set_delivery(tx: Tx, message: OutgoingMessage, outcome: Outcome, now_us: int) -> bool:
     """Store the state of a reply's messages with the reply; whether it has changed."""
-    params = {
-        "tenant_id": message.tenant_id,
-        "ticket_id": message.ticket_id,
-        "id": message.about_id,
-        "delivery": outcome.state,
-        "delivery_reason": outcome.reason,
-        "delivery_at": now_us,
-    }
+    params = _params(
+        message, delivery=outcome.state, delivery_reason=outcome.reason, delivery_at=now_us
+    )
     return await tx.execute(_SET_DELIVERY, params) == 1
 
 
@@ -239,12 +222,7 @@ async def list_conversation(tx: Tx, message: OutgoingMessage) -> list[tuple[str 
     """The newest messages of a ticket before one, oldest first: the key of one that was received,
     or None with the id of a reply.
     """
-    params = {
-        "tenant_id": message.tenant_id,
-        "ticket_id": message.ticket_id,
-        "before": message.about_id,
-        "limit": MAX_REFERENCES,
-    }
+    params = _params(message, limit=MAX_REFERENCES)
     return [(row[0], row[1]) for row in await tx.fetch_all(_LIST_CONVERSATION, params)]
 
 
@@ -252,8 +230,8 @@ async def end_all_leases(tx: Tx) -> None:
     await tx.execute(_END_ALL_LEASES, {})
 
 
-def _key(message: OutgoingMessage) -> dict[str, object]:
-    return {"tenant_id": message.tenant_id, "id": message.id}
+def _params(message: OutgoingMessage, **others: object) -> dict[str, object]:
+    return msgspec.structs.asdict(message) | others
 
 
 def _message(row: Row) -> OutgoingMessage:

@@ -1,7 +1,7 @@
 """The SQL of held replies, and of whether a desk holds them."""
 
 from sealdesk.db.column_lists import delete_row, insert_into, insert_or_update, update_row
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.engine import Tx
 from sealdesk.tickets.held_replies.types import MAX_OF_USER, DueReply, HeldReply
 
 MAX_OF_TICKET = 20  # that its page shows
@@ -33,19 +33,19 @@ _SAVE_SETTING = insert_or_update("reply_settings", "tenant_id", "is_on updated_a
 
 async def find(tx: Tx, tenant_id: str, held_id: str) -> HeldReply | None:
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": held_id})
-    return None if row is None else _held(row)
+    return None if row is None else HeldReply(*row)
 
 
 async def list_of_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> list[HeldReply]:
     """In the order in which they were sent."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": MAX_OF_TICKET}
-    return [_held(row) for row in await tx.fetch_all(_LIST_OF_TICKET, params)]
+    return [HeldReply(*row) for row in await tx.fetch_all(_LIST_OF_TICKET, params)]
 
 
 async def list_of_user(tx: Tx, tenant_id: str, user_id: str) -> list[HeldReply]:
     """The same of all tickets."""
     params = {"tenant_id": tenant_id, "user_id": user_id, "limit": MAX_OF_USER}
-    return [_held(row) for row in await tx.fetch_all(_LIST_OF_USER, params)]
+    return [HeldReply(*row) for row in await tx.fetch_all(_LIST_OF_USER, params)]
 
 
 async def list_due_replies(tx: Tx, now_us: int, limit: int) -> list[DueReply]:
@@ -89,7 +89,3 @@ async def is_on(tx: Tx, tenant_id: str) -> bool:
 async def save_setting(tx: Tx, tenant_id: str, *, is_on: bool, now_us: int) -> None:
     params = {"tenant_id": tenant_id, "is_on": is_on, "updated_at": now_us}
     await tx.execute_one(_SAVE_SETTING, params)
-
-
-def _held(row: Row) -> HeldReply:
-    return HeldReply(*row)

@@ -8,12 +8,13 @@ import msgspec
 
 from sealdesk.db.column_lists import column_list, insert_into
 from sealdesk.db.engine import Row, Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.tags import rules
 from sealdesk.tickets.tags.types import CountedTag, Renaming
 
-_STORED = Renaming.__struct_fields__
-RENAMING_COLUMNS = column_list(_STORED)
+RENAMINGS = StructRows(Renaming)
+RENAMING_COLUMNS = column_list(RENAMINGS.columns)
 _LIST_TAGS = """
 WITH RECURSIVE found(tenant_id, tag, place) AS (
     SELECT x.* FROM (
@@ -46,7 +47,7 @@ SELECT count(*) AS ticket_count FROM (
     SELECT 1 FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag LIMIT :most
 ) x
 """
-_ADD = insert_into("tag_renamings", _STORED)
+_ADD = insert_into("tag_renamings", RENAMINGS.columns)
 _LIST = f"""
 SELECT {RENAMING_COLUMNS} FROM tag_renamings WHERE tenant_id = :tenant_id
 ORDER BY id DESC LIMIT :limit
@@ -78,20 +79,15 @@ async def count_tickets(tx: Tx, tenant_id: str, tag: str, most: int) -> int:
 
 
 async def add(tx: Tx, renaming: Renaming) -> None:
-    await tx.execute_one(_ADD, msgspec.structs.asdict(renaming))
+    await tx.execute_one(_ADD, RENAMINGS.params(renaming))
 
 
 async def list_newest(tx: Tx, tenant_id: str, limit: int) -> list[Renaming]:
     """The newest renamings, finished or not."""
     rows = await tx.fetch_all(_LIST, {"tenant_id": tenant_id, "limit": limit})
-    return [renaming_of(row) for row in rows]
+    return [RENAMINGS.read(row) for row in rows]
 
 
 async def list_unfinished(tx: Tx, tenant_id: str, limit: int) -> list[Renaming]:
     rows = await tx.fetch_all(_LIST_UNFINISHED, {"tenant_id": tenant_id, "limit": limit})
-    return [renaming_of(row) for row in rows]
-
-
-def renaming_of(row: Row) -> Renaming:
-    """The renaming of a row of RENAMING_COLUMNS."""
-    return Renaming(*row)
+    return [RENAMINGS.read(row) for row in rows]

@@ -2,31 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
 from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
 from sealdesk.db.engine import Row, Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store.teams import MAX_TEAMS
 from sealdesk.tickets.teams.rules import MAX_MEMBERS
 from sealdesk.tickets.teams.types import MAX_CAPACITY, Member, Team
 
-_STORED = Team.__struct_fields__
-_COLUMNS = column_list(_STORED)
-_ALL = (*_STORED, "name_identity")
+_ROWS = StructRows(Team)
+_COLUMNS = column_list(_ROWS.columns)
 _FIND = select_row("teams", _COLUMNS)
 _FIND_NAME = select_row("teams", "id", "tenant_id name_identity")
 _LIST = f"""
 SELECT {_COLUMNS} FROM teams WHERE tenant_id = :tenant_id AND id < :before AND deleted_at IS NULL
 ORDER BY id DESC LIMIT :limit
 """
-_ADD = insert_into("teams", _ALL)
-_REPLACE = """
-UPDATE teams SET name = :name, name_identity = :name_identity, assignment = :assignment,
-    capacity = :capacity, deleted_at = :deleted_at
-WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
-"""
+_ADD = insert_into("teams", (*_ROWS.columns, "name_identity"))
+_CHANGED = "name name_identity assignment capacity deleted_at"
+_REPLACE = f"{update_row('teams', _CHANGED)} AND deleted_at IS NULL"
 # Reads at most so many entries of the index for each member.
 _LIST_MEMBERS = f"""
 SELECT m.user_id, u.name, u.is_active, m.seen_at, m.last_assigned_at,
@@ -48,7 +43,7 @@ SELECT user_id FROM team_members WHERE tenant_id = :tenant_id AND user_id = :use
 """
 _SET_SEEN = update_row("team_members", "seen_at", key="tenant_id user_id")
 _LIST_WAITING = f"""
-SELECT {column_list(_STORED, "g")} FROM teams g
+SELECT {column_list(_ROWS.columns, "g")} FROM teams g
 WHERE g.tenant_id = :tenant_id AND g.assignment = 'round_robin' AND g.deleted_at IS NULL
     AND EXISTS (SELECT 1 FROM tickets t WHERE t.tenant_id = :tenant_id AND t.team_id = g.id
         AND t.status = 'open' AND t.assignee_id IS NULL AND t.snoozed_until IS NULL)
@@ -63,8 +58,7 @@ ORDER BY t.id LIMIT :limit
 
 async def find(tx: Tx, tenant_id: str, team_id: str) -> Team | None:
     """A team, also a deleted one."""
-    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": team_id})
-    return None if row is None else _team(row)
+    return await _ROWS.find(tx, _FIND, {"tenant_id": tenant_id, "id": team_id})
 
 
 async def find_name(tx: Tx, tenant_id: str, name: str) -> str | None:
@@ -77,7 +71,7 @@ async def find_name(tx: Tx, tenant_id: str, name: str) -> str | None:
 async def list_teams(tx: Tx, tenant_id: str, page: PageRequest) -> list[Team]:
     """Newest first; one more than the page when there are more."""
     params = page.params(tenant_id)
-    return [_team(row) for row in await tx.fetch_all(_LIST, params)]
+    return [_ROWS.read(row) for row in await tx.fetch_all(_LIST, params)]
 
 
 async def add(tx: Tx, team: Team) -> None:
@@ -136,17 +130,13 @@ async def set_seen(tx: Tx, tenant_id: str, seen_at: Mapping[str, int]) -> None:
 async def list_waiting_teams(tx: Tx, tenant_id: str) -> list[Team]:
     """The teams with round robin that have open tickets of nobody."""
     rows = await tx.fetch_all(_LIST_WAITING, {"tenant_id": tenant_id, "limit": MAX_TEAMS})
-    return [_team(row) for row in rows]
+    return [_ROWS.read(row) for row in rows]
 
 
 async def list_waiting_tickets(tx: Tx, tenant_id: str, team_id: str, limit: int) -> list[str]:
     """The ids of the oldest open tickets of a team that nobody has."""
     params = {"tenant_id": tenant_id, "team_id": team_id, "limit": limit}
     return [row["id"] for row in await tx.fetch_all(_LIST_TICKETS, params)]
-
-
-def _team(row: Row) -> Team:
-    return Team(*row)
 
 
 def _member(row: Row) -> Member:
@@ -157,4 +147,4 @@ def _member(row: Row) -> Member:
 def _params(team: Team) -> dict[str, object]:
     is_deleted = team.deleted_at is not None
     name_identity = team.id if is_deleted else identity(team.name)
-    return msgspec.structs.asdict(team) | {"name_identity": name_identity}
+    return _ROWS.params(team) | {"name_identity": name_identity}

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 
-import msgspec
-
 from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.engine import Tx
+from sealdesk.db.struct_rows import StructRows
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.views.rules import MAX_VIEWS
 from sealdesk.tickets.views.types import DESK, View
 
-_STORED = View.__struct_fields__
-_COLUMNS = column_list(_STORED)
+_ROWS = StructRows(View)
+_COLUMNS = column_list(_ROWS.columns)
 # Of these two owners only: a private view of anybody else is never read.
 _LIST = f"""
 SELECT {_COLUMNS} FROM views WHERE tenant_id = :tenant_id AND owner_id IN (:desk, :user_id)
@@ -22,7 +21,7 @@ SELECT {_COLUMNS} FROM views
 WHERE tenant_id = :tenant_id AND id = :id AND owner_id IN (:desk, :user_id) LIMIT 1
 """
 _FIND_NAME = select_row("views", "id", "tenant_id owner_id name_identity")
-_ADD = insert_into("views", (*_STORED, "name_identity"))
+_ADD = insert_into("views", (*_ROWS.columns, "name_identity"))
 _REPLACE = update_row("views", "name name_identity query")
 _SET_PLACE = update_row("views", "place")
 _DELETE = delete_row("views")
@@ -31,14 +30,13 @@ _DELETE = delete_row("views")
 async def list_views(tx: Tx, tenant_id: str, user_id: str) -> list[View]:
     """The views of the desk, then those of a user, in the order of their owner."""
     params = {"tenant_id": tenant_id, "user_id": user_id, "desk": DESK, "limit": 2 * MAX_VIEWS}
-    return [_view(row) for row in await tx.fetch_all(_LIST, params)]
+    return [_ROWS.read(row) for row in await tx.fetch_all(_LIST, params)]
 
 
 async def find(tx: Tx, tenant_id: str, view_id: str, user_id: str) -> View | None:
     """A view of the desk or of this user."""
     params = {"tenant_id": tenant_id, "id": view_id, "user_id": user_id, "desk": DESK}
-    row = await tx.fetch_one(_FIND, params)
-    return None if row is None else _view(row)
+    return await _ROWS.find(tx, _FIND, params)
 
 
 async def find_name(tx: Tx, tenant_id: str, owner_id: str, name: str) -> str | None:
@@ -70,9 +68,5 @@ async def delete(tx: Tx, tenant_id: str, view_id: str) -> None:
     await tx.execute_one(_DELETE, {"tenant_id": tenant_id, "id": view_id})
 
 
-def _view(row: Row) -> View:
-    return View(*row)
-
-
 def _params(view: View) -> dict[str, object]:
-    return msgspec.structs.asdict(view) | {"name_identity": identity(view.name)}
+    return _ROWS.params(view) | {"name_identity": identity(view.name)}

@@ -8,7 +8,7 @@ from sealdesk.db.column_lists import update_row
 from sealdesk.db.engine import Tx
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.macros.rules import MAX_MACROS
-from sealdesk.tickets.tags.store import RENAMING_COLUMNS, renaming_of
+from sealdesk.tickets.tags.store import RENAMING_COLUMNS, RENAMINGS
 from sealdesk.tickets.tags.types import Renaming
 
 _TICKETS = """
@@ -62,7 +62,7 @@ async def list_due_tenants(tx: Tx, _: int, limit: int) -> list[str]:
 async def claim_renaming(tx: Tx, tenant_id: str) -> Renaming | None:
     """Lock the renaming of a desk that had no step for the longest time."""
     rows = await tx.select_for_update(_CLAIM, {"tenant_id": tenant_id})
-    return renaming_of(rows[0]) if rows else None
+    return RENAMINGS.read(rows[0]) if rows else None
 
 
 async def store_step(tx: Tx, renaming: Renaming) -> None:
