@@ -21,7 +21,7 @@ def seal(plain: bytes, about: str = "tenant 1", key_ring: KeyRing = RING) -> byt
 
 
 def open_sealed(sealed: bytes, about: str = "tenant 1", key_ring: KeyRing = RING) -> bytes:
-    return sealed_file.open_sealed(key_ring, io.BytesIO(sealed), about)
+    return b"".join(sealed_file.open_parts(key_ring, io.BytesIO(sealed), about))
 
 
 @pytest.mark.parametrize("size", [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, 2 * CHUNK_BYTES + 1])

@@ -48,14 +48,6 @@ def open_parts(key_ring: KeyRing, file: BinaryIO, about: str) -> Iterator[bytes]
         sealed, number = after, number + 1
 
 
-def open_sealed(key_ring: KeyRing, file: BinaryIO, about: str) -> bytes:
-    """The bytes of a sealed file. Raises UnsealError."""
-    plain = bytearray()
-    for part in open_parts(key_ring, file, about):
-        plain += part
-    return bytes(plain)
-
-
 def is_sealed(start: bytes) -> bool:
     """Whether a file that begins like this is sealed."""
     return start.startswith(MAGIC)

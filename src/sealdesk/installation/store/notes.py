@@ -2,17 +2,14 @@
 
 from typing import NamedTuple, Protocol, TypeVar
 
-from sealdesk.db.column_lists import delete_row, insert_or_update, select_row
+from sealdesk.db.column_lists import delete_row, insert_once, insert_or_update, select_row
 from sealdesk.db.engine import Tx, Work
 
 T = TypeVar("T")
 
 MAX_PROCESSES = 200
 _PUT = insert_or_update("installation_notes", "name", "note noted_at expires_at")
-_PUT_ONCE = """
-INSERT INTO installation_notes (name, note, noted_at, expires_at)
-VALUES (:name, :note, :noted_at, NULL) ON CONFLICT (name) DO NOTHING
-"""
+_PUT_ONCE = insert_once("installation_notes", "name", "name note noted_at")
 _FIND = select_row("installation_notes", "note, noted_at", "name")
 _DELETE = delete_row("installation_notes", "name")
 _PROCESSES = f"""

@@ -3,6 +3,8 @@
 import math
 from contextlib import suppress
 
+import msgspec
+
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, TooManyRequests
 from sealdesk.mail.mailboxes import actions, domain_check, log_ins, problems, rules
@@ -57,13 +59,9 @@ def to_response(
         is_working=all(step.outcome != "failed" for step in steps),
         steps=tuple(
             MailboxTestStepResponse(
-                step.protocol,
-                step.step,
-                step.outcome,
-                step.code,
-                problems.MESSAGES[step.code] if step.code else None,
-                step.detail,
-                problems.remedy(step.code, rules.host_of(mailbox, step.protocol))
+                **msgspec.structs.asdict(step),
+                message=problems.MESSAGES[step.code] if step.code else None,
+                remedy=problems.remedy(step.code, rules.host_of(mailbox, step.protocol))
                 if step.code
                 else None,
             )

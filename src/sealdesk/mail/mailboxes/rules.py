@@ -76,16 +76,7 @@ def created(new: NewMailbox, *, tenant_id: str, mailbox_id: str, now_us: int) ->
             tenant_id=tenant_id,
             id=mailbox_id,
             address_identity=address_identity(new.address),
-            sealed_imap_password=None,
-            sealed_smtp_password=None,
-            oauth_provider=None,
-            sealed_refresh_token=None,
-            problem=None,
-            uid_validity=None,
-            last_uid=None,
             created_at=now_us,
-            deleted_at=None,
-            version=1,
             read_at=now_us,
         )
     )

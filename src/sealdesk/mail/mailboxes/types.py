@@ -189,16 +189,16 @@ class Mailbox(MailboxFields, frozen=True, kw_only=True):
 
     tenant_id: str
     address_identity: str
-    sealed_imap_password: bytes | None
-    sealed_smtp_password: bytes | None
-    oauth_provider: ProviderName | None
-    sealed_refresh_token: bytes | None
-    problem: str | None
-    uid_validity: int | None
-    last_uid: int | None
+    sealed_imap_password: bytes | None = None
+    sealed_smtp_password: bytes | None = None
+    oauth_provider: ProviderName | None = None
+    sealed_refresh_token: bytes | None = None
+    problem: str | None = None
+    uid_validity: int | None = None
+    last_uid: int | None = None
     created_at: int
-    deleted_at: int | None
-    version: int
+    deleted_at: int | None = None
+    version: int = 1
     read_at: int | None
 
     def __repr__(self) -> str:

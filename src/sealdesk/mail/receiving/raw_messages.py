@@ -97,7 +97,7 @@ async def read(state: AppState, tenant_id: str, sha256: str) -> bytes:
     with tempfile.TemporaryDirectory() as scratch:
         try:
             path = await storage_of(state.settings).local_file(content, Path(scratch))
-            return await files.in_thread(lambda: _open(state.key_ring, path, tenant_id))
+            return await files.in_thread(lambda: b"".join(_parts(state.key_ring, path, tenant_id)))
         except (FileNotFoundError, UnsealError) as error:
             raise ServiceUnavailable(CONTENT_UNAVAILABLE) from error
 
@@ -164,15 +164,6 @@ def _parts(key_ring: KeyRing, path: Path, tenant_id: str) -> Generator[bytes]:
             return
         while part := file.read(CHUNK_BYTES):
             yield part
-
-
-def _open(key_ring: KeyRing, path: Path, tenant_id: str) -> bytes:
-    with path.open("rb") as file:
-        is_sealed = sealed_file.is_sealed(file.read(len(sealed_file.MAGIC)))
-        file.seek(0)
-        if is_sealed:
-            return sealed_file.open_sealed(key_ring, file, _about(tenant_id))
-        return file.read()
 
 
 def _about(tenant_id: str) -> str:
