@@ -28,6 +28,12 @@ def test_a_missing_header_is_named(key: Key, name: str) -> None:
     assert name in response.json()["detail"]
 
 
+def test_a_log_in_where_a_signature_is_needed_is_told_that_it_is_not_read(key: Key) -> None:
+    for value in ("Basic YTpi", "Bearer a.b.c", key.api_key):
+        refused = send(key.service, "GET", TICKETS, b"", {"authorization": value})
+        assert refused.json()["detail"].startswith("Authorization is not read here")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_header_sent_twice_is_refused(key: Key, name: str) -> None:
     headers = key.signature_headers("GET", TICKETS)

@@ -219,6 +219,7 @@ def test_without_a_bearer_token_a_log_in_is_required(
     response = Person(service, "").call("GET", ME, headers=headers)
     assert (response.status_code, response.json()["code"]) == (401, "jwt_required")
     assert response.headers["www-authenticate"] == "Bearer"
+    assert "POST /api/v1/auth/login" in response.json()["detail"]
 
 
 def test_a_signed_request_is_told_that_no_signature_is_accepted(key: Key) -> None:

@@ -415,7 +415,7 @@ def test_a_note_by_another_name_is_not_sent_to_the_customer(key: Key) -> None:
     for name in (
         "public", "private", "internal", "is_public", "isInternal", "Is-Internal", "type",
         "visibility", "note", "is_note", "internal_note", "privateNote", "message_type",
-        "staff_only", "publicly", "visibleToCustomer", "customer_visible", "whisper",
+        "staff_only", "publicly", "visibleToCustomer", "customer_visible", "whisper", "send",
         "is_public_reply", "is_interal", "Intenral", "privte_note", "kind", "draft", "send_email",
         "publish", "privacy", "channel", "is_external", "shared", "restricted", "agent_note",
         "suppress_email", "hide", "via_email", "mode", "access",

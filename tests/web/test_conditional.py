@@ -137,8 +137,18 @@ def test_a_weak_tag_in_if_match_is_compared_weakly_which_the_response_says(
     assert "x-warnings" in again.headers
 
 
-@pytest.mark.parametrize("tags", ["*", '"1.1"', '"7.7"'])
-def test_a_change_with_if_none_match_is_refused_and_changes_nothing(key: Key, tags: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("if-none-match", "*"),
+        ("if-none-match", '"1.1"'),
+        ("if-none-match", '"7.7"'),
+        ("if-unmodified-since", "Mon, 30 Nov 2026 00:00:00 GMT"),
+    ],
+)
+def test_a_change_with_another_condition_is_refused_and_changes_nothing(
+    key: Key, name: str, value: str
+) -> None:
     ticket = key.ticket()
     path = f"{TICKETS}/{ticket['id']}"
     for method, target, body in (
@@ -146,7 +156,7 @@ def test_a_change_with_if_none_match_is_refused_and_changes_nothing(key: Key, ta
         ("PUT", f"{CUSTOMERS}/by-external-id/7", {"email": ticket["customer"]["email"]}),
         ("POST", f"{path}/replies", {"body": "B"}),
     ):
-        response = key.call(method, target, body, headers={"if-none-match": tags})
+        response = key.call(method, target, body, headers={name: value})
         assert (response.status_code, response.json()["code"]) == (400, "invalid_header"), target
     assert key.get(path).json()["data"] == ticket
 

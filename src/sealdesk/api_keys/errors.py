@@ -48,6 +48,10 @@ MISSING_CREDENTIALS = ProblemType(
     example={"header": "x-api-signature"},
     headers=_HMAC,
 )
+AUTHORIZATION_NOT_READ = MISSING_CREDENTIALS.variant(
+    "Authorization is not read here, and the header %(header)s is missing; a signed request carries"
+    " x-api-key, x-api-timestamp and x-api-signature."
+)
 MALFORMED_CREDENTIALS = ProblemType(
     code="malformed_credentials",
     status=401,

@@ -24,7 +24,9 @@ SIGNATURE_NOT_ACCEPTED = JWT_REQUIRED.variant(
     " /api/v1/auth/login and send Authorization: Bearer …"
 )
 SESSION_REQUIRED = JWT_REQUIRED.variant("Log in.")
-NOT_A_BEARER_TOKEN = JWT_REQUIRED.variant("Authorization must be Bearer and an access token.")
+NOT_A_BEARER_TOKEN = JWT_REQUIRED.variant(
+    'Authorization must be "Bearer", a space, and the access_token of POST /api/v1/auth/login.'
+)
 
 INVALID_TOKEN = ProblemType(
     code="invalid_token",
@@ -38,7 +40,10 @@ INVALID_TOKEN = ProblemType(
     remedy="Log in again, or ask an administrator for a new link.",
     headers=_BEARER,
 )
-FOREIGN_TOKEN = INVALID_TOKEN.variant("The access token is not one of ours. Log in.")
+FOREIGN_TOKEN = INVALID_TOKEN.variant(
+    "The access token is not one of ours; an API key is none, and nothing stands around it. Log in"
+    " with POST /api/v1/auth/login, and send its access_token unchanged."
+)
 INVALID_RESET_TOKEN = INVALID_TOKEN.variant(
     gettext_noop("The reset token was used, has expired, or never was. Ask for a new one.")
 )

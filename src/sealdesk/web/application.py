@@ -242,8 +242,8 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
             raise NotFound
     if b"if-match" in request.headers and route.is_unconditional:
         conditional.refuse_if_match(request)
-    if b"if-none-match" in request.headers and request.method not in _READS:
-        conditional.refuse_if_none_match()
+    if request.method not in _READS:
+        conditional.refuse_others(request)
     await _give_way(request.body)
     if request.query and not route.operation.params and route.is_api_change:
         query.parse(request.query, ())

@@ -1,7 +1,6 @@
 """Conditional requests: If-Match, If-None-Match and 304 (RFC 9110 section 13)."""
 
 import re
-from typing import NoReturn
 
 from sealdesk.errors import BadRequest
 from sealdesk.errors.requests import INVALID_HEADER, NO_ETAG, ONLY_OF_READS
@@ -34,9 +33,11 @@ def refuse_if_match(request: Request) -> None:
         raise BadRequest(NO_ETAG, header="if-match")
 
 
-def refuse_if_none_match() -> NoReturn:
+def refuse_others(request: Request) -> None:
     """Raises BadRequest for a condition of a change, such as `*` for "only if it is new"."""
-    raise BadRequest(ONLY_OF_READS, header="if-none-match")
+    for name in (b"if-none-match", b"if-unmodified-since"):
+        if name in request.headers:
+            raise BadRequest(ONLY_OF_READS, header=name.decode())
 
 
 def as_we_send_it(tag: str) -> str:
