@@ -58,6 +58,8 @@ export declare class Desk {
      * InvalidConfiguration.
      */
     useCredentials(apiKey: string, apiSecret: string): void;
+    /** Later calls, those of the desks of `withOptions` too, throw InvalidConfiguration. */
+    close(): void;
     /** The URL of the service, without a trailing slash. */
     get baseUrl(): string;
     /** What the service knows of the key: a good first request. */

@@ -55,6 +55,10 @@ export class Desk {
     useCredentials(apiKey, apiSecret) {
         this.#transport.signer.useCredentials(apiKey, apiSecret);
     }
+    /** Later calls, those of the desks of `withOptions` too, throw InvalidConfiguration. */
+    close() {
+        this.#transport.close();
+    }
     /** The URL of the service, without a trailing slash. */
     get baseUrl() {
         return this.#transport.baseUrl;
@@ -145,6 +149,7 @@ function transportOf(options) {
         warn: options.warn ?? ((text) => console.warn(text)),
         showsSignedMessage: options.showsSignedMessage ?? true,
         limiter: new Limiter(),
+        state: { isClosed: false },
     };
     return new Transport(checkUrl(options.baseUrl), signer, transport);
 }

@@ -13,6 +13,9 @@ export interface TransportOptions {
     warn: (text: string) => void;
     showsSignedMessage: boolean;
     limiter: retry.Limiter;
+    state: {
+        isClosed: boolean;
+    };
     deadlineMs?: number | undefined;
     signal?: AbortSignal | undefined;
     onRetry?: ((retry: Retry) => void) | undefined;
@@ -69,6 +72,8 @@ export declare class Transport {
     constructor(baseUrl: string, signer: Signer, options: TransportOptions);
     /** The same one with other options; the signatures and the rate limit stay shared. */
     with(options: Partial<TransportOptions>): Transport;
+    /** Refuses further attempts, also of those that have other options. */
+    close(): void;
     /** The JSON of a 2xx response. Throws SealdeskError. */
     json(sending: Sending): Promise<any>;
     /** A 2xx response. Throws SealdeskError. */

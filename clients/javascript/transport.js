@@ -1,6 +1,6 @@
 /** Sends signed requests: signs every attempt, retries, corrects the clock, reads responses. */
 import { classOfCode } from "./errorCodes.js";
-import { ConnectionFailed, SealdeskError, UnexpectedResponse } from "./errors.js";
+import { ConnectionFailed, InvalidConfiguration, SealdeskError, UnexpectedResponse, } from "./errors.js";
 import { adviceFor, hintFor } from "./hints.js";
 import * as retry from "./retry.js";
 import { MAX_SIGNATURES } from "./signing.js";
@@ -34,6 +34,10 @@ export class Transport {
     /** The same one with other options; the signatures and the rate limit stay shared. */
     with(options) {
         return new Transport(this.baseUrl, this.signer, { ...this.options, ...options });
+    }
+    /** Refuses further attempts, also of those that have other options. */
+    close() {
+        this.options.state.isClosed = true;
     }
     /** The JSON of a 2xx response. Throws SealdeskError. */
     async json(sending) {
@@ -116,6 +120,9 @@ export class Transport {
         }
     }
     async #attempt(sending, call, headers, isReplayed, showsMessage) {
+        if (this.options.state.isClosed) {
+            throw new InvalidConfiguration("this desk is closed: make another one");
+        }
         const url = this.#urlOf(sending);
         const body = sending.body ?? new Uint8Array();
         // As fetch sends it: `URL` has encoded what a path or query may not contain.

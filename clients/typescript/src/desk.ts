@@ -114,6 +114,11 @@ export class Desk {
     this.#transport.signer.useCredentials(apiKey, apiSecret);
   }
 
+  /** Later calls, those of the desks of `withOptions` too, throw InvalidConfiguration. */
+  close(): void {
+    this.#transport.close();
+  }
+
   /** The URL of the service, without a trailing slash. */
   get baseUrl(): string {
     return this.#transport.baseUrl;
@@ -221,6 +226,7 @@ function transportOf(options: DeskOptions): Transport {
     warn: options.warn ?? ((text) => console.warn(text)),
     showsSignedMessage: options.showsSignedMessage ?? true,
     limiter: new Limiter(),
+    state: { isClosed: false },
   };
   return new Transport(checkUrl(options.baseUrl), signer, transport);
 }

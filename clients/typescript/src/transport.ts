@@ -2,7 +2,9 @@
 
 import type { Bytes } from "./bytes.js";
 import { classOfCode } from "./errorCodes.js";
-import { ConnectionFailed, type Problem, SealdeskError, UnexpectedResponse } from "./errors.js";
+import {
+  ConnectionFailed, InvalidConfiguration, type Problem, SealdeskError, UnexpectedResponse,
+} from "./errors.js";
 import { adviceFor, hintFor } from "./hints.js";
 import * as retry from "./retry.js";
 import { MAX_SIGNATURES, type Signer } from "./signing.js";
@@ -21,6 +23,7 @@ export interface TransportOptions {
   warn: (text: string) => void;
   showsSignedMessage: boolean;
   limiter: retry.Limiter;
+  state: { isClosed: boolean };
   deadlineMs?: number | undefined;
   signal?: AbortSignal | undefined;
   onRetry?: ((retry: Retry) => void) | undefined;
@@ -97,6 +100,11 @@ export class Transport {
   /** The same one with other options; the signatures and the rate limit stay shared. */
   with(options: Partial<TransportOptions>): Transport {
     return new Transport(this.baseUrl, this.signer, { ...this.options, ...options });
+  }
+
+  /** Refuses further attempts, also of those that have other options. */
+  close(): void {
+    this.options.state.isClosed = true;
   }
 
   /** The JSON of a 2xx response. Throws SealdeskError. */
@@ -183,6 +191,9 @@ export class Transport {
     isReplayed: boolean,
     showsMessage: boolean,
   ): Promise<Outcome> {
+    if (this.options.state.isClosed) {
+      throw new InvalidConfiguration("this desk is closed: make another one");
+    }
     const url = this.#urlOf(sending);
     const body = sending.body ?? new Uint8Array();
     // As fetch sends it: `URL` has encoded what a path or query may not contain.

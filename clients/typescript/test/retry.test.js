@@ -43,6 +43,14 @@ test("a call has a time limit, a deadline and a signal, and tells of its retries
   await assert.rejects(call, { name: "AbortError" });
 });
 
+test("calls of a closed desk are refused, and running ones are not sent again", async () => {
+  const { desk, requests } = deskWith([() => (desk.close(), problem(503, "storage_unavailable"))]);
+  for (const each of [desk, desk.withOptions({}), desk]) {
+    await assert.rejects(each.whoami(), InvalidConfiguration);
+  }
+  assert.equal(requests.length, 1);
+});
+
 test("signatures that other processes have used are replaced at random", async () => {
   const replayed = (count) => Array.from({ length: count }, () => problem(401, "signature_replayed"));
   const shares = [0, 0.25, 0.5, 0.75, 1, 0.1, 0.2, 0.3, 0.4];
