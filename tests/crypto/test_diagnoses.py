@@ -353,3 +353,5 @@ def test_deep_and_long_bodies_stay_cheap() -> None:
         sizes = [len(other) for _, other in reserialised(body)]
         assert sum(sizes) < 2_000_000
     assert len([*reserialised(b'["' + b"a" * 20_000 + b'"]')]) == 2
+    forms = [other for _, other in reserialised(b'{"a": 1, "b": "\xc3\xbc"}')]
+    assert len(forms) == len({*forms})

@@ -12,6 +12,7 @@ from sealdesk.crypto.signing import Signed, Verifier, body_sha256, head, message
 # Larger ones are not diagnosed: the search hashes the target 150 times (decision 0067).
 MAX_TARGET_BYTES = 2 * 1024
 MAX_BODY_BYTES = 64 * 1024
+_HASH_LENGTH = 64
 IsSigned = Callable[[bytes], bool]  # whether this message was signed
 
 
@@ -39,7 +40,7 @@ def diagnose(
     return (
         _find_in_parts(parts, is_signed, host)
         or find_in_keys(message(parts), signature, secret, api_key)
-        or _find_in_bodies(parts, is_signed, secret)
+        or _find_in_bodies(parts, is_signed, secret, None)
     )
 
 
@@ -55,7 +56,8 @@ def name_difference(
         is_signed = signed.__eq__
         digest = body_sha256(parts.body)
         if signed.startswith(head(parts)) and digest not in signed:
-            found = _find_in_bodies(parts, is_signed, secret)
+            length = len(signed) - len(head(parts))
+            found = _find_in_bodies(parts, is_signed, secret, length)
         else:
             found = _find_in_parts(parts, is_signed, host) or find_joint(signed, parts, digest)
     if found is None and difference.part == "request_target":
@@ -92,11 +94,15 @@ def _find_in_parts(parts: Signed, is_signed: IsSigned, host: bytes) -> str | Non
     return None
 
 
-def _find_in_bodies(parts: Signed, is_signed: IsSigned, secret: str) -> str | None:
+def _find_in_bodies(
+    parts: Signed, is_signed: IsSigned, secret: str, length: int | None
+) -> str | None:
     start = head(parts)
-    for name, ending in bodies.wrong_endings(parts.body, secret):
+    for name, ending in bodies.wrong_endings(parts.body, secret, length):
         if is_signed(start + ending):
             return name
+    if length not in (None, _HASH_LENGTH):
+        return None
     for name, body in bodies.wrong_bodies(parts.body):
         if is_signed(start + hashlib.sha256(body).hexdigest().encode()):
             return name

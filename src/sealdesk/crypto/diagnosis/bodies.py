@@ -15,7 +15,7 @@ from sealdesk.crypto.signing import body_sha256
 
 # Clients hash these for a request without a body.
 _EMPTY_BODIES = (b"{}", b"null", b'""', b"[]", b"undefined", b"None", b"\n")
-_OTHER_ALGORITHMS = ("md5", "sha1", "sha384", "sha512")
+_OTHER_ALGORITHMS = {"md5": 32, "sha1": 40, "sha384": 96, "sha512": 128}  # and digits of each hash
 # curl -d @file removes line ends but not the indentation behind them. The last quote is optional
 # so that text without it is read once.
 _INDENTATION = re.compile(rb'"(?:[^"\\]|\\.)*"?|  +|\t+', re.DOTALL)
@@ -24,8 +24,11 @@ _MAX_LINES = 8 * 1024  # JSON of 64 KiB has fewer; replacing the ends of 65,536 
 _MAX_REWRITTEN_BYTES = 16 * 1024  # of larger bodies only frequent mistakes (decision 0067)
 
 
-def wrong_endings(body: bytes, secret: str) -> Iterator[tuple[str, bytes]]:
-    """(name of the mistake, end of the message) where the hash of the body must be."""
+def wrong_endings(body: bytes, secret: str, length: int | None) -> Iterator[tuple[str, bytes]]:
+    """(name of the mistake, end of the message) where the hash of the body must be.
+
+    length: of the end that was signed, if it is known.
+    """
     sha256 = hashlib.sha256(body)
     yield "body_hash_uppercase", sha256.hexdigest().upper().encode()
     yield "body_not_hashed", body
@@ -37,7 +40,7 @@ def wrong_endings(body: bytes, secret: str) -> Iterator[tuple[str, bytes]]:
         yield "body_hash_not_hex", text
     if len(body) > MAX_BYTES_OF_EVERY_FORM:
         return
-    for name in _OTHER_ALGORITHMS:
+    for name in (each for each, size in _OTHER_ALGORITHMS.items() if length in (None, size)):
         made = hashlib.new(name, body, usedforsecurity=False).hexdigest()
         yield "body_hash_other_algorithm", made.encode()
     made = hmac.new(secret.encode(), body, "sha256").hexdigest()

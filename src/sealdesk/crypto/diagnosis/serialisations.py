@@ -25,9 +25,9 @@ def reserialised(
     """(name of the mistake, bytes) of each form of a JSON body that clients are known to hash."""
     try:
         compact = msgspec.json.format(body, indent=_COMPACT)
-        yield "body_reserialised_compact", compact
-        yield "body_reserialised_default", msgspec.json.format(body, indent=_DEFAULT)
         if len(body) > max_bytes_of_every_form or not _is_flat(body):
+            yield "body_reserialised_compact", compact
+            yield "body_reserialised_default", msgspec.json.format(body, indent=_DEFAULT)
             return
         value = msgspec.json.decode(body)
         plain = msgspec.json.encode(value)
@@ -36,7 +36,7 @@ def reserialised(
         return
     for document in dict.fromkeys((compact, plain)):
         yield from _layouts_of(document)
-    for document in dict.fromkeys((ordered, _escaped(ordered))):
+    for document in dict.fromkeys((ordered, _escaped(ordered))) if ordered != plain else ():
         for _, laid_out in _lay_out(document):
             yield "body_reserialised_sorted", laid_out
 
@@ -65,9 +65,10 @@ def _layouts_of(document: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _lay_out(document: bytes) -> Iterator[tuple[int, bytes]]:
-    """(layout, document in this layout), up to the first one that is too large."""
+    """(layout, a compact document in this layout), up to the first one that is too large."""
     for layout in _LAYOUTS:
-        laid_out = msgspec.json.format(document, indent=layout)
+        is_compact = layout == _COMPACT
+        laid_out = document if is_compact else msgspec.json.format(document, indent=layout)
         if len(laid_out) > _MAX_LAYOUT_BYTES:
             return
         yield layout, laid_out
