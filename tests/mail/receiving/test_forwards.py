@@ -68,6 +68,14 @@ YANDEX = """\
 02.11.2026, 10:00, "Ann Lee" <ann@customer.test>:
 
 It broke."""
+EM_CLIENT = """\
+------ Forwarded Message ------
+From "Ann Lee" <ann@customer.test>
+To me@desk.test
+Date 02.11.2026 10:00:00
+Subject Bowl
+
+It broke."""
 POLISH = """\
 *Od:* Ann Lee <ann@customer.test>
 *Wysłano:* poniedziałek, 2 listopada 2026 10:00
@@ -90,6 +98,8 @@ Pękła."""
         ("Fwd: Bowl", THUNDERBIRD.replace(": \t", ": | "), "", "It broke."),
         ("PD: Miska", POLISH, "", "Pękła."),
         ("Fwd: Bowl", YANDEX, "", "It broke."),
+        ("Fwd: Bowl", f"{YANDEX}\n\n-------- Конец сообщения --------", "", "It broke."),
+        ("Fw: Bowl", EM_CLIENT, "", "It broke."),
         ("轉發: 碗", GMAIL, "Please take over.", "It broke."),
         ("[EXT] Fwd: Bowl", GMAIL, "Please take over.", "It broke."),
         ("[Fwd: Bowl]", GMAIL, "Please take over.", "It broke."),
@@ -105,6 +115,8 @@ Pękła."""
         "a table",
         "polish",
         "yandex",
+        "its end",
+        "em client",
         "chinese",
         "tag",
         "brackets",
@@ -126,8 +138,9 @@ def test_the_customer_of_a_forward_is_read(
         ("Re: Bowl", f"My answer.\n\n{OUTLOOK}"),
         ("Fwd: Bowl", OUTLOOK.replace("Ann Lee <ann@customer.test>", "Ann Lee")),
         ("Fwd: Bowl", "From: nobody\nJust words."),
+        ("Fwd: Bowl", "--- Words ---\nFrom Ann Lee I heard of\nme@desk.test, and of no date"),
     ],
-    ids=["an answer", "no address", "no header"],
+    ids=["an answer", "no address", "no header", "no fields"],
 )
 def test_what_forwards_nothing_has_no_customer(subject: str, text: str) -> None:
     found = read_forward(subject, text)

@@ -24,6 +24,9 @@ _ATTRIBUTION = re.compile(
 )
 
 
+_RULED = re.compile(r"-{3,20} ?\w[^-]{1,60}-{3,20}")
+
+
 class Forward(NamedTuple):
     """A forwarded message. before: what was written above it. name: "" for none."""
 
@@ -47,11 +50,21 @@ def read_forward(subject: str, text: str) -> Forward | None:
     marked, lines = _FORWARD.match(subject), text.split("\n")
     bare = subject[marked.end() :] if marked else subject
     bare = bare if "[" in bare else bare.removesuffix("]")  # `[Fwd: …]`
-    for each in (lines, [line.removeprefix(">").removeprefix(" ") for line in lines]):
+    unquoted = [line.removeprefix(">").removeprefix(" ") for line in lines]
+    for each in (lines, unquoted, *([_with_colons(lines)] if marked else [])):
         found = _find_forward(each, bare, is_marked=marked is not None)
         if found is not None:
             return found
     return None
+
+
+def _with_colons(lines: list[str]) -> list[str]:
+    """With the fields of eM Client as others write them: `From "Ann" <a@b.example>`."""
+    rules = (at for at, line in enumerate(lines[:_MAX_BEFORE]) if _RULED.fullmatch(line.strip()))
+    start = next(rules, len(lines)) + 1
+    end = next((at for at in range(start, len(lines)) if not lines[at].strip()), len(lines))
+    fields = (line.replace(" ", ": ", 1) for line in lines[start:end])
+    return [*lines[:start], *fields, *lines[end:]]
 
 
 def _find_forward(lines: list[str], subject: str, *, is_marked: bool) -> Forward | None:
@@ -71,10 +84,12 @@ def _find_forward(lines: list[str], subject: str, *, is_marked: bool) -> Forward
 
 
 def _forwarded_text(lines: list[str]) -> str:
-    """Without Zoho's rule below the fields, and the quote marks of Proton before each line."""
+    """Without Zoho's rule below the fields, Yandex's at the end, and Proton's quote marks."""
     first = next((at for at, line in enumerate(lines) if line.strip()), 0)
     if lines and SEPARATOR.match(lines[first]):
         lines = lines[first + 1 :]
+    if lines and _RULED.fullmatch(lines[-1].strip()):
+        lines = lines[:-1]
     if all(line.startswith(">") for line in lines if line.strip()):
         lines = [line.removeprefix(">").removeprefix(" ") for line in lines]
     return "\n".join(lines).strip()
