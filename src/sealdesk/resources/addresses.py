@@ -15,8 +15,9 @@ _NO_REPLY = re.compile(
     r"|non[._-]?rispondere|n[ãa]o[._-]?respond(?:a|er)|(?:geen|niet)[._-]?(?:be)?antwoord(?:en)?"
     r"|nie[._-]?odpowiada[jć]|svar(?:a?[._-]?(?:ej|inte)|[._-]?ikke)|(?:ikke|ej|inte)[._-]?svara?"
     r"|ei[._-]?vast(?:aa|austa)|neodpov[ií]da[tj]|nu[._-]?raspunde|ne[._-]?otvecha|yan.tlama"
-    r"|jangan[._-]?(?:di)?balas|unattended|unmonitored|mailer[._-]?daemon)",
+    r"|jangan[._-]?(?:di)?balas|unattended|(?:un|not[._-]?)monitored|dev[._-]?null|mailer[._-]?daemon)",
 )
+_OF_NOBODY = re.compile(r"(?:^|\.)no-?reply\.")  # `shop@noreply.github.com`
 
 
 # Of customers whose e-mail address is not known: nobody is there (RFC 6761, section 6.4).
@@ -60,7 +61,8 @@ def can_receive(address: str) -> bool:
 
 def is_no_reply(address: str) -> bool:
     """Whether an address says of itself that nobody reads what is sent to it."""
-    return _NO_REPLY.search(address.rpartition("@")[0].lower()) is not None
+    local, _, domain = address.lower().rpartition("@")
+    return _NO_REPLY.search(local) is not None or _OF_NOBODY.search(domain) is not None
 
 
 def is_read(address: str) -> bool:

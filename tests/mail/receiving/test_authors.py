@@ -200,8 +200,13 @@ def test_what_only_delivered_to_names_is_treated_as_an_address_of_the_desk() -> 
 
 
 def test_addresses_of_people_are_read_by_somebody() -> None:
-    people = ("noreen@b.example", "nora.reply@b.example", "reply@b.example", "answer.me@b.example")
-    assert [each for each in people if is_no_reply(each)] == []
+    people = "noreen@b.example nora.reply@b.example reply@b.example answer.me@noreply-fans.example"
+    assert [each for each in people.split() if is_no_reply(each)] == []
+
+
+def test_whole_domains_and_accounts_may_be_read_by_nobody() -> None:
+    nobody = "repo@noreply.git.example i@users.no-reply.git.example dev-null@b.example"
+    assert [each for each in nobody.split() if not is_no_reply(each)] == []
 
 
 def test_the_answer_to_a_form_reaches_whom_it_names(desk: Desk) -> None:
