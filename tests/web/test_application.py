@@ -93,6 +93,13 @@ def test_a_path_with_other_slashes_or_case_is_told_the_right_one(
     assert _get(service, meant).status_code != 404
 
 
+def test_a_slash_behind_a_list_is_named_whatever_the_method(key: Key) -> None:
+    for response in (key.get(f"{TICKETS}/"), key.post(f"{TICKETS}/", {})):
+        document = _problem(response, 404, "not_found")
+        assert document["detail"] == f"There is no such path. Did you mean {TICKETS}?"
+    assert "Did you mean" not in _problem(key.get(f"{TICKETS}/x"), 404, "not_found")["detail"]
+
+
 def test_an_encoded_slash_is_not_a_separator(key: Key) -> None:
     ticket = key.ticket()
     _problem(key.get(f"{TICKETS}%2F{ticket['id']}"), 404, "not_found")

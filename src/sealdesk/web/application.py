@@ -198,7 +198,8 @@ class _Router:
             raise self._no_such_path(path)
         route = node.routes.get("GET" if method == "HEAD" else method)
         if route is None:
-            raise _wrong_method(method, node.routes)
+            is_list = path.endswith("/")
+            raise self._no_such_path(path) if is_list else _wrong_method(method, node.routes)
         return route, params
 
     def _follow(self, path: str) -> tuple[_Node | None, tuple[str, ...]]:
@@ -239,7 +240,8 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
     for identifier in () if route.takes_names else params:
         is_number = route.takes_numbers and identifier.isdigit()
         if not (is_number or ids.is_canonical(identifier)):
-            raise NotFound
+            is_list = not identifier and request.path.endswith("/")
+            raise NotFound(SIMILAR_PATH, path=request.path[:-1]) if is_list else NotFound
     if b"if-match" in request.headers and route.is_unconditional:
         conditional.refuse_if_match(request)
     if request.method not in _READS:
