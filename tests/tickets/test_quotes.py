@@ -255,6 +255,8 @@ def test_an_attribution_that_says_when_and_who_needs_neither_address_nor_quote_m
     kept = [each for each in texts if fold(f"My answer is 42.\n\n{each}")[0] != "My answer is 42."]
     assert kept == []
     assert fold("Yes.\n\nShop Help wrote:\n> old")[0] == "Yes."
+    log = "The log says:\n\n2026-11-24 09:14:05 <a@b.example>:   refused"
+    assert fold(log)[0] == log
 
 
 def _in_digits(text: str, zero: str) -> str:

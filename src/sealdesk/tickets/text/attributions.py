@@ -65,8 +65,8 @@ def is_attribution(joined: str) -> bool:
         return True
     if is_ruled(joined):
         is_timed = None not in (TIME.search(joined), YEAR.search(joined))
-        return (ADDRESS.search(joined) is not None) + is_timed + _has_verb(joined) >= 2
-    if not _has_verb(joined):
+        return (ADDRESS.search(joined) is not None) + is_timed + has_verb(joined) >= 2
+    if not has_verb(joined):
         return YEAR.search(joined) is not None and bool(_NAMES_AFTER_TIME.fullmatch(joined))
     if ADDRESS.search(joined) is None and not _OF_SENTENCES.isdisjoint(_WORD.findall(joined)):
         return False
@@ -88,8 +88,8 @@ def is_above_quote(joined: str) -> bool:
     if YEAR.search(joined) and _DATE_AND_NAME.fullmatch(joined):
         return (_OF_SENTENCES | _PRONOUNS).isdisjoint(_WORD.findall(joined))
     if TIME.search(joined) or YEAR.search(joined):
-        return _has_verb(joined) or ADDRESS.search(joined) is not None
-    return _begins_as_one(joined) and _has_verb(joined) and _names_a_day(joined)
+        return has_verb(joined) or ADDRESS.search(joined) is not None
+    return _begins_as_one(joined) and has_verb(joined) and _names_a_day(joined)
 
 
 def is_ruled(joined: str) -> bool:
@@ -105,6 +105,11 @@ def is_first_part(line: str) -> bool:
 
 def ends_with_verb(joined: str) -> bool:
     return joined.endswith(tuple(_VERBS))
+
+
+def has_verb(joined: str) -> bool:
+    """Whether somebody writes in a sentence, in any language."""
+    return any(verb in joined for verb in _VERBS)
 
 
 def is_name_with_verb(line: str) -> bool:
@@ -126,10 +131,6 @@ def _is_dated(joined: str) -> bool:
 def _begins_as_one(joined: str) -> bool:
     is_begun = joined.lstrip().startswith(_BEGINNINGS)
     return is_begun or any(f" {verb} am " in joined for verb in _VERBS)
-
-
-def _has_verb(joined: str) -> bool:
-    return any(verb in joined for verb in _VERBS)
 
 
 def _has_digit(text: str) -> bool:

@@ -9,6 +9,7 @@ import re
 from sealdesk.tickets.text.attributions import (
     MAX_LENGTH,
     ends_with_verb,
+    has_verb,
     is_above_quote,
     is_attribution,
     is_first_part,
@@ -139,7 +140,9 @@ def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
         return _is_of_groupwise(line)
     if line.rstrip(" ") == "--" or _is_original(line) or is_header_of_notes(lines, at):
         return True
-    if _ON_ONE_LINE in line and names_sender_and_time(line[: line.find(_ON_ONE_LINE)]):
+    before, mark, _ = line.partition(_ON_ONE_LINE)
+    is_short = bool(mark) and len(before) <= MAX_LENGTH
+    if is_short and names_sender_and_time(before) and has_verb(before.lower()):
         return True
     if line.startswith(_RULE):
         return _is_header_below(lines, at)
