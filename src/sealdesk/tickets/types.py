@@ -157,7 +157,7 @@ class ReplyBody(msgspec.Struct, frozen=True):
         """
         public private internal visibility type commenttype messagetype replytype kind mode channel
         access audience external share shared draft viaemail sendemail whisper agentonly agentsonly
-        teamonly onlyagents customerfacing send email deliver
+        teamonly onlyagents customerfacing send deliver
         """.split(),
         "is_internal",
     )
