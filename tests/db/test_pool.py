@@ -2,7 +2,9 @@
 
 import asyncio
 import time
+from typing import Any
 
+import asyncpg
 import pytest
 import uvloop
 
@@ -101,3 +103,32 @@ def test_a_closed_pool_opens_no_connection(postgres_template: Template) -> None:
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as run,
     ):
         run.run(read_after_close(env["SEALDESK_DATABASE_URL"]))
+
+
+def test_a_connection_may_be_terminated_before_a_statement_is_sent(
+    postgres_template: Template, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare = vars(asyncpg.Connection)["_get_statement"]
+
+    async def prepare_in_vain(connection: asyncpg.Connection, *args: Any, **named: Any) -> Any:
+        statement = await prepare(connection, *args, **named)
+        connection.terminate()  # as the deadline does
+        return statement
+
+    async def read_and_write(url: str) -> None:
+        database = PostgresDatabase(url, 1, name="test", is_pooled=False)
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr(asyncpg.Connection, "_get_statement", prepare_in_vain)
+                for run in (database.read, database.write):
+                    with pytest.raises(ServiceUnavailable):
+                        await run(read_version)
+            await database.read(read_version)
+        finally:
+            await database.close()
+
+    with (
+        postgres_template.copied() as env,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as run,
+    ):
+        run.run(read_and_write(env["SEALDESK_DATABASE_URL"]))

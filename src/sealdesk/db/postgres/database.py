@@ -166,7 +166,10 @@ class PostgresDatabase:
             else:
                 await tx.roll_back()
             return value
-        except Exception as error:
+        except Exception as raised:
+            # asyncpg itself fails on a connection that is terminated in the middle of a statement.
+            is_terminated = isinstance(raised, AttributeError) and connection.is_closed()
+            error = asyncpg.InterfaceError("terminated") if is_terminated else raised
             await self._roll_back(tx, connection, error)
             if isinstance(error, errors.CANNOT_WRITE):
                 self.health.note_failed_write()
