@@ -244,7 +244,7 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
             raise NotFound(SIMILAR_PATH, path=request.path[:-1]) if is_list else NotFound
     if b"if-match" in request.headers and route.is_unconditional:
         conditional.refuse_if_match(request)
-    if request.method not in _READS:
+    if request.method not in _READS and not conditional.OTHERS.isdisjoint(request.headers):
         conditional.refuse_others(request)
     await _give_way(request.body)
     if request.query and not route.operation.params and route.is_api_change:

@@ -1,11 +1,13 @@
 """Conditional requests: If-Match, If-None-Match and 304 (RFC 9110 section 13)."""
 
 import re
+from typing import NoReturn
 
 from sealdesk.errors import BadRequest
 from sealdesk.errors.requests import INVALID_HEADER, NO_ETAG, ONLY_OF_READS
 from sealdesk.web.request import Request, Response
 
+OTHERS = frozenset((b"if-none-match", b"if-unmodified-since"))  # than If-Match
 _ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 # Empty elements of a list count for nothing (RFC 9110 section 5.6.1).
 _TAG_LIST = re.compile(rf"\*|(?:,[ \t]*)*(?:{_ENTITY_TAG}[ \t]*(?:(?:,[ \t]*)+|\Z))+")
@@ -33,11 +35,12 @@ def refuse_if_match(request: Request) -> None:
         raise BadRequest(NO_ETAG, header="if-match")
 
 
-def refuse_others(request: Request) -> None:
-    """Raises BadRequest for a condition of a change, such as `*` for "only if it is new"."""
-    for name in (b"if-none-match", b"if-unmodified-since"):
-        if name in request.headers:
-            raise BadRequest(ONLY_OF_READS, header=name.decode())
+def refuse_others(request: Request) -> NoReturn:
+    """Raises BadRequest for a condition of a change, such as `*` for "only if it is new".
+
+    The request has one of OTHERS.
+    """
+    raise BadRequest(ONLY_OF_READS, header=min(OTHERS & request.headers.keys()).decode())
 
 
 def as_we_send_it(tag: str) -> str:
