@@ -116,6 +116,7 @@ def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     assert _replies(desk, at) == ["We are looking for it now, for real"]
 
 
+@pytest.mark.mouse  # a phone shows one line of the composer
 def test_the_send_button_says_what_it_does_and_remembers_it(
     window: Window, tenant: Tenant, at: str
 ) -> None:
