@@ -88,7 +88,8 @@ def test_a_key_is_used_edited_rotated_and_revoked(
     window.sees_heading("Shop of Vera")
     assert key.post(TICKETS, {}).status_code == 403
     window.go_by(page.locator(".breadcrumb").get_by_role("link", name="API keys"))
-    window.sees("read only")
+    if not window.is_phone:
+        window.sees("read only")
     window.sees("Expires in 9 days")
     window.follow("Shop of Vera")
     window.follow("Rotate the secret")
