@@ -13,7 +13,7 @@ from typing import cast
 import pytest
 
 from sealdesk.db import migrate
-from tests import postgres_sample
+from tests import sample
 from tests.support.citus import on_nodes
 from tests.support.client import Key, Person
 from tests.support.databases import (
@@ -49,16 +49,14 @@ _OF_SERVICES = {"begin", "kind", "template", "postgres_template"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make prove` alone runs on PostgreSQL what says little new of it (tests/postgres_sample).
+    """`make prove` alone runs what says little new (tests/sample).
 
     Mutation testing runs what starts no service.
     """
-    left_out = postgres_sample.read_left_out()
     for item in items:
         if not _OF_SERVICES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("service")
-        is_listed = postgres_sample.test_of(item.nodeid) in left_out
-        if is_listed and postgres_sample.is_on_both(item):
+        if sample.is_left_out(item):
             item.add_marker("prove")
 
 

@@ -1,18 +1,18 @@
-"""The tests that `make test` leaves out on PostgreSQL, and how they are chosen."""
+"""The tests that `make test` leaves out, and how they are chosen."""
 
 import re
 from functools import cache
 from pathlib import Path
 
-from tests.postgres_sample import lets_things_happen_at_once, read_left_out
-from tests.postgres_sample.__main__ import choose_left_out
+from tests.sample import lets_things_happen_at_once, read_all
+from tests.sample.__main__ import choose_left_out
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_every_test_that_is_left_out_is_there_and_does_one_thing_at_a_time() -> None:
     wrong = []
-    for test in read_left_out():
+    for test in read_all():
         file, _, name = test.partition("::")
         text = _read(ROOT / file)
         own = re.search(rf"^def {name}\(.*?(?=^[@\w])", text + "\nend", re.M | re.S)
@@ -26,7 +26,13 @@ def _read(file: Path) -> str:
     return file.read_text() if file.exists() else ""
 
 
-def test_those_that_stay_send_every_statement_in_little_time() -> None:
-    sent = {"slow": {"a", "b"}, "quick": {"a"}, "other": {"b", "c"}, "same": {"c"}, "racing": {"d"}}
+def test_those_that_stay_show_everything_in_little_time() -> None:
+    shown = {
+        "slow": {"a", "b"},
+        "quick": {"a"},
+        "other": {"b", "c"},
+        "same": {"c"},
+        "racing": {"d"},
+    }
     took_s = {"slow": 9.0, "quick": 0.1, "other": 0.2, "same": 0.3}
-    assert choose_left_out(sent, took_s) == {"slow", "same"}
+    assert choose_left_out(shown, took_s) == {"slow", "same"}

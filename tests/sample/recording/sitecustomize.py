@@ -13,7 +13,7 @@ from typing import Any
 
 from asyncpg import Connection
 
-_FILE = Path(os.environ["STATEMENTS_DIRECTORY"], f"{os.getpid()}.statements")
+_FILE = Path(os.environ["SAMPLE_DIRECTORY"], f"{os.getpid()}.statements")
 _METHODS = ("execute", "executemany", "fetch", "fetchrow", "fetchval", "prepare")
 # What differs from run to run, and lists of any length.
 _VALUES = re.compile(r"'[^']*'|(?:\$\d+, )*\$\d+|\d+|desk_\w+")
