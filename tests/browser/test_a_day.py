@@ -48,6 +48,7 @@ def test_a_ticket_is_found_answered_and_resolved(window: Window, tenant: Tenant)
     window.sees_heading("Vera Bakker")
 
 
+@pytest.mark.prove
 def test_a_key_is_created_and_revoked(window: Window, tenant: Tenant) -> None:
     page = window.page
     window.context.clear_cookies()
@@ -66,6 +67,7 @@ def test_a_key_is_created_and_revoked(window: Window, tenant: Tenant) -> None:
     window.sees("Revoked")
 
 
+@pytest.mark.prove
 def test_a_colleague_is_invited_and_deactivated(
     window: Window, opened: Callable[..., Window], tenant: Tenant
 ) -> None:

@@ -2,6 +2,8 @@
 
 import csv
 
+import pytest
+
 from tests.browser.chromium import Window
 from tests.support.service import Tenant
 
@@ -30,6 +32,7 @@ def test_what_was_done_is_filtered_and_taken_along(window: Window, tenant: Tenan
     assert not any(cell.startswith("=") for row in rows for cell in row.values())
 
 
+@pytest.mark.prove
 def test_a_filter_by_time_is_typed_in_ones_own_zone(window: Window) -> None:
     page = window.page
     page.goto(HOME)

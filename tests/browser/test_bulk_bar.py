@@ -23,6 +23,7 @@ TICKETS = "/api/v1/external/tickets"
 
 
 @pytest.mark.parametrize("language", ["en-GB", "de-DE"])
+@pytest.mark.prove
 def test_the_bulk_bar_is_one_line_in_each_language(
     opened: Callable[..., Window], tenant: Tenant, language: str
 ) -> None:
@@ -38,6 +39,7 @@ def test_the_bulk_bar_is_one_line_in_each_language(
     assert bar.evaluate(_LINES) < 10
 
 
+@pytest.mark.prove
 def test_a_change_concerns_all_tickets_of_a_view(window: Window, tenant: Tenant) -> None:
     key = tenant.key()
     for number in range(52):

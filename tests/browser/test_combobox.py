@@ -71,6 +71,7 @@ def test_people_are_found_by_any_part_of_their_name_without_accents(
 
 
 @pytest.mark.mouse
+@pytest.mark.prove
 def test_the_list_opens_by_mouse_and_keys_and_closes_without_a_choice(
     window: Window, key: Key
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_person_who_was_deactivated_while_the_list_was_open_is_not_assigned(
     page.locator("#assignee_id").select_option("")
 
 
+@pytest.mark.prove
 def test_an_open_list_is_accessible(
     opened: Callable[..., Window], tenant: Tenant, key: Key, people: list[str]
 ) -> None:

@@ -69,6 +69,7 @@ def test_fields_are_defined_saved_undone_and_filtered(
     page.get_by_role("link", name="Kettle").first.wait_for()
 
 
+@pytest.mark.prove
 def test_a_value_that_its_control_shows_in_another_form_is_no_change(
     window: Window, tenant: Tenant, key: Key
 ) -> None:

@@ -1,5 +1,7 @@
 """Customers in a real browser: found, viewed, edited."""
 
+import pytest
+
 from tests.browser.chromium import Window
 from tests.support.service import Tenant
 
@@ -42,6 +44,7 @@ def test_a_customer_is_found_and_edited(window: Window, tenant: Tenant) -> None:
     assert (found["email"], found["company"]) == ("vera@bakker.test", "Bakker")
 
 
+@pytest.mark.prove
 def test_a_row_is_a_link_in_its_whole_width(window: Window, tenant: Tenant) -> None:
     vera = tenant.key().customer("vera@example.test", name="Vera Bakker")
     window.page.goto("/customers")

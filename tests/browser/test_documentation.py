@@ -19,6 +19,7 @@ def page(opened: Callable[..., Window]) -> Page:
     return opened().page
 
 
+@pytest.mark.prove
 def test_pages_are_accessible_quiet_and_ask_nobody_else(opened: Callable[..., Window]) -> None:
     looker = Looker(opened())
     found = [fault for path in _SOME for fault in looker.go(path)]
@@ -33,6 +34,7 @@ def test_every_page_is(opened: Callable[..., Window]) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.prove
 def test_the_search_is_used_by_keys_alone(page: Page) -> None:
     page.goto("/docs")
     page.keyboard.press("/")

@@ -25,6 +25,7 @@ _TEXT_LEFT = """(element) => {
 }"""
 
 
+@pytest.mark.prove
 def test_due_times_are_counted_down_on_a_ticket_and_in_the_list(
     window: Window, tenant: Tenant
 ) -> None:

@@ -43,6 +43,7 @@ def test_logging_in_and_out(opened: Callable[..., Window], tenant: Tenant) -> No
     window.sees_heading("Log in")
 
 
+@pytest.mark.prove
 def test_a_new_password_ends_the_log_in_of_another_browser(
     window: Window, opened: Callable[..., Window], tenant: Tenant
 ) -> None:
@@ -81,6 +82,7 @@ def test_after_too_many_guesses_the_page_says_how_long_to_wait(
     window.sees("Too many log-ins failed. Try again in")
 
 
+@pytest.mark.prove
 def test_a_missing_or_foreign_page_explains_itself(window: Window, desk: Service) -> None:
     foreign = desk.tenant().key().ticket()["id"]
     gone = foreign[:-12] + "0" * 12

@@ -69,6 +69,7 @@ def test_a_reply_is_undone_by_key_and_then_leaves(held: Page, tenant: Tenant) ->
     assert (bodies(key, first), bodies(key, second)) == ([], ["It is on its way!"])
 
 
+@pytest.mark.prove
 def test_without_scripts_a_reply_is_undone_too(
     held: Page, opened: Callable[..., Window], tenant: Tenant
 ) -> None:
@@ -83,6 +84,7 @@ def test_without_scripts_a_reply_is_undone_too(
     expect(window.page.get_by_label("Your reply")).to_have_value("Too early")
 
 
+@pytest.mark.prove
 def test_what_leaves_and_what_could_not_is_accessible(
     opened: Callable[..., Window], tenant: Tenant, held: Page
 ) -> None:

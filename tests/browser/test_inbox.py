@@ -72,6 +72,7 @@ def test_tickets_are_selected_and_opened_by_keyboard(window: Window, tenant: Ten
 
 
 @pytest.mark.layout
+@pytest.mark.prove
 def test_new_tickets_are_announced_without_a_reload(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     page.goto(INBOX)
@@ -99,6 +100,7 @@ def test_new_tickets_are_announced_without_a_reload(window: Window, tenant: Tena
     page.get_by_role("heading", name="The third").wait_for()
 
 
+@pytest.mark.prove
 def test_without_scripts_many_tickets_are_changed_after_a_preview(
     opened: Callable[..., Window], tenant: Tenant
 ) -> None:
@@ -178,6 +180,7 @@ def test_tickets_are_found_by_filters_order_and_words(window: Window, tenant: Te
     window.sees("No ticket contains these words")
 
 
+@pytest.mark.prove
 def test_older_tickets_are_a_page_away_and_one_comes_back(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     for n in range(52):

@@ -4,6 +4,7 @@ import re
 import subprocess
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from playwright.sync_api import expect
 
 from sealdesk.api_keys.usage import recorder as usage
@@ -17,6 +18,7 @@ WHOAMI = "/api/v1/external/whoami"
 TICKETS = "/api/v1/external/tickets"
 
 
+@pytest.mark.prove
 def test_a_new_key_is_shown_and_copied_once(window: Window) -> None:
     window.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = window.page
@@ -52,6 +54,7 @@ def test_a_new_key_is_shown_and_copied_once(window: Window) -> None:
     assert at.get_attribute("datetime") == "2099-07-01T10:00:00.000000Z"
 
 
+@pytest.mark.prove
 def test_the_command_for_a_first_ticket_works_as_it_is_pasted(
     window: Window, desk: Service
 ) -> None:
@@ -126,6 +129,7 @@ def _is_told_of_its_use(window: Window) -> None:
     window.sees("From 127.0.0.1.")
 
 
+@pytest.mark.prove
 def test_a_concurrent_change_of_a_key_is_not_overwritten(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key(name="Shop")
     page.goto(f"{HOME}/{key.id}/edit")

@@ -60,6 +60,7 @@ def test_a_change_of_a_listed_ticket_is_in_the_list_at_once(window: Window, tena
     window.page.locator("[data-ticket]").get_by_text("Urgent").wait_for()
 
 
+@pytest.mark.prove
 def test_the_list_beside_a_ticket_is_replaced_and_keeps_its_mark(
     window: Window, tenant: Tenant
 ) -> None:
@@ -121,6 +122,7 @@ def test_a_page_without_a_server_says_so_and_goes_on_by_itself(
     window.complaints.clear()
 
 
+@pytest.mark.prove
 def test_without_a_stream_the_page_polls(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     page.route("**/live?*", lambda route: route.fulfill(status=429))

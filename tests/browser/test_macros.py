@@ -62,6 +62,7 @@ def _draft(page: Page) -> str | None:
     return found
 
 
+@pytest.mark.prove
 def test_the_files_of_a_macro_go_along_with_the_reply(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     ticket = key.ticket(subject="Two bowls")

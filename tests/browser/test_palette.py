@@ -108,6 +108,7 @@ def test_a_colleague_in_the_same_browser_does_not_see_them(
 
 
 @pytest.mark.layout
+@pytest.mark.prove
 def test_the_palette_is_accessible(opened: Callable[..., Window], tenant: Tenant, at: str) -> None:
     window = opened(reduced_motion="reduce")
     window.enter(tenant.admin_email, PASSWORD)

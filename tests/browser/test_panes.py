@@ -129,6 +129,7 @@ def test_of_two_tickets_that_are_asked_for_at_once_the_later_one_is_shown(
     expect(page).to_have_url(re.compile(f"{INBOX}/{orders[1]}"))
 
 
+@pytest.mark.prove
 def test_a_ticket_opened_by_its_address_leads_through_the_list_beside_it(
     wide: Window, orders: list[str]
 ) -> None:
@@ -190,6 +191,7 @@ def test_the_next_ticket_is_fetched_before_it_is_asked_for_and_stays_unread_unti
     page.get_by_role("heading", name="Order 1").wait_for()
 
 
+@pytest.mark.prove
 def test_a_narrow_window_has_one_pane(wide: Window, orders: list[str]) -> None:
     page = wide.page
     page.goto(INBOX)
@@ -201,6 +203,7 @@ def test_a_narrow_window_has_one_pane(wide: Window, orders: list[str]) -> None:
     page.get_by_role("main").get_by_role("heading", name="Order 2").wait_for()
 
 
+@pytest.mark.prove
 def test_both_panes_are_accessible(
     opened: Callable[..., Window], tenant: Tenant, desk: Service, orders: list[str]
 ) -> None:

@@ -106,6 +106,7 @@ def test_a_form_sent_after_the_session_ended_is_sent_after_the_next_log_in(
 
 
 @pytest.mark.layout
+@pytest.mark.prove
 def test_german_and_long_names_fit(opened: Callable[..., Window], tenant: Tenant) -> None:
     window = opened(locale="de-DE")
     page = window.page

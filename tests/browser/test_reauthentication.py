@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.identity import store
@@ -15,6 +17,7 @@ KEYS, PEOPLE = "/settings/api-keys", "/settings/people"
 _HALF_AN_HOUR_US = 30 * 60 * 1_000_000
 
 
+@pytest.mark.prove
 def test_the_password_field_is_in_its_form_and_accessible(
     opened: Callable[..., Window], desk: Service, tenant: Tenant
 ) -> None:

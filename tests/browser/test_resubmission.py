@@ -36,6 +36,7 @@ def test_a_reply_without_scripts_is_sent_after_the_next_log_in(
     assert [row[0] for row in desk.rows(sql, id=at.rpartition("/")[2])] == ["Typed by hand"]
 
 
+@pytest.mark.prove
 def test_pages_of_a_resubmission_are_accessible(
     opened: Callable[..., Window], tenant: Tenant, at: str
 ) -> None:

@@ -1,5 +1,6 @@
 """Tickets of a view are answered one after another by keyboard alone."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Window
@@ -36,6 +37,7 @@ def test_three_tickets_are_resolved_by_keyboard_alone(window: Window, tenant: Te
     assert [each["reply_count"] for each in found] == [1] * 3
 
 
+@pytest.mark.prove
 def test_send_and_next_leaves_the_ticket_open(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     orders = [key.ticket(subject=f"Order {n}")["id"] for n in (1, 2)]

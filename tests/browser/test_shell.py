@@ -53,6 +53,7 @@ def test_the_list_begins_high_in_the_window(
 
 
 @pytest.mark.mouse
+@pytest.mark.prove
 def test_in_a_low_window_only_the_views_scroll(inbox: Page) -> None:
     inbox.set_viewport_size({"width": 1280, "height": 420})
     for stays in (inbox.get_by_role("link", name="Settings"), inbox.get_by_text("Shortcuts")):

@@ -167,6 +167,7 @@ def test_a_colleague_sees_that_a_reply_is_being_written(
     expect(window.page.get_by_text("is replying to")).to_be_visible()
 
 
+@pytest.mark.prove
 def test_a_ticket_is_triaged_and_its_history_names_the_author(
     window: Window, tenant: Tenant, at: str
 ) -> None:
@@ -201,6 +202,7 @@ def test_a_ticket_is_triaged_and_its_history_names_the_author(
     assert "Shop (API key)" in changes[4] and "Priority: High → Low" in changes[4]
 
 
+@pytest.mark.prove
 def test_without_scripts_concurrent_changes_are_shown_and_not_overwritten(
     opened: Callable[..., Window], tenant: Tenant, at: str
 ) -> None:

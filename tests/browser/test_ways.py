@@ -24,6 +24,7 @@ def _tabs_until(page: Page, condition: str) -> int:
     raise AssertionError("It is more than 19 tabs away.")
 
 
+@pytest.mark.prove
 def test_the_list_the_bulk_bar_and_the_composer_are_few_tabs_away(
     window: Window, tenant: Tenant
 ) -> None:
@@ -44,6 +45,7 @@ def test_the_list_the_bulk_bar_and_the_composer_are_few_tabs_away(
     assert (to_link + to_row, to_bulk, to_reply) == (4, 3, 2)
 
 
+@pytest.mark.prove
 def test_every_row_of_a_list_is_a_link(window: Window, tenant: Tenant, receiver: Receiver) -> None:
     page, key = window.page, tenant.key()
     me = tenant.admin().get("/api/v1/auth/me").json()["data"]["id"]
@@ -65,6 +67,7 @@ def test_every_row_of_a_list_is_a_link(window: Window, tenant: Tenant, receiver:
         assert goal in page.url, path
 
 
+@pytest.mark.prove
 def test_after_an_answer_the_focus_is_on_what_was_said_or_where_it_was(
     window: Window, tenant: Tenant, receiver: Receiver
 ) -> None:
@@ -106,6 +109,7 @@ def test_after_an_answer_the_focus_is_on_what_was_said_or_where_it_was(
 
 
 @pytest.mark.parametrize("place", ["a ticket", "a new ticket", "the list"])
+@pytest.mark.prove
 def test_among_more_people_than_a_field_lists_one_is_searched_for(
     window: Window, tenant: Tenant, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -156,6 +160,7 @@ _LOOK = """() => {
 }"""
 
 
+@pytest.mark.prove
 def test_pages_have_one_width_and_bold_and_colours_have_a_meaning(
     opened: Callable[..., Window], tenant: Tenant
 ) -> None:
@@ -192,6 +197,7 @@ def test_pages_have_one_width_and_bold_and_colours_have_a_meaning(
         ("/reports?period=week", "period", "own", "Until"),
     ],
 )
+@pytest.mark.prove
 def test_a_field_that_one_choice_needs_is_shown_with_it(
     window: Window, path: str, choice: str, needed_by: str, label: str
 ) -> None:
@@ -203,6 +209,7 @@ def test_a_field_that_one_choice_needs_is_shown_with_it(
     expect(field).to_be_visible()
 
 
+@pytest.mark.prove
 def test_days_and_hours_of_a_report_are_written_as_dates_elsewhere(window: Window) -> None:
     for query in ("period=month", "period=day&step=hour", "period=week&step=hour"):
         window.page.goto(f"/reports?{query}")

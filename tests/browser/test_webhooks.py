@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import Window
@@ -13,6 +14,7 @@ from tests.webhooks.factories import log_delivery, refused
 HOME = "/settings/webhooks"
 
 
+@pytest.mark.prove
 def test_a_secret_is_shown_and_copied_once(window: Window, receiver: Receiver) -> None:
     window.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = window.page
@@ -56,6 +58,7 @@ def test_a_delivery_is_shown_with_its_response(
     assert "UTC" not in shown.inner_text()
 
 
+@pytest.mark.prove
 def test_a_rotation_is_confirmed(window: Window, receiver: Receiver) -> None:
     page, at = window.page, window.add_endpoint(receiver.url)
     window.follow("Rotate")
@@ -68,6 +71,7 @@ def test_a_rotation_is_confirmed(window: Window, receiver: Receiver) -> None:
     window.sees("carries both signatures")
 
 
+@pytest.mark.prove
 def test_a_time_range_uses_the_time_zone_of_the_browser(
     window: Window, tenant: Tenant, receiver: Receiver, desk: Service
 ) -> None:
@@ -82,6 +86,7 @@ def test_a_time_range_uses_the_time_zone_of_the_browser(
     assert row[0] == local
 
 
+@pytest.mark.prove
 def test_webhooks_are_managed_without_scripts(
     opened: Callable[..., Window], tenant: Tenant, receiver: Receiver
 ) -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
 from tests.support.service import PASSWORD, Tenant
@@ -45,6 +47,7 @@ _COVERED = """() => {
 }"""
 
 
+@pytest.mark.prove
 def test_nothing_overlaps_or_vanishes_at_any_width(
     opened: Callable[..., Window], tenant: Tenant
 ) -> None:

@@ -241,6 +241,7 @@ def test_an_upload_to_one_node_is_served_by_the_other_and_backed_up(
     assert re.search(r"\b[12] attached files", done.stdout), done.stdout
 
 
+@pytest.mark.prove
 def test_mail_is_a_ticket_on_each_node(composed: Composed) -> None:
     operator = composed.operator
     tenant_id = operator.tenant("cy@acme.test")

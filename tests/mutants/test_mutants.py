@@ -38,6 +38,7 @@ def test_names_are_distinct() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
 
 
+@pytest.mark.prove
 def test_without_a_mutant_the_tests_pass(tmp_path: Path) -> None:
     copy_sources(tmp_path)
     tests = {test for mutant in QUICK for test in mutant.tests if "test_signing" in test}

@@ -119,6 +119,7 @@ def _run(python: Path, *args: str, **env: str) -> subprocess.CompletedProcess[st
     )
 
 
+@pytest.mark.prove
 def test_two_builds_have_the_same_bytes(built: dict[str, bytes], tmp_path: Path) -> None:
     assert len(built) == 2
     again = _build(tmp_path, 0o077)

@@ -28,6 +28,7 @@ def test_a_rotated_secret_is_refused_by_all_nodes(installation: Installation) ->
     assert missed_targets(figures, key_changes.TARGETS) == [], figures
 
 
+@pytest.mark.prove
 def test_a_write_acknowledged_by_one_node_is_visible_on_the_others(
     installation: Installation,
 ) -> None:

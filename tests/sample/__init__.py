@@ -1,10 +1,10 @@
 """Which tests `make test` runs: those that together run every line and send every statement.
 
-A test says little new when others run all lines that it runs, unless it lets things happen at
-once, finds a mutant of the catalogue, or is of something else than the service (`_OF_OTHERS`).
-Such tests that take long are in `left_out.txt`. On PostgreSQL, those in
-`left_out_on_postgresql.txt` send nothing that others do not send. `make prove` runs all. A new
-test is not listed. `python -m tests.sample` runs all and writes the lists anew.
+A test of a room says little new when others run all lines that it runs, unless it lets things
+happen at once or finds a mutant of the catalogue. Such tests that take long are in `left_out.txt`.
+On PostgreSQL, those in `left_out_on_postgresql.txt` send nothing that others do not send. `make
+prove` runs all. A new test is not listed. `python -m tests.sample` runs all and writes the lists
+anew.
 """
 
 import inspect
@@ -24,8 +24,7 @@ _LISTS = Path(__file__).parent
 _EVERYWHERE = _LISTS / "left_out.txt"
 _ON_POSTGRESQL = _LISTS / "left_out_on_postgresql.txt"
 _AT_ONCE = re.compile(r"start_nodes|ThreadPoolExecutor|at_once|together\(|gather\(|Barrier")
-# What they test are pages in a browser, programs in other languages, packages and settings.
-_OF_OTHERS = ("browser", "deploy", "docs_builder", "packaging", "servers", "snippets", "typescript")
+_SOURCES = Path(__file__).parents[2] / "src"
 
 
 def is_left_out(item: pytest.Item) -> bool:
@@ -75,10 +74,16 @@ def is_on_both(item: pytest.Item) -> bool:
 
 def may_be_left_out(item: pytest.Item) -> bool:
     """Whether others can say what this test says, if they run its lines and send its statements."""
-    if not isinstance(item, pytest.Function) or item.nodeid.split("/")[1] in _OF_OTHERS:
+    if not isinstance(item, pytest.Function) or not _is_of_a_room(item):
         return False
     finds_a_mutant = test_of(item.nodeid) in _finding_mutants()
     return not (finds_a_mutant or _lets_things_happen_at_once(item.obj))
+
+
+def _is_of_a_room(item: pytest.Item) -> bool:
+    """Whether what it tests is the service: not pages in a browser, packages, or deployments."""
+    name = item.nodeid.split("/")[1]
+    return (_SOURCES / name).is_dir() or (_SOURCES / "sealdesk" / name).is_dir()
 
 
 def may_be_left_out_on_postgresql(item: pytest.Item) -> bool:
