@@ -224,6 +224,7 @@ def test_generated_tickets_equal_those_of_the_service(
     assert _tags(connection, opened_id) == _tags(connection, row["id"]) != []
 
 
+@pytest.mark.prove
 def test_generated_customers_equal_those_of_the_service(
     data: Data, connection: sqlite3.Connection
 ) -> None:

@@ -147,6 +147,7 @@ def test_a_backup_is_checked_and_says_what_else_is_needed(source: Service, tmp_p
     assert file.stat().st_mode & 0o777 == 0o600
 
 
+@SQLITE_FIRST
 def test_attachments_are_restored(source: Service, tmp_path: Path) -> None:
     key, file = source.tenant().key(), tmp_path / "backup"
     contents = [b"one", bytes(300_000)]
@@ -244,6 +245,7 @@ def test_a_directory_keeps_the_newest_backups(source: Service, tmp_path: Path) -
     assert any(name in written for name in left)
 
 
+@SQLITE_FIRST
 def test_a_drill_restores_beside_the_running_service_and_leaves_nothing(
     source: Service, tmp_path: Path
 ) -> None:

@@ -141,6 +141,7 @@ def _interrupt(terminal: Terminal, file: Path, whole: bytes) -> None:
 
 
 @on_a_file
+@pytest.mark.prove
 def test_an_unfinished_export_with_other_filters_is_refused(
     with_key: Terminal, tmp_path: Path
 ) -> None:

@@ -146,6 +146,7 @@ def test_probes_change_no_data(
         ("query-sort-by-name", "query", "b=2&a=1", "a=1&b=2"),
     ],
 )
+@pytest.mark.prove
 def test_what_haproxy_normalises_is_reported(
     directory: Path, service: Service, bare_key: Key,
     rule: str, about: str, sent: str, arrived: str,

@@ -63,6 +63,7 @@ def schema_of(service: Service) -> str:
     return str(schema)
 
 
+@pytest.mark.prove
 def test_the_old_version_serves_on_while_the_database_is_upgraded(
     service: Service, newer: Terminal, tmp_path: Path
 ) -> None:
@@ -192,6 +193,7 @@ def test_what_the_check_finds_is_to_be_repaired_first(service: Service, newer: T
 
 
 @POSTGRESQL_ONLY
+@pytest.mark.prove
 def test_an_upgrade_needs_the_rights_of_the_owner(service: Service, newer: Terminal) -> None:
     url = newer.env.pop("SEALDESK_OWNER_DATABASE_URL")
     assert "SEALDESK_OWNER_DATABASE_URL is missing" in newer.run("upgrade", "--yes").stderr
@@ -237,6 +239,7 @@ def test_the_data_directory_of_another_user_is_refused(service: Service, tmp_pat
 
 
 @POSTGRESQL_ONLY
+@pytest.mark.prove
 def test_what_is_to_be_restarted_is_named(service: Service, newer: Terminal) -> None:
     service.in_serving(lambda state: Watch(state, "serve").look())
     done = newer.run("upgrade", "--yes", "--no-backup")
@@ -244,6 +247,7 @@ def test_what_is_to_be_restarted_is_named(service: Service, newer: Terminal) -> 
 
 
 @POSTGRESQL_ONLY
+@pytest.mark.prove
 def test_requests_are_served_while_a_migration_waits_for_a_table_in_use(
     service: Service, newer: Terminal
 ) -> None:

@@ -59,6 +59,7 @@ def _wait_for_rounds(service: Service, count: int) -> None:
 
 
 @pytest.mark.parametrize("content", [lambda: os.urandom(PAGE), lambda: bytes(PAGE)])
+@pytest.mark.prove
 def test_all_overwritten_pages_are_noticed_in_one_round(
     checked: Service, content: Callable[[], bytes]
 ) -> None:

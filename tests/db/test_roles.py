@@ -168,6 +168,7 @@ def test_migrating_again_changes_nothing(postgres_template: Template, own_env: E
     assert _state(postgres_template, own_env) == before
 
 
+@pytest.mark.prove
 def test_two_migrations_at_once_end_in_one_schema(postgres_template: Template, env: Env) -> None:
     name = f"{postgres_template.name}_twice"
     postgres_template.access.create_database(name)

@@ -1,7 +1,8 @@
 """Which tests `make test` runs: those that together run every line and send every statement.
 
-A test of a room says little new when others run all lines that it runs, unless it lets things
-happen at once or finds a mutant of the catalogue. Such tests that take long are in `left_out.txt`.
+A test of a room says little new when others run all lines that it runs, unless it starts processes
+(whose lines are not noted), lets things happen at once, or finds a mutant of the catalogue. Such
+tests that take long are in `left_out.txt`.
 On PostgreSQL, those in `left_out_on_postgresql.txt` send nothing that others do not send. `make
 prove` runs all. A new test is not listed. `python -m tests.sample` runs all and writes the lists
 anew.
@@ -21,10 +22,12 @@ from tests.mutants.catalogue import MUTANTS
 ALL = "ALL_TESTS"  # in the environment: leave out none
 
 _LISTS = Path(__file__).parent
+_TESTS = _LISTS.parent
 _EVERYWHERE = _LISTS / "left_out.txt"
 _ON_POSTGRESQL = _LISTS / "left_out_on_postgresql.txt"
 _AT_ONCE = re.compile(r"start_nodes|ThreadPoolExecutor|at_once|together\(|gather\(|Barrier")
-_SOURCES = Path(__file__).parents[2] / "src"
+_STARTS_PROCESSES = re.compile(r"subprocess|multiprocessing|tests\.cli")
+_SOURCES = _TESTS.parent / "src"
 
 
 def is_left_out(item: pytest.Item) -> bool:
@@ -74,16 +77,18 @@ def is_on_both(item: pytest.Item) -> bool:
 
 def may_be_left_out(item: pytest.Item) -> bool:
     """Whether others can say what this test says, if they run its lines and send its statements."""
-    if not isinstance(item, pytest.Function) or not _is_of_a_room(item):
+    if not isinstance(item, pytest.Function) or not _is_of_a_room(item.path):
         return False
     finds_a_mutant = test_of(item.nodeid) in _finding_mutants()
     return not (finds_a_mutant or _lets_things_happen_at_once(item.obj))
 
 
-def _is_of_a_room(item: pytest.Item) -> bool:
-    """Whether what it tests is the service: not pages in a browser, packages, or deployments."""
-    name = item.nodeid.split("/")[1]
-    return (_SOURCES / name).is_dir() or (_SOURCES / "sealdesk" / name).is_dir()
+@cache
+def _is_of_a_room(file: Path) -> bool:
+    """Whether its tests ask the service itself, not a browser, a package or a command."""
+    room = file.relative_to(_TESTS).parts[0]
+    is_room = (_SOURCES / room).is_dir() or (_SOURCES / "sealdesk" / room).is_dir()
+    return is_room and not _STARTS_PROCESSES.search(file.read_text())
 
 
 def may_be_left_out_on_postgresql(item: pytest.Item) -> bool:

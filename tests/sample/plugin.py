@@ -22,9 +22,6 @@ _CONFIG = """[run]
 source = {source}
 data_file = {directory}/coverage
 parallel = true
-patch = subprocess
-sigterm = true
-context = ${{PYTEST_CURRENT_TEST-}}
 """
 
 

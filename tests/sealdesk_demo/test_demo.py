@@ -68,6 +68,7 @@ def test_a_second_run_keeps_the_data(home: Home) -> None:
     assert f"users set-password {ADMIN}" in demo_output
 
 
+@pytest.mark.prove
 def test_a_second_run_prints_the_command_for_a_new_secret(installed: Terminal) -> None:
     installed.out("demo")
     rotation = re.search(r"SEALDESK_DATA_DIR=.* keys rotate \S+", installed.out("demo"))

@@ -370,6 +370,7 @@ def test_a_different_row_is_named(source: Terminal, prepared_urls: dict[str, str
     assert "unfinished move" in after_move(source, urls).refused("serve")
 
 
+@pytest.mark.prove
 def test_a_terminal_shows_a_bar_for_each_table_and_the_next_steps(moved: Moved) -> None:
     assert re.search(r"copy tickets .*320 of 320 .*rows/s", moved.seen)
     assert re.search(r"check: [\d,]+ rows in .* s, [\d,]+ rows/s", moved.seen)

@@ -263,6 +263,7 @@ def test_a_move_that_was_stopped_is_abandoned(cells: Cells) -> None:
     assert at(cells.target, key).get(TICKETS).status_code == 401
 
 
+@pytest.mark.prove
 def test_a_person_is_asked_to_switch_the_requests(cells: Cells) -> None:
     tenant = cells.source.tenant()
     key = tenant.key()

@@ -62,6 +62,7 @@ def test_the_service_accepts_its_requests(snippet: Snippet, live_key: Key) -> No
 
 
 @_each
+@pytest.mark.prove
 def test_a_refusal_shows_its_diagnosis(snippet: Snippet, live_key: Key) -> None:
     refused = _run(snippet, live_key, "GET", CUSTOMERS, secret=live_key.api_key)
     assert refused.returncode == 1

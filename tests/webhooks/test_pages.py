@@ -9,6 +9,7 @@ from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.webhooks import redelivery
 from tests.support.client import Person
+from tests.support.databases import SQLITE_FIRST
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
@@ -439,6 +440,7 @@ def _plain(page: Page, allowed: Page) -> None:
     assert {(tag, name) for tag, name, _ in page.attributes} <= names
 
 
+@SQLITE_FIRST
 def test_hostile_text_is_shown_as_text(visitor: Visitor, admin: Person, receiver: Receiver) -> None:
     at = _add(visitor, receiver, description="Calm")
     receiver.answers(500, b"calm", {"x-calm": "calm"})

@@ -143,6 +143,7 @@ def test_a_folder_that_is_removed_while_it_is_read_is_missing_until_it_is_there(
 
 
 @SQLITE_FIRST
+@pytest.mark.prove
 def test_a_mailbox_with_1000_messages_delays_no_other_mailbox(folders: Folders) -> None:
     large, other = folders.desk(), folders.desk()
     put_many(large, 1000)

@@ -43,6 +43,7 @@ def visitor(desk: TeamDesk) -> Visitor:
 
 
 @pytest.mark.parametrize("by", ["team", "assignee", "source", "tag", "key", "field:carrier"])
+@pytest.mark.prove
 def test_each_number_leads_to_exactly_its_tickets(visitor: Visitor, by: str) -> None:
     numbers = _LINK.findall(visitor.get(f"{AT}?by={by}&period=year").answer.text)
     assert len(numbers) >= 6
