@@ -196,9 +196,9 @@ def _name_fault(request: Request, headers: SignatureHeaders) -> None:
     """Raises Unauthorized for the first fault, if there is one."""
     for name in _HEADERS:
         if name not in request.headers:
-            is_other = b"authorization" in request.headers
-            kind = errors.AUTHORIZATION_NOT_READ if is_other else errors.MISSING_CREDENTIALS
-            raise Unauthorized(kind, header=name.decode())
+            if b"authorization" in request.headers:
+                raise Unauthorized(errors.AUTHORIZATION_NOT_READ, header=name.decode())
+            raise Unauthorized(errors.MISSING_CREDENTIALS, header=name.decode())
         if request.is_repeated(name):
             raise Unauthorized(errors.REPEATED_CREDENTIALS, header=name.decode())
     if signing.API_KEY.fullmatch(headers.api_key) is None:
