@@ -71,7 +71,6 @@ def _rows(tenant: Tenant) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("names", "paths"),
     [
-        ("same-site", _SOME_POSTS),
         ("cross-site", _SOME_POSTS),
         ("sibling", _SOME_POSTS),
         pytest.param("same-site", _POSTS, marks=pytest.mark.prove),

@@ -72,10 +72,11 @@ def test_a_file_that_the_service_deletes_meanwhile_ends_no_command(
     ("mount", "said"),
     [
         ("mount --bind {at} {at} && mount -o remount,ro,bind {at}", "read-only file system"),
-        (
+        pytest.param(
             "cp -a {at} {at}.copy && mount -t tmpfs -o size=4m,mode=700 full {at} &&"
             " cp -a {at}.copy/. {at} && ! dd if=/dev/zero of={at}/fill bs=4k 2>/dev/null",
             "full file system",
+            marks=pytest.mark.prove,
         ),
     ],
     ids=["read-only", "full"],

@@ -93,7 +93,7 @@ def test_answers_are_as_documented(fuzzed: Fuzzed, row: Route) -> None:
     headers = [{}, {"Prefer": "handling=strict"}] if row.operation.takes else [{}]
 
     @settings(
-        max_examples=examples(4),
+        max_examples=examples(2),
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),

@@ -210,7 +210,9 @@ class Service:
         url = self.settings.worker_database_url
         if not url:
             return self.state, None
-        database = open_database(self.settings, name="sealdesk worker", url=url)
+        # All tasks of the loop begin at once, and would open ten connections for each service.
+        few = msgspec.structs.replace(self.settings, database_connections=4)
+        database = open_database(few, name="sealdesk worker", url=url)
         state = msgspec.structs.replace(self.state, database=database)
         return state, asyncio.ensure_future(loop.run(state))
 

@@ -62,9 +62,13 @@ const isMenuOpen = () => CSS.supports("selector(:popover-open)") && document.que
 // While another page is on its way no key is a command: some are lost between the two.
 const LEFT_WITHIN_MS = 2000; // Unless the address is one of a file.
 let leavingUntil = 0;
-addEventListener("beforeunload", (event) => setTimeout(() => {
-  if (event.isTrusted && !event.defaultPrevented) leavingUntil = performance.now() + LEFT_WITHIN_MS;
-}));
+addEventListener("beforeunload", (event) => {
+  if (!event.isTrusted) return;
+  leavingUntil = performance.now() + LEFT_WITHIN_MS;
+  setTimeout(() => {
+    if (event.defaultPrevented) leavingUntil = 0; // Whoever was asked may have stayed.
+  });
+});
 const isOrdinaryKey = (event) => performance.now() < leavingUntil || event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
   || isMenuOpen()
   || event.target.closest(`${FIELDS}, [contenteditable], dialog[open]`);
