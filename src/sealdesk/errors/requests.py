@@ -86,7 +86,7 @@ NO_ETAG = INVALID_HEADER.variant(
     "Nothing here has an ETag that If-Match could name. Leave %(header)s out."
 )
 ONLY_OF_READS = INVALID_HEADER.variant(
-    "%(header)s is a condition of GET and HEAD. Leave it out; a change takes If-Match."
+    "A change cannot depend on %(header)s. Leave it out, or send If-Match with the ETag you read."
 )
 INVALID_IDEMPOTENCY_KEY = INVALID_HEADER.variant(
     "Idempotency-Key must be 1 to 255 printable ASCII characters."
