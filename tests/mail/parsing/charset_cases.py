@@ -104,6 +104,7 @@ _BARE_SUBJECTS = {
     "iso-8859-1": "Réclamation café",
     "iso-2022-kr": "주문 문의",
     "hz": "订单",
+    "utf-7": "Grüße + 订单",
 }
 
 

@@ -299,6 +299,20 @@ _OF_ABSENCE = (
     "[Abwesend] x", "I'll be out of office until Dec 5", "[Out of Office] bowl",
     "In Mutterschutz Re: x", "Automatisierte Antwort: x", "Automatiškas atsakymas: dubuo",
     "En congés jusqu'au 5 mai Re: bol", "외출 중 자동 회신: x", "休暇中です Re: 鉢",
+    "Re: Bowl (Out of Office)", "Ann Lee - Out of Office", "Ann Lee is out of office",
+    "Ann Lee is away from the office until 7 December", "OOO [Dec 1 - Dec 7] Re: Bowl",
+    "I am currently out of the office and will return on Monday",
+    "Parental leave - Automatic reply", "Ich bin bis zum 07.12.2026 nicht im Büro",
+    "Ich bin bis 7. Dezember im Urlaub",
+    "Nicht im Haus: AW: Schale", "Bin nicht im Büro: AW: Schale", "En congé maternité Re: bol",
+    "Congés du 1er au 7 décembre Re: bol", "Je suis en congé parental", "In ferie R: tazza",
+    "Afwezig t/m 7 december: RE: kom", "Ute av kontoret: SV: skål", "Poissa 7.12. asti VS: malja",
+    "Нахожусь в отпуске до 07.12.2026", "Y\u0131ll\u0131k izindeyim (1-7 Ara)",
+    "İzindeyim: YNT: kase",
+    "【不在】Re: 茶碗", "我正在休假\uff0c12月7日回来", "[부재중] RE: 그릇", "[외출 중] 그릇",
+    "לא נמצאת במשרד",
+    "Szabadságon december 7-ig", "Estoy de vacaciones hasta el 7 de enero", "De férias RES: x",
+    "Out of Office [returning Monday]",
 )  # fmt: skip
 _OF_PEOPLE = (
     "Re: Automatic reply: bowl", "AW: Automatische Antwort: Schale", "Auto reply does not work",
@@ -322,6 +336,10 @@ _OF_PEOPLE = (
     "Im Urlaub bis 5.12., Lieferung bitte danach", "Urlaub bis 5.12. buchen", "OOO sizes",
     "Ann ist abwesend", "Auto: Sitz ausgebaut", "Auto: Ersatzteil abwesendes", "Krank durch Lampe",
     "Holiday booking re: invoice", "Technician is absent from site.",
+    "Abwesenheitsmanagement: Export", "Afwezigheidsregistratie: fout", "Frånvaroanmälan: fel",
+    "Poissaolotiedot: virhe", "Shipping (out of office hours)", "Invoice (vacation rental)",
+    "Ich bin vom 1.12. bis 7.12. Kunde gewesen", "Urlaub (7 Tage) Reklamation", "R: tazza",
+    "Nachricht (nicht im Büro angekommen)", "Abwesenheit von Frau M. melden", "Chair - away team",
 )  # fmt: skip
 _OF_PROGRAMS = (
     "X-Autoreply: yes", "X-Autoreply-From: a@b.example", "X-Mail-Autoreply: y", "X-Vacation: yes",

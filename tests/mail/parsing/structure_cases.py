@@ -432,12 +432,15 @@ def _broken_type_cases() -> Iterator[Case]:
     scan = part('application/pdf; name="scan.pdf"', "%PDF-1.7")
     yield _case("a scan that is all of the message", scan, "", names=("scan.pdf",))
     for kind, start in (
-        ("rfc822", ""),
-        ("partial; id=1; number=1; total=2", "Message-ID: <x@y>\n"),
+        ("message/rfc822", ""),
+        ("message/x-rfc822", ""),
+        ("message/rfc822x", ""),
+        ("application/octet-stream; name=Bowl.EML", ""),
+        ("message/partial; id=1; number=1; total=2", "Message-ID: <x@y>\n"),
     ):
         words = f"{start}From: Bo <bo@b.example>\nSubject: Bowl\n\nIt broke."
         attached = AttachedMessage(Address("bo@b.example", "Bo"), "Bowl", "It broke.")
-        yield _case(f"only a message/{kind}", part(f"message/{kind}", words), "", attached=attached)
+        yield _case(f"only a {kind}", part(kind, words), "", attached=attached)
     for declared in ("text/texttext", "text/markdown"):
         inner = multipart("mixed", [part(declared, "words"), _PDF])
         yield _case(f"{declared} beside a file", inner, "words", names=("a.pdf",))

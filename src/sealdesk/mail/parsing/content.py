@@ -128,7 +128,7 @@ class Content:
         if is_other_form and node.kind.startswith("text/") and node.kind != "text/calendar":
             return  # the same words for AMP, for watches or for programs
         self._note_type(node, name)
-        if node.kind in _MESSAGE_TYPES:
+        if node.kind in _MESSAGE_TYPES or name.lower().endswith(".eml"):
             self.messages.append(self._encoded(node))
         if node.kind == "text/calendar":
             self.events.append(describe_event(self._decoded(node, _MAX_PLAIN_BYTES)))

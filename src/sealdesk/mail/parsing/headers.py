@@ -89,7 +89,8 @@ class Headers:
             self.faults.add(Fault.HEADERS)
         if len(known) < MAX_FIELDS:
             decoded = decode(value[:MAX_FIELD_BYTES], is_cut=len(value) > MAX_FIELD_BYTES)
-            if not decoded.is_certain or b"~{" in value:  # of HZ, which is ASCII
+            is_ascii = b"~{" in value or (name == "subject" and b"+" in value)  # of HZ and UTF-7
+            if not decoded.is_certain or is_ascii:
                 self._unclear.append((name, len(known), value[:MAX_FIELD_BYTES]))
             known.append(decoded.text.strip())
 

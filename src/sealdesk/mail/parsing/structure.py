@@ -24,13 +24,14 @@ _TYPE = re.compile(
     r"[\"']?([a-z0-9!#$&^_.+-]{1,100})\s{0,9}/\s{0,9}([a-z0-9!#$&^_.+-]{1,100})(?=[\"'\s;,]|$)",
     re.IGNORECASE,
 )
-# Programs write message/plain, txt/plain and plain/text.
-_TEXT_TYPES = {"plain": "text/plain", "text": UNCLEAR, "html": "text/html"}
+# Programs write message/plain, txt/plain, plain/text, message/x-rfc822 and the like.
+_MESSAGE = "message/rfc822"
+_KINDS = {"plain": "text/plain", "text": UNCLEAR, "html": "text/html", "news": _MESSAGE}
+_KINDS |= dict.fromkeys(("x-rfc822", "rfc822x", "rfc-822", "rfc2822", "rfc5322"), _MESSAGE)
 _LATE = re.compile(
     rb"(?:(?:mime-version|content-[a-z-]{4,30}):[^\n]{1,500}\n(?:[ \t][^\n]{1,500}\n)?){1,9}\r?\n",
     re.IGNORECASE,
 )
-_IN_DIGEST = "message/rfc822"  # RFC 2046, 5.1.5
 
 
 class Node(NamedTuple):
@@ -81,7 +82,8 @@ class Structure:
         return node
 
     def _parts(self, node: Node, depth: int) -> Iterator[Node]:
-        default = _IN_DIGEST if node.kind == "multipart/digest" else _DEFAULT
+        # RFC 2046, 5.1.5
+        default = _MESSAGE if node.kind == "multipart/digest" else _DEFAULT
         boundary = node.content_type.parameters.get("boundary", "").rstrip()
         marker = b"--" + boundary.encode()[:_MAX_BOUNDARY_BYTES]
         lines = self._lines_of(marker, node) if boundary else iter(())
@@ -170,4 +172,4 @@ def _content_type(headers: Headers, default: str, faults: set[Fault]) -> Value:
     # A name in quotes, and parameters that no semicolon separates, occur.
     rest = field[found.end() :].lstrip("\"' \t")
     value = read_value(rest if rest.startswith(";") else f";{rest}", faults)
-    return value._replace(value=_TEXT_TYPES.get(kind.rpartition("/")[2], kind))
+    return value._replace(value=_KINDS.get(kind.rpartition("/")[2], kind))
