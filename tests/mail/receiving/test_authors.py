@@ -226,6 +226,14 @@ def test_each_of_two_authors_takes_part(desk: Desk) -> None:
     assert list(desk.tokens(ticket)) == ["ann@example.test", "bob@example.test"]
 
 
+def test_all_of_reply_to_get_the_answers_except_of_a_list(desk: Desk) -> None:
+    group = f"Desk: bo@example.test, {desk.address}, noreply@b.example, cy@example.test;"
+    desk.get_mail(message(to=desk.address, Reply_To=group))
+    assert list(desk.tokens(desk.ticket())) == ["bo@example.test", "cy@example.test"]
+    desk.get_mail(message("By a list.", to=desk.address, Reply_To=group, List_Id="<x.test>"))
+    assert list(desk.tokens(desk.tickets()[0])) == ["bo@example.test"]
+
+
 @pytest.mark.parametrize("place", ["To", "Cc"])
 def test_no_form_of_a_desks_address_becomes_a_participant(desk: Desk, place: str) -> None:
     second = desk.add_mailbox().address

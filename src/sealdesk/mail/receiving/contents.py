@@ -175,8 +175,12 @@ def references_of(message: ParsedMessage) -> tuple[str, ...]:
 
 
 def people_of(message: ParsedMessage) -> tuple[Address, ...]:
-    """Who else wrote the message, and whom it was sent to; mailboxes are among them."""
-    named = (*message.co_authors, *message.to, *message.cc)
+    """Who else wrote the message or wants its answers, and whom it was sent to; also mailboxes.
+
+    Lists name others in Reply-To than the author has.
+    """
+    answered = () if message.is_of_list else message.reply_to
+    named = (*message.co_authors, *answered, *message.to, *message.cc)
     known = (each for each in named if is_read(each.address))
     by_identity = {email_identity(each.address): each for each in known}
     return tuple(by_identity.values())[:_MAX_PEOPLE]
