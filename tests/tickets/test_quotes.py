@@ -68,6 +68,7 @@ _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x
         ("new", "Desk Lee writes:\n> old"),
         ("new", "Desk Lee <desk@example.org>:\n> old"),
         ("new", "05.01.2026, Desk Lee:\n> old"),
+        ("new", "Desk Lee, 05.01.2026 09:14:\n> old"),
         ("new", "## Please reply above\nthis line ##\n\nold"),
         ("neu", "--- Bitte antworten Sie oberhalb dieser\nZeile, um zu helfen ---\nalt"),
         ("new", "Please type your reply above\nthis line\n\nold"),
@@ -96,6 +97,10 @@ def test_a_quote_or_signature_is_folded(visible: str, quoted: str) -> None:
         "Reply above this line\n\nbelow", "Chat:\n\nDS> hi?\nDS> are you there?\nAL> one moment",
         "Hi,\nplease write the reply above this\nline\nthen call",
         "Hi,\nask Desk Lee <desk@example.org>:\nshe knows",
+        "Hi\n\nYour mail says 'Type your reply above this line', which is wrong\n\nBye",
+        "Hi\n\nWhy does it say reply above this line?\n\nBye",
+        "Hi\n1. Open\n2. Reply above this line appears twice",
+        "Hi\n\nPlease write the price above the line in the table.\n\nBye",
     ],
 )  # fmt: skip
 def test_a_text_without_an_end_that_is_quoted_is_shown_whole(text: str) -> None:
@@ -331,7 +336,8 @@ _REPLY_MARKERS = (
     "##- 이 줄 위에 회신을 입력하세요 -##", "##- اكتب ردك فوق هذا السطر -##",
     "##- נא להקליד את התגובה מעל שורה זו -##", "##- कृपया अपना उत्तर इस पंक्ति के ऊपर लिखें -##",
     "##- Vui lòng nhập trả lời phía trên dòng này -##", "##- กรุณาตอบกลับเหนือบรรทัดนี้ -##",
-    "##- Irgendetwas -##", "Reply to this message above the line", "Отвечайте выше этой линии",
+    "##- Irgendetwas -##", "Reply to this message above the line",
+    "このラインより上に返信してください", "Отвечайте выше этой линии",
     "--- Merci de répondre au dessus de cette ligne ---", "Bu çizginin üzerine yanıt yazın",
     "##- Ketik balasan Anda di atas baris ini -##", "-- Do not write below this line --",
 )  # fmt: skip

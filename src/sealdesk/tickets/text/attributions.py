@@ -21,6 +21,7 @@ _NAMES_AFTER_TIME = re.compile(
 _TIME_AND_NAME = re.compile(
     r".{0,40}\d[:.]\d\d(?: ?[ap]m)?, \S+(?: \S+){0,3}[:：]"
     r"|\d{4}年\d{1,2}月\d{1,2}日.{0,12}\d:\d\d \S+(?: \S+){0,3}[:：]"
+    r"|[^\d\s]+(?: [^\d\s]+){0,3}, \d{1,4}([./-])\d{1,2}\1\d{2,4},? \d{1,2}[:.]\d\d[:：]"
 )
 _NAME_AND_ADDRESS = re.compile(r"[^\s<>:]+(?: [^\s<>:]+){0,4} <[^\s<>@]+@[^\s<>@]+>[:：]")
 _DATE_AND_NAME = re.compile(
