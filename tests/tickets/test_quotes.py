@@ -100,6 +100,9 @@ def test_a_quote_or_signature_is_folded(visible: str, quoted: str) -> None:
         "Hi\n\nYour mail says 'Type your reply above this line', which is wrong\n\nBye",
         "Hi\n\nWhy does it say reply above this line?\n\nBye",
         "Hi\n1. Open\n2. Reply above this line appears twice",
+        "Hi\n--- Original message from your shop was: no stock\nIs it?",
+        "Hi\n\nOn 24 Nov 2026 at 9:14 I wrote:\nWhere is it?",
+        "Hi\n\nAm 24.11.2026 um 9:14 schrieb ich:\nWo ist sie?",
         "Hi\n\nPlease write the price above the line in the table.\n\nBye",
     ],
 )  # fmt: skip

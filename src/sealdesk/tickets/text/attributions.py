@@ -44,7 +44,8 @@ _PRONOUNS = phrases("""
 """)
 _OF_SENTENCES = phrases("""
     my, your, our, their, and, that, mein, ihre, unser, der, das, und, dass, votre, notre, et, que,
-    nuestro, me, mio, suo, vostro, nostro, che, mijn, uw, onze, meu, seu, nosso
+    nuestro, me, mio, suo, vostro, nostro, che, mijn, uw, onze, meu, seu, nosso, ich, yo, io, eu,
+    ik, jag, jeg, я
 """)
 # In the languages of the first eight verbs, in lower case.
 _DAYS = phrases("""
@@ -69,7 +70,8 @@ def is_attribution(joined: str) -> bool:
         return (ADDRESS.search(joined) is not None) + is_timed + has_verb(joined) >= 2
     if not has_verb(joined):
         return YEAR.search(joined) is not None and bool(_NAMES_AFTER_TIME.fullmatch(joined))
-    if ADDRESS.search(joined) is None and not _OF_SENTENCES.isdisjoint(_WORD.findall(joined)):
+    is_of_author = " i wrote" in joined or not _OF_SENTENCES.isdisjoint(_WORD.findall(joined))
+    if is_of_author and ADDRESS.search(joined) is None:
         return False
     return (_begins_as_one(joined) and _has_digit(joined)) or _is_dated(joined)
 

@@ -49,6 +49,7 @@ _ORIGINAL = phrases("""
 """)
 # Outlook's line above the copied header, and what a message in HTML has there.
 _RULE = "_" * 10
+_RULES = ("--", "__", "\u2010\u2010")
 # Before a mark: `DS> ` of The Bat!, `Dora> ` of Emacs, and the other mark of old programs.
 _NAMED = re.compile(r" {0,8}(?:([^\W\d_][\w.\'-]{0,19})>|\|)")
 _INITIALS = re.compile(r"(?!PS|SQL|DOS|IOS)[^\W\d_]{2,3}")  # those are of consoles
@@ -128,9 +129,12 @@ def _is_of_groupwise(line: str) -> bool:
 
 
 def _is_original(line: str) -> bool:
-    return line.startswith(("--", "__", "\u2010\u2010")) and any(
-        each in line[:200].lower() for each in _ORIGINAL
-    )
+    if not line.startswith(_RULES):
+        return False
+    lower = line[:200].lower().rstrip()
+    behind = (lower.partition(each)[2].lstrip(" :*") for each in _ORIGINAL if each in lower)
+    # A sentence goes on.
+    return any(not each or each.startswith(_RULES) or each.endswith(_RULES) for each in behind)
 
 
 def _is_header_below(lines: list[str], at: int) -> bool:
