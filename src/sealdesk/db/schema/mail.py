@@ -36,6 +36,7 @@ def _server(protocol: str) -> tuple[Column, ...]:
 # with the connection and since when. uid_validity, last_uid: of the last message that was taken
 # from the IMAP folder. read_at: when the folder was read to its end; before the first time, since
 # when its messages are taken. aliases: JSON, other addresses whose mail comes in; NULL for none.
+# options: JSON, what is done otherwise than usual; NULL for nothing.
 table(
     "mailboxes",
     tenant(),
@@ -59,6 +60,7 @@ table(
     number("version"),
     time_("read_at", null=True),
     text_("aliases", null=True),
+    text_("options", null=True),
     of_tenant(),
     refers("team_id", "teams"),
     index("mailboxes_address", "tenant_id address_identity", is_unique=True),
