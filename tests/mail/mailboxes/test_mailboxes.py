@@ -295,6 +295,15 @@ def test_a_relay_without_a_log_in_may_do_without_tls(tenant: Tenant, address: st
     assert (shown["smtp_port"], shown["has_smtp_password"]) == (25, False)
 
 
+def test_options_are_listed_once_and_unknown_ones_refused(tenant: Tenant, address: str) -> None:
+    admin, wanted = tenant.admin(), ["ticket_number", "quoted_message"]
+    path = f"{MAILBOXES}/{made(admin, address, options=[wanted[1], *wanted])['id']}"
+    assert admin.get(path).json()["data"]["options"] == wanted
+    assert admin.patch(path, {"signature": "x"}).json()["data"]["options"] == wanted
+    assert admin.patch(path, {"options": ["number"]}).json()["errors"][0]["pointer"] == "/options/0"
+    assert admin.patch(path, {"options": []}).json()["data"]["options"] == []
+
+
 @pytest.mark.parametrize(
     "change", [{"smtp_host": "evil.test"}, {"smtp_port": 26}, {"smtp_security": "starttls"}]
 )

@@ -44,9 +44,13 @@ def test_a_mailbox_is_added_changed_paused_and_deleted(
     assert_page_is_secure(page)
     form = visitor.get(f"{at}/edit").form(f"{at}/edit")
     assert (form.value("smtp_password"), form.value("smtp_port")) == ("", "")
-    page = visitor.submit(form, signature="Best wishes", aliases=f"1-{address}\n 2-{address}")
+    page = visitor.submit(
+        form, signature="Best wishes", aliases=f"1-{address}\n 2-{address}", options="strict_dmarc"
+    )
     shown = admin.get(f"{MAILBOXES}/{at.rpartition('/')[2]}").json()["data"]
     assert shown["aliases"] == [f"1-{address}", f"2-{address}"]
+    assert shown["options"] == ["strict_dmarc"]
+    assert visitor.get(f"{at}/edit").form(f"{at}/edit").value("options") == "strict_dmarc"
     assert (shown["signature"], shown["has_smtp_password"]) == ("Best wishes", True)
     page = visitor.submit(page.form(f"{at}/pause"))
     assert "Paused" in page.text

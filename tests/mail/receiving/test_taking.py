@@ -449,6 +449,18 @@ def test_answers_to_a_message_that_fails_dmarc_go_to_its_sender_alone(desk: Desk
     assert list(desk.tokens(desk.ticket())) == ["ann@example.test"]
 
 
+def test_a_strict_mailbox_believes_only_what_passes_dmarc(receiver: Receiver) -> None:
+    desk = Desk(receiver, options=["strict_dmarc"])
+    for result in ("none", "pass header.from=example.test"):
+        results = f"{MX}; dmarc={result}"
+        raw = message(result, to=desk.address, Cc="bo@b.example", Authentication_Results=results)
+        desk.get_mail(raw)
+    passed, doubtful = desk.tickets()
+    assert list(desk.tokens(doubtful)) == ["ann@example.test"]
+    assert "strict" in desk.replies(doubtful)[0]["body"]
+    assert len(desk.tokens(passed)) == 2 and desk.replies(passed) == []
+
+
 def test_a_message_that_fails_dmarc_is_a_strangers_note(desk: Desk, ticket: Ticket) -> None:
     desk.change(ticket, status="resolved")
     raw = message("Mine.", Cc="Eve <eve@evil.test>", Authentication_Results=f"{MX}; {FAILED}")

@@ -31,6 +31,7 @@ MAILBOX = MailboxResponse(
     smtp_username="support@acme.test",
     acknowledgement=None,
     per_minute=60,
+    options=("ticket_number",),
     is_paused=False,
     has_imap_password=True,
     has_smtp_password=True,

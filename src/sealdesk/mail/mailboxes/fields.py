@@ -1,7 +1,7 @@
 """The types of a mailbox's fields: limits and checks."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from msgspec import Meta
 
@@ -66,6 +66,9 @@ Address = Annotated[
     str, Meta(extra={"check": _check_address}, extra_json_schema={"format": "email"})
 ]
 Aliases = Annotated[list[Address], Meta(max_length=20)]
+Option = Literal["ticket_number", "quoted_message", "hidden_participants", "strict_dmarc"]
+OPTIONS: tuple[Option, ...] = get_args(Option)
+Options = Annotated[list[Option], Meta(max_length=len(OPTIONS))]
 LongText = Annotated[str, Meta(max_length=MAX_TEXT_BYTES, extra={"check": _check_text})]
 DisplayName = Annotated[str, Meta(max_length=100, extra={"check": _check_line})]
 Host = Annotated[str, Meta(min_length=1, max_length=253, extra={"check": _check_host})]

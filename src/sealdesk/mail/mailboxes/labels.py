@@ -28,6 +28,7 @@ FIELD_LABELS = {
     "smtp_username": gettext_noop("User name of SMTP"),
     "oauth_provider": gettext_noop("Provider of the log-in"),
     "per_minute": gettext_noop("Messages a minute"),
+    "options": gettext_noop("Options"),
     "language": gettext_noop("Language of automatic messages"),
     "signature": gettext_noop("Signature"),
     "acknowledgement": gettext_noop("Acknowledgement"),

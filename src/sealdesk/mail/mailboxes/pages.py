@@ -59,6 +59,7 @@ _NEW = {
     **dict.fromkeys((*_TEXTS, *_OPTIONAL, *_NUMBERS, "aliases"), ""),
     "receives": "imap",
     "per_minute": "60",
+    "options": (),
 }
 
 
@@ -325,11 +326,13 @@ async def _change(request: Request, mailbox_id: str, change: MailboxChange) -> M
     )
 
 
-def _typed_of(mailbox: Mailbox) -> dict[str, str]:
+def _typed_of(mailbox: Mailbox) -> dict[str, Any]:
     """The fields of the form; a password is never among them."""
     names = (*_TEXTS, *_OPTIONAL, *_NUMBERS)
-    typed = {name: "" if (it := getattr(mailbox, name)) is None else str(it) for name in names}
-    typed["aliases"] = "\n".join(mailbox.aliases)
+    typed: dict[str, Any] = {
+        name: "" if (it := getattr(mailbox, name)) is None else str(it) for name in names
+    }
+    typed |= {"aliases": "\n".join(mailbox.aliases), "options": mailbox.options}
     for protocol, usual in rules.USUAL_PORTS.items():
         # Left out, so that a choice of another security brings its own port.
         if typed[f"{protocol}_port"] == str(usual.get(typed[f"{protocol}_security"])):
@@ -337,17 +340,20 @@ def _typed_of(mailbox: Mailbox) -> dict[str, str]:
     return typed
 
 
-def _read_fields(form: Form) -> dict[str, str]:
+def _read_fields(form: Form) -> dict[str, Any]:
     """The fields as they were typed."""
-    typed = {name: form.text(name).strip() for name in (*_TEXTS, *_OPTIONAL, *_NUMBERS)}
-    return typed | {name: form.text(name) for name in ("aliases", *_PASSWORDS)}
+    typed: dict[str, Any] = {
+        name: form.text(name).strip() for name in (*_TEXTS, *_OPTIONAL, *_NUMBERS)
+    }
+    typed |= {name: form.text(name) for name in ("aliases", *_PASSWORDS)}
+    return typed | {"options": form.texts("options")}
 
 
-def _wanted(typed: dict[str, str], mailbox: Mailbox | None) -> dict[str, Any]:
+def _wanted(typed: dict[str, Any], mailbox: Mailbox | None) -> dict[str, Any]:
     """The same as the body of an API request. An empty password keeps the stored one."""
     wanted: dict[str, Any] = {name: typed[name] for name in _TEXTS}
     wanted |= {name: typed[name] or None for name in _OPTIONAL}
-    wanted["aliases"] = typed["aliases"].split()
+    wanted |= {"aliases": typed["aliases"].split(), "options": typed["options"]}
     for name in _NUMBERS:
         wanted[name] = forms.number(typed[name])
     wanted["per_minute"] = wanted["per_minute"] or rules.DEFAULT_PER_MINUTE
@@ -360,18 +366,18 @@ def _wanted(typed: dict[str, str], mailbox: Mailbox | None) -> dict[str, Any]:
 
 async def _form(
     request: Request,
-    typed: dict[str, str],
+    typed: dict[str, Any],
     error: ApiError | None = None,
     mailbox: Mailbox | None = None,
 ) -> Response:
     """The form with what was typed, without passwords, and a message beside each invalid field."""
-    options = await request.fetch(teams.list_teams)
+    listed = await request.fetch(teams.list_teams)
     return await forms.show(
         request,
         "mailboxes/form.html",
         error,
         mailbox=mailbox,
         typed=typed,
-        teams=options,
+        teams=listed,
         mail_languages=[(code, LANGUAGE_NAMES[code]) for code in LANGUAGES],
     )

@@ -10,6 +10,7 @@ from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log.events import Changes
 from sealdesk.http_client.urls import parse_host
 from sealdesk.mail.mailboxes import problems
+from sealdesk.mail.mailboxes.fields import OPTIONS
 from sealdesk.mail.mailboxes.types import (
     Consent,
     Failure,
@@ -262,8 +263,9 @@ def etag(mailbox: Mailbox) -> str:
 
 
 def _complete(mailbox: Mailbox) -> Mailbox:
-    """With the default ports and each alias once, without what belongs to a server not used."""
-    values: dict[str, Any] = {"aliases": _distinct_aliases(mailbox)}
+    """With the default ports, and each alias and option once, without servers that are not used."""
+    options = tuple(each for each in OPTIONS if each in mailbox.options)
+    values: dict[str, Any] = {"aliases": _distinct_aliases(mailbox), "options": options}
     for protocol in PROTOCOLS:
         host = getattr(mailbox, f"{protocol}_host")
         names = [each for each in FIELDS if each.startswith(f"{protocol}_")]

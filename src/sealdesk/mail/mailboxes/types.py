@@ -15,6 +15,8 @@ from sealdesk.mail.mailboxes.fields import (
     Folder,
     Host,
     LongText,
+    Option,
+    Options,
     Password,
     PerMinute,
     Port,
@@ -57,6 +59,9 @@ class NewMailbox(msgspec.Struct, frozen=True):
     smtp_security: `none` only without a log-in, since the password could be read on the way.
     acknowledgement: the text that answers a new ticket; null for none.
     per_minute: the most messages that are sent in a minute.
+    options: `ticket_number` writes the number into the subject of what is sent, `quoted_message`
+    quotes the message before below a reply, `hidden_participants` shows nobody who else gets it,
+    `strict_dmarc` treats what does not pass DMARC as what fails.
     is_paused: whether it neither receives nor sends.
     """
 
@@ -82,6 +87,7 @@ class NewMailbox(msgspec.Struct, frozen=True):
     smtp_password: Password | None = None
     acknowledgement: LongText | None = None
     per_minute: PerMinute = 60
+    options: Options = []
     is_paused: bool = False
 
     def __repr__(self) -> str:
@@ -116,6 +122,7 @@ class MailboxChange(msgspec.Struct, frozen=True):
     smtp_password: Password | UnsetType | None = UNSET
     acknowledgement: LongText | UnsetType | None = UNSET
     per_minute: PerMinute | UnsetType = UNSET
+    options: Options | UnsetType = UNSET
     is_paused: bool | UnsetType = UNSET
 
     def __repr__(self) -> str:
@@ -133,6 +140,7 @@ class MailboxFields(msgspec.Struct, frozen=True, kw_only=True):
     smtp_host: null if it does not send.
     acknowledgement: the text that answers a new ticket; null for none.
     per_minute: the most messages that are sent in a minute.
+    options: what is done otherwise than usual.
     """
 
     id: Id
@@ -154,6 +162,7 @@ class MailboxFields(msgspec.Struct, frozen=True, kw_only=True):
     smtp_username: str | None
     acknowledgement: str | None
     per_minute: int
+    options: tuple[Option, ...] = ()
     is_paused: bool
 
 

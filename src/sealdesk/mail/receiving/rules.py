@@ -7,7 +7,7 @@ import msgspec
 from sealdesk.mail.parsing.bounces import PERHAPS_DELAYED
 from sealdesk.mail.parsing.types import RAW_MESSAGE, Address, ParsedMessage
 from sealdesk.mail.receiving import authors, contents
-from sealdesk.mail.receiving.authentication import has_failed
+from sealdesk.mail.receiving.authentication import has_failed, has_passed
 from sealdesk.mail.receiving.types import (
     Case,
     Decision,
@@ -251,7 +251,13 @@ def is_of_desk(case: Case, address: str) -> bool:
 def has_failed_dmarc(case: Case) -> bool:
     """Whether a believed server says that the sender's domain does not vouch for a message.
 
-    What is imported has been there for long, and is believed.
+    What is imported has been there for long, and is believed. A strict mailbox wants it said that
+    the domain does.
     """
     incoming = case.incoming
-    return incoming.history is None and has_failed(incoming.message, incoming.authserv_ids)
+    message, believed, sender = incoming.message, incoming.authserv_ids, incoming.message.sender
+    if incoming.history is not None:
+        return False
+    is_strict = bool(believed) and "strict_dmarc" in incoming.mailbox.options
+    passes = sender is not None and has_passed(message, believed, sender.address)
+    return has_failed(message, believed) or (is_strict and not passes)

@@ -4,9 +4,10 @@ from sealdesk.mail.receiving.types import FromAddress
 from sealdesk.tickets.text.forwards import Forward
 
 _FAILED_DMARC = (
-    "The domain of the sender does not vouch for this message (dmarc=fail): somebody else may have"
-    " written it. Do not act on it before you have asked the customer in another way. Answers go to"
-    " the sender alone: those in Reply-To and Cc were not added."
+    "The domain of the sender does not vouch for this message (dmarc=fail, or no dmarc=pass in a"
+    " strict mailbox): somebody else may have written it. Do not act on it before you have asked"
+    " the customer in another way. Answers go to the sender alone: those in Reply-To and Cc were"
+    " not added."
 )
 _MAX_BEFORE = 60_000  # of a note, which has at most 65,536 characters
 LEFT_OUT = "Not attached"

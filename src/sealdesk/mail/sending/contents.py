@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from sealdesk import clock
 from sealdesk.customers import store as customers
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
@@ -16,6 +17,7 @@ from sealdesk.mail.threads import links, redaction
 from sealdesk.mail.threads import rules as thread_rules
 from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.types import Participant
+from sealdesk.resources.paging import PageRequest
 from sealdesk.resources.representation import email_identity, with_ascii_domain
 from sealdesk.state import AppState
 from sealdesk.tickets.attachments import receiving
@@ -33,6 +35,7 @@ from sealdesk.web.pages.i18n import gettext
 
 # Servers commonly take messages of 25 MiB, and base64 makes files a third longer.
 _MAX_FILES_BYTES = 15 * 1024 * 1024
+_MAX_QUOTED_LINES = 100
 _LEFT_OUT = "(Not attached, as it is too large for e-mail: {names})"
 
 
@@ -46,14 +49,19 @@ class _Found(NamedTuple):
     desk_url: str | None
     others: list[Participant]
     writer: str | None
+    earlier: "_Words | None"
 
     @property
     def participants(self) -> list[Participant]:
         return self.others if self.participant is None else [self.participant, *self.others]
 
+    def may_read(self, written_at: int) -> bool:
+        """Whether the recipient had joined the ticket when something was written."""
+        return self.participant is not None and self.participant.created_at <= written_at
+
 
 class _Words(NamedTuple):
-    """What a message says. author: the agent who says it."""
+    """What a message says. author: who says it."""
 
     text: str
     author: str | None
@@ -71,8 +79,13 @@ async def find(state: AppState, mailbox: Mailbox, message: OutgoingMessage) -> b
     left_out = [each.name for each in found.files if each not in fitting]
     secrets = redaction.secrets_of(state.key_ring, found.participants)
     text = _with_signature(words.text, mailbox.signature, left_out)
+    if found.earlier is not None and found.may_read(found.earlier.written_at):
+        text = f"{text}\n\n{_quoted(mailbox, found.earlier)}"
     text = _with_link(state, mailbox, found, redaction.redact(text, secrets))
     (shown,) = await kept_html.render_all(state.sandbox, [(text, False)], Look())
+    subject = redaction.redact(found.ticket.subject, secrets)
+    if "ticket_number" in mailbox.options:
+        subject = rules.numbered(subject, found.ticket.number)
     person, desk_name = found.participant, mailbox.display_name or found.desk_name
     content = Content(
         sender_name=f"{words.author} ({desk_name})" if words.author else desk_name,
@@ -82,7 +95,7 @@ async def find(state: AppState, mailbox: Mailbox, message: OutgoingMessage) -> b
         reply_address=thread_rules.reply_address(mailbox.address, person.token)
         if person
         else mailbox.address,
-        subject=redaction.redact(found.ticket.subject, secrets),
+        subject=subject,
         text=text,
         html=str(shown.html),
         message_id=message.message_id,
@@ -93,7 +106,7 @@ async def find(state: AppState, mailbox: Mailbox, message: OutgoingMessage) -> b
         files=files,
         is_automatic=message.kind == "acknowledgement",
         is_shared=message.kind == "shared",
-        others=_others(found, message),
+        others=() if "hidden_participants" in mailbox.options else _others(found, message),
     )
     return compose(content)
 
@@ -147,13 +160,41 @@ async def _find(tx: Tx, mailbox: Mailbox, message: OutgoingMessage) -> _Found | 
         [each for each in files if each is not None],
         await threads.find_desk_url(tx, tenant_id),
         [each for each in people if each.address_identity != identity],
-        await _find_writer(tx, reply) if reply and message.kind == "shared" else None,
+        await _find_writer(tx, tenant_id, reply.author.id)
+        if reply and message.kind == "shared"
+        else None,
+        await _find_earlier(tx, message, stored.ticket)
+        if reply and message.kind == "reply" and "quoted_message" in mailbox.options
+        else None,
     )
 
 
-async def _find_writer(tx: Tx, reply: Reply) -> str | None:
+async def _find_earlier(tx: Tx, message: OutgoingMessage, ticket: Ticket) -> _Words:
+    """The newest public message before a reply, without what that one quotes."""
+    page, tenant_id = PageRequest(1, [message.about_id]), ticket.tenant_id
+    found = await replies.list_replies(
+        tx, tenant_id, ticket.id, page, is_internal=False, newest_first=True
+    )
+    for each in found[:1]:
+        author, name = each.author, each.author.name
+        if author.type == "customer":
+            name = await _find_writer(tx, tenant_id, author.id) or name
+        return _Words(quotes.fold(each.body)[0], name, each.created_at)
+    writer = await _find_writer(tx, tenant_id, ticket.customer_id)
+    return _Words(quotes.fold(ticket.description)[0], writer, ticket.created_at)
+
+
+def _quoted(mailbox: Mailbox, earlier: _Words) -> str:
+    i18n.activate(mailbox.language or i18n.ENGLISH)
+    time = clock.iso(earlier.written_at)[:16].replace("T", " ")
+    lines = earlier.text.splitlines()[:_MAX_QUOTED_LINES]
+    above = gettext("On %(time)s UTC, %(name)s wrote:") % {"time": time, "name": earlier.author}
+    return "\n".join((above, "", *(f"> {line}" for line in lines)))
+
+
+async def _find_writer(tx: Tx, tenant_id: str, customer_id: str) -> str | None:
     """What others call a participant: the name, else the address without its domain."""
-    customer = await customers.find(tx, reply.tenant_id, reply.author.id)
+    customer = await customers.find(tx, tenant_id, customer_id)
     return None if customer is None else customer.name or customer.email.rpartition("@")[0]
 
 

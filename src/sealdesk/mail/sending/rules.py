@@ -29,6 +29,9 @@ _ANSWER = re.compile(
 )
 
 
+_NUMBER = re.compile(r" \[#\d+\]$")
+
+
 def message_id(about_id: str, token: str, mailbox_address: str) -> str:
     """The Message-ID of a message to one participant: the same whenever it is sent.
 
@@ -67,6 +70,11 @@ def subject_of_answer(subject: str) -> str:
     while (found := _ANSWER.match(bare)) is not None and found.end() < len(bare):
         bare = bare[found.end() :]
     return f"Re: {bare}"
+
+
+def numbered(subject: str, number: int) -> str:
+    """A subject with the number of the ticket, in place of that of one before it."""
+    return f"{_NUMBER.sub('', subject)} [#{number}]"
 
 
 def next_attempt_at(attempt_count: int, now_us: int) -> int | None:

@@ -12,6 +12,7 @@ from sealdesk.resources.paging import PageRequest
 
 _STORED = Mailbox.__struct_fields__
 _COLUMNS = column_list(_STORED)
+_LISTS = ("aliases", "options")  # JSON, NULL without any
 _SEALED = tuple(rules.SEALED.values())
 _CHANGED = (
     *rules.FIELDS,
@@ -130,12 +131,13 @@ async def store_passwords(tx: Tx, mailbox: Mailbox) -> None:
 
 
 def _mailbox(row: Row) -> Mailbox:
-    values = dict(row)
-    aliases = values["aliases"]
-    values["aliases"] = msgspec.json.decode(aliases, type=tuple[str, ...]) if aliases else ()
-    return Mailbox(**values | {"is_paused": bool(values["is_paused"])})
+    values = {**row, "is_paused": bool(row["is_paused"])}
+    for name in _LISTS:
+        values[name] = tuple(msgspec.json.decode(values[name])) if values[name] else ()
+    return Mailbox(**values)
 
 
 def _params(mailbox: Mailbox) -> dict[str, object]:
-    aliases = msgspec.json.encode(mailbox.aliases).decode() if mailbox.aliases else None
-    return msgspec.structs.asdict(mailbox) | {"aliases": aliases}
+    values = msgspec.structs.asdict(mailbox)
+    encoded = {name: msgspec.json.encode(values[name]).decode() for name in _LISTS if values[name]}
+    return values | dict.fromkeys(_LISTS) | encoded
