@@ -401,13 +401,34 @@ def test_a_key_is_refused_with_a_field_that_does_not_exist(tenant: Tenant) -> No
     for name, right in (
         ("permission", "permissions"), ("roles", "permissions"), ("ttl", "expires_at"),
         ("expires", "expires_at"), ("ip_whitelist", "allowed_ips"), ("is_test", "mode"),
+        ("is_active", "expires_at"),
     ):  # fmt: skip
         refused = admin.post("/api/v1/api-keys", {"name": "k", name: None})
         assert refused.status_code == 422
         assert f"`{right}`" in refused.json()["errors"][0]["message"]
-    assert (
-        admin.patch(f"/api/v1/api-keys/{tenant.key().id}", {"is_active": False}).status_code == 422
-    )
+
+
+@for_each(
+    ("name", "value", "advice"),
+    [
+        ("is_active", False, "DELETE revokes it permanently"),
+        ("isActive", False, "DELETE revokes it permanently"),
+        ("disabled", True, "DELETE revokes it permanently"),
+        ("revoked_at", "2026-01-01T00:00:00Z", "DELETE revokes it permanently"),
+        ("unconfirmed_since", "2026-01-01T00:00:00Z", "/confirm"),
+        ("api_secret", "0" * 64, "/rotate"),
+        ("mode", "test", "POST creates a key of the other one"),
+        ("is_test", True, "POST creates a key of the other one"),
+        ("key_prefix", "tk_live_00000000", "/rotate"),
+    ],
+)
+def test_what_another_request_does_to_a_key_is_named(
+    tenant: Tenant, name: str, value: Any, advice: str
+) -> None:
+    at = f"/api/v1/api-keys/{tenant.key().id}"
+    refused = tenant.admin().patch(at, {name: value})
+    assert refused.status_code == 422
+    assert advice in refused.json()["errors"][0]["message"]
 
 
 def test_a_note_by_another_name_is_not_sent_to_the_customer(key: Key) -> None:
@@ -418,11 +439,12 @@ def test_a_note_by_another_name_is_not_sent_to_the_customer(key: Key) -> None:
         "staff_only", "publicly", "visibleToCustomer", "customer_visible", "whisper", "send",
         "is_public_reply", "is_interal", "Intenral", "privte_note", "kind", "draft", "send_email",
         "publish", "privacy", "channel", "is_external", "shared", "restricted", "agent_note",
-        "suppress_email", "hide", "via_email", "mode", "access",
+        "suppress_email", "hide", "via_email", "mode", "access", "email", "cc", "to", "mailTo",
+        "recipients", "cc_emails", "is_email",
     ):  # fmt: skip
         refused = key.post(at, {"body": "Only for us.", name: True})
         assert refused.status_code == 422
-        assert "`is_internal`" in refused.json()["errors"][0]["message"]
+        assert "`is_internal" in refused.json()["errors"][0]["message"]
     assert key.get(at).json()["data"] == []
 
 
@@ -447,7 +469,18 @@ def test_a_switch_by_another_name_is_refused(tenant: Tenant) -> None:
         }
     for name in ("is_active", "status", "suspended"):
         new = {"url": "https://a.test/", "events": ["*"], name: False}
-        assert faults(admin.post("/api/v1/webhooks", new)) == {(f"/{name}", "unknown_field")}
+        refused = admin.post("/api/v1/webhooks", new)
+        assert faults(refused) == {(f"/{name}", "unknown_field")}
+        assert "PATCH `is_active`" in refused.json()["errors"][0]["message"]
+
+
+def test_what_would_make_a_macro_or_a_rule_internal_is_refused(tenant: Tenant) -> None:
+    admin = tenant.admin()
+    for name in ("is_internal", "private", "public", "visibility"):
+        macro = {"name": "M", "shortcut": "m", "body": "Only for us.", name: True}
+        assert faults(admin.post("/api/v1/macros", macro)) == {(f"/{name}", "unknown_field")}
+        rule = {"name": "R", "trigger": "created", "actions": {"reply": "R", name: True}}
+        assert faults(admin.post("/api/v1/rules", rule)) == {(f"/actions/{name}", "unknown_field")}
 
 
 def test_a_note_by_a_name_within_its_author_is_not_sent_to_the_customer(key: Key) -> None:

@@ -54,7 +54,15 @@ Networks = Annotated[list[str], Meta(max_length=20, extra={"check": _check_netwo
 Diagnosis = Annotated[str, Meta(extra_json_schema={"enum": list(DIAGNOSES)})]
 
 
+# A field → other names of it; or advice → names of what no field is for.
 _OTHER_NAMES = {
+    "A key is active until `expires_at`, or until DELETE revokes it permanently.": (
+        "active inactive enabled disabled paused suspended status revoked revokedat"
+    ),
+    "Sealdesk makes it and shows it once; POST to …/rotate makes a new secret.": (
+        "key apikey secret apisecret keyprefix"
+    ),
+    "POST to …/confirm confirms a key.": "confirmed unconfirmed unconfirmedsince",
     "permissions": "permission scope scopes role roles access grants privileges rights",
     "expires_at": "expires expiry expiration validuntil validto notafter lifetime ttl",
     "allowed_ips": "ips ipwhitelist ipallowlist whitelist allowlist networks cidrs",
@@ -91,7 +99,10 @@ class ApiKeyChange(msgspec.Struct, frozen=True):
     """The body of a change of a key; fields that are left out keep their values."""
 
     IS_CLOSED: ClassVar[bool] = True
-    MISTAKEN: ClassVar[dict[str, str]] = _MISTAKEN
+    MISTAKEN: ClassVar[dict[str, str]] = _MISTAKEN | dict.fromkeys(
+        f"mode {_OTHER_NAMES['mode']}".split(),
+        "A key keeps its mode; POST creates a key of the other one.",
+    )
 
     name: Name | UnsetType = UNSET
     permissions: Permissions | UnsetType = UNSET

@@ -144,6 +144,9 @@ class NewReplyAuthor(msgspec.Struct, frozen=True):
     id: str | None = None
 
 
+_RECIPIENTS = "A reply goes to the ticket's participants unless it has `is_internal: true`."
+
+
 class ReplyBody(msgspec.Struct, frozen=True):
     """The body of a request that creates a reply, by a caller who may not import.
 
@@ -156,18 +159,18 @@ class ReplyBody(msgspec.Struct, frozen=True):
     MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(
         """
         public private internal visibility type commenttype messagetype replytype kind mode channel
-        access audience external share shared draft viaemail sendemail whisper agentonly agentsonly
+        access audience external share shared draft whisper agentonly agentsonly
         teamonly onlyagents customerfacing send deliver
         """.split(),
         "is_internal",
-    )
+    ) | dict.fromkeys("to cc bcc".split(), _RECIPIENTS)
     MISTAKEN_PARTS: ClassVar[dict[str, str]] = dict.fromkeys(
         """
         public privat intern visib hidden hide note secret silent confiden publish privacy restrict
-        suppress notif staff sendto
+        suppress notif staff
         """.split(),
         "is_internal",
-    )
+    ) | dict.fromkeys("mail recipient sendto".split(), _RECIPIENTS)
 
     body: LongText
     is_internal: bool = False

@@ -21,7 +21,6 @@ _Unknown = tuple[str, type[msgspec.Struct]]
 _PREFERENCE = re.compile(rb'(?:[^,"]|"[^"]*"?)+')
 # A hostile body of 1 MiB could have 100,000 faults, and a response of 15 MiB.
 _MAX_FAULTS = 100
-_READ_ONLY = "This field cannot be changed. Leave it out, or send the value that it has."
 
 
 def read(request: Request, struct: type[S]) -> S:
@@ -61,20 +60,20 @@ async def read_change(request: Request, struct: type[S], show: Callable[[], Awai
     repeated = {name: document[name] for name in others & present.keys()}
     rest = {name: value for name, value in document.items() if name not in repeated}
     change = _read_document(request, rest, struct)
-    check_repeated(repeated, present)
+    check_repeated(repeated, present, struct)
     return change
 
 
-def check_repeated(repeated: dict[str, Any], shown: Any) -> None:
+def check_repeated(repeated: dict[str, Any], shown: Any, struct: type[msgspec.Struct]) -> None:
     """Raises ValidationFailed for fields that a resource shows with other values.
 
-    shown: the resource, as a struct or as JSON.
+    shown: the resource, as a struct or as JSON. struct: of its changes.
     """
     present = _fields(shown)
     names = sorted(repeated.keys() & present.keys())
     changed = [name for name in names if not _is_same(repeated[name], present[name])]
     if changed:
-        raise _invalid(Fault(f"/{name}", "read_only", _READ_ONLY) for name in changed)
+        raise _invalid(unknown_names.read_only(name, struct) for name in changed)
 
 
 def _is_same(sent: Any, present: Any) -> bool:

@@ -27,15 +27,24 @@ def fault_of(pointer: str, struct: type[msgspec.Struct]) -> Fault:
     near = [switch] if switch else difflib.get_close_matches(name[:64], known, 1)
     if not near:
         return Fault(pointer, "unknown_field", "There is no such field; check its spelling.")
-    text = "There is no such field. Did you mean `%(right)s`?"
-    return Fault(pointer, "unknown_field", text, {"right": near[0]})
+    advice = near[0] if " " in near[0] else f"Did you mean `{near[0]}`?"
+    return Fault(pointer, "unknown_field", "There is no such field. %(advice)s", {"advice": advice})
+
+
+def read_only(name: str, struct: type[msgspec.Struct]) -> Fault:
+    """The fault of a field with another value than the resource has, and what changes it if
+    anything does."""
+    found = meant(name, struct) or ""
+    advice = found if " " in found else "Leave it out, or send the value that it has."
+    text = "This field cannot be changed. %(advice)s"
+    return Fault(f"/{name}", "read_only", text, {"advice": advice})
 
 
 def meant(name: str, struct: type[msgspec.Struct]) -> str | None:
     """The switch for which a name is mistaken, written in any way: `isInternal`, `is_interal`.
 
     It is another name or spelling of a boolean field, or one that the struct's MISTAKEN has with
-    the right name, "" for none, or has a part that is in MISTAKEN_PARTS.
+    the right name or a sentence of advice, or has a part that is in MISTAKEN_PARTS.
     """
     mistaken, letters = _mistaken(struct), _letters(name[:64])
     found = [mistaken.get(form) for form in _forms(letters)]
@@ -46,7 +55,7 @@ def meant(name: str, struct: type[msgspec.Struct]) -> str | None:
 
 @cache
 def _mistaken(struct: type[msgspec.Struct]) -> dict[str, str]:
-    """The forms of names that are mistaken for a switch → its name, "" if there is none."""
+    """The forms of names that are mistaken for a switch → its name, or advice if it has none."""
     switches = [each.name for each in msgspec.structs.fields(struct) if _is_switch(each.type)]
     state = next((each for each in switches if each in _STATES), None)
     names = dict.fromkeys(_SWITCHED, state) | {_letters(name): name for name in switches}

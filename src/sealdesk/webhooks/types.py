@@ -70,11 +70,10 @@ class NewWebhook(msgspec.Struct, frozen=True):
     url: https, at most 2048 characters, reachable now, and not in a private network.
     """
 
-    # A new endpoint is active, and its secret is made here.
     MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(
         "active inactive enable enabled disable disabled paused suspended status state secret"
         " signingsecret".split(),
-        "",
+        "A new endpoint is active, and Sealdesk makes its secret; PATCH `is_active` pauses it.",
     )
 
     url: Url

@@ -158,6 +158,8 @@ def test_a_tenant_has_a_limit_of_active_fields(admin: Person) -> None:
     new = {"key": "more", "label": "More", "type": "text"}
     refused = admin.post(FIELDS, new)
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many_custom_fields")
+    inactive = admin.post(FIELDS, {"key": "i", "label": "I", "type": "text", "is_active": False})
+    assert (inactive.status_code, inactive.json()["data"]["is_active"]) == (201, False)
     admin.patch(f"{FIELDS}/{fields[0]['id']}", {"is_active": False})
     assert admin.post(FIELDS, new).status_code == 201
     again = admin.patch(f"{FIELDS}/{fields[0]['id']}", {"is_active": True})

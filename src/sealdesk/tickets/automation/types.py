@@ -10,7 +10,7 @@ from sealdesk.event_log.events import Changes
 from sealdesk.ids import Id
 from sealdesk.resources.representation import Object, check_visible
 from sealdesk.tickets.macros.types import MacroBody
-from sealdesk.tickets.types import LongText, Priority, Status, Tags
+from sealdesk.tickets.types import LongText, Priority, ReplyBody, Status, Tags
 
 # unchanged: no event, but a time without one.
 Trigger = Literal["created", "changed", "replied", "bounced", "rated", "breached", "unchanged"]
@@ -61,6 +61,10 @@ class RuleActions(msgspec.Struct, frozen=True):
     notify: ids of active users and of teams, who get a notification.
     send_event: records the event `ticket.rule_matched`, for webhooks that subscribe to it.
     """
+
+    MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(
+        ReplyBody.MISTAKEN, "The customer gets `reply`, and never `note`."
+    )
 
     status: Status | None = None
     priority: Priority | None = None

@@ -88,7 +88,7 @@ async def change_tickets(request: Request) -> Response:
             raise NotFound
         if repeated:
             present = await actions.get_view(tx, request.caller.tenant_id, wanted.id)
-            body.check_repeated(repeated, present.json)
+            body.check_repeated(repeated, present.json, IdentifiedChange)
         fields = {name: getattr(wanted, name) for name in _FIELDS}
         tag = wanted.if_match
         if_match = None if tag is None else (conditional.as_we_send_it(tag),)

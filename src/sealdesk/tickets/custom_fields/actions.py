@@ -26,7 +26,9 @@ _AUDITED = ("label", "choices", "required_on_resolve", "is_active", "place")
 async def define_field(tx: Tx, caller: Caller, new: NewField, *, now_us: int) -> Field:
     """Raises ValidationFailed, Conflict above the limits."""
     fields = await _lock(tx, caller.tenant_id)
-    _check_limits(fields)
+    if new.is_active:
+        _check_active(fields)
+    _check_count(fields)
     field = Field(
         tenant_id=caller.tenant_id,
         id=ids.mint(now_us),
@@ -36,7 +38,7 @@ async def define_field(tx: Tx, caller: Caller, new: NewField, *, now_us: int) ->
         choices=tuple(new.choices or ()),
         required_on_resolve=new.required_on_resolve,
         place=len(fields),
-        is_active=True,
+        is_active=new.is_active,
         created_at=now_us,
         updated_at=now_us,
     )
@@ -110,8 +112,7 @@ async def _lock(tx: Tx, tenant_id: str) -> list[Field]:
     return await store.list_fields(tx, tenant_id)
 
 
-def _check_limits(fields: list[Field]) -> None:
-    _check_active(fields)
+def _check_count(fields: list[Field]) -> None:
     if len(fields) >= MAX_FIELDS:
         raise Conflict(NO_KEYS_LEFT, limit=MAX_FIELDS)
 

@@ -51,11 +51,10 @@ class NewField(msgspec.Struct, frozen=True):
     choices: the values of a field of the type `choice`.
     required_on_resolve: whether a ticket needs a value before it can be resolved.
     position: among the fields of a ticket, the last by default.
+    is_active: false hides the field and its checks.
     """
 
-    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"}) | {
-        "is_active"
-    }
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"})
     MISTAKEN: ClassVar[dict[str, str]] = _MISTAKEN
 
     key: Key
@@ -64,6 +63,7 @@ class NewField(msgspec.Struct, frozen=True):
     choices: Choices | None = None
     required_on_resolve: bool = False
     position: Position | None = None
+    is_active: bool = True
 
 
 class FieldChange(msgspec.Struct, frozen=True):

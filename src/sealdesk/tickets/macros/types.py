@@ -12,7 +12,7 @@ from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
 from sealdesk.resources.representation import check_visible
 from sealdesk.tickets.macros.variables import check_variables
-from sealdesk.tickets.types import AttachmentRef, Priority, Status, Tags
+from sealdesk.tickets.types import AttachmentRef, Priority, ReplyBody, Status, Tags
 
 ME = "me"  # as an assignee: who uses the macro
 _SHORTCUT = re.compile(r"\w[\w-]*")
@@ -38,6 +38,10 @@ def split_folders(name: str) -> list[str]:
 MacroName = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_visible})]
 Shortcut = Annotated[str, Meta(min_length=1, max_length=32, extra={"check": _check_shortcut})]
 MacroBody = Annotated[str, Meta(max_length=65536, extra={"check": check_variables})]
+# What rules and selected tickets get of a macro goes to customers.
+_MISTAKEN = dict.fromkeys(
+    ReplyBody.MISTAKEN, "The text of a macro is a public reply; `note` of a rule is internal."
+)
 
 
 class NewMacro(msgspec.Struct, frozen=True):
@@ -52,6 +56,7 @@ class NewMacro(msgspec.Struct, frozen=True):
     """
 
     IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"})
+    MISTAKEN: ClassVar[dict[str, str]] = _MISTAKEN
 
     name: MacroName
     shortcut: Shortcut
@@ -65,6 +70,8 @@ class NewMacro(msgspec.Struct, frozen=True):
 
 class MacroChange(msgspec.Struct, frozen=True):
     """A merge patch of a macro: fields left out stay as they are, null clears."""
+
+    MISTAKEN: ClassVar[dict[str, str]] = _MISTAKEN
 
     name: MacroName | UnsetType = UNSET
     shortcut: Shortcut | UnsetType = UNSET
