@@ -49,3 +49,14 @@ def test_a_change_is_in_a_full_journal_that_cannot_be_renamed(
     (tmp_path / f"{journal.FILE}.old").mkdir()
     revoke(tmp_path, "revoked")
     assert b'"revoked"' in (tmp_path / journal.FILE).read_bytes()
+
+
+def test_the_last_rotation_of_a_key_is_found_as_long_as_the_journal_has_it(tmp_path: Path) -> None:
+    assert journal.find_rotation(tmp_path, "mine") is None
+    for now_us, key_id in ((1_000_000, "mine"), (2_000_000, "mine"), (3_000_000, "other")):
+        journal.record(tmp_path, "rotated", "tenant", key_id, now_us=now_us)
+    revoke(tmp_path, "mine")
+    with (tmp_path / journal.FILE).open("ab") as file:
+        file.write(b'\n{"key_id":"mine","type":"rot')
+    assert journal.find_rotation(tmp_path, "mine") == "1970-01-01T00:00:02.000000Z"
+    assert journal.find_rotation(tmp_path, "another") is None

@@ -190,8 +190,8 @@ INVALID_SIGNATURE = ProblemType(
     headers={**_HMAC, "x-api-diagnosis": "%(diagnosis)s"},
 )
 ROTATED = (
-    "The secret of this key was rotated: a program that was started before may still use the old"
-    " one."
+    "The secret of this key was rotated%(when)s: a program that was started before may still use"
+    " the old one."
 )
 UNDIAGNOSED_SIGNATURE = INVALID_SIGNATURE.variant(
     "The signature does not fit what was received. Compare `received` with what you signed:"

@@ -5,7 +5,7 @@ import logging
 import msgspec
 
 from sealdesk import clock, ids
-from sealdesk.api_keys import errors, rules, store
+from sealdesk.api_keys import errors, journal, rules, store
 from sealdesk.api_keys.guard import diagnosing
 from sealdesk.api_keys.guard.diagnosing import Diagnosed
 from sealdesk.api_keys.types import ApiKey, StoredRefusal
@@ -51,7 +51,7 @@ async def explain(request: Request, error: Unauthorized, body: BodyDigest | None
     if error.code == errors.INVALID_SIGNATURE.code:
         found = await diagnosing.find_mistake(request, key, api_key.decode(), body)
         if found is not None:
-            error = _diagnosed(error, found, is_rotated=key.secret_version > 1)
+            error = _diagnosed(error, found, _rotation_of(request, key, found))
     return await record(request, key, error, body)
 
 
@@ -81,18 +81,23 @@ async def record(
     return Proof(refusal=error, key_use=KeyUse(key.tenant_id, key.id, ""))
 
 
-def _diagnosed(error: Unauthorized, found: Diagnosed, *, is_rotated: bool) -> Unauthorized:
+def _rotation_of(request: Request, key: ApiKey, found: Diagnosed) -> str:
+    """That the secret may be an old one; "" where it cannot be."""
+    if key.secret_version == 1 or found.diagnosis not in _MAYBE_AN_OLD_SECRET:
+        return ""
+    at = journal.find_rotation(request.state.settings.data_dir, key.id)
+    return errors.ROTATED % {"when": f" at {at}" if at else ""} + " "
+
+
+def _diagnosed(error: Unauthorized, found: Diagnosed, rotation: str) -> Unauthorized:
     mistake = MISTAKES[found.diagnosis]
     difference = found.difference
-    remedy = mistake.remedy
-    if is_rotated and found.diagnosis in _MAYBE_AN_OLD_SECRET:
-        remedy = f"{errors.ROTATED} {remedy}"
     return Unauthorized(
         errors.INVALID_SIGNATURE,
         received=error.values["received"],
         diagnosis=found.diagnosis,
         fault=mistake.fault,
-        remedy=remedy,
+        remedy=rotation + mistake.remedy,
         **({} if difference is None else {"difference": msgspec.structs.asdict(difference)}),
     )
 
