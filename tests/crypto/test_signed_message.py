@@ -1,6 +1,8 @@
 """A message that was signed is compared with what was received, part by part."""
 
 import base64
+import json
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from sealdesk.crypto import diagnosis
 from sealdesk.crypto.diagnosis import name_difference, signed_message
 from sealdesk.crypto.diagnosis.signed_message import Difference, first_difference
-from sealdesk.crypto.signing import Signed, body_sha256, message
+from sealdesk.crypto.signing import Signed, body_sha256, head, message
 from tests.support.for_each import for_each
 from tests.vectors import API_SECRET
 
@@ -140,6 +142,32 @@ def test_the_first_time_in_a_message_tells_whether_it_is_recent(
 )
 def test_a_header_is_base64_of_at_most_4_kib(header: bytes, text: bytes | None) -> None:
     assert signed_message.decode(header) == text
+
+
+def test_of_other_bodies_64_kib_are_made_at_most_the_frequent_ones_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[bytes] = []
+    every_body = diagnosis.bodies.wrong_bodies
+
+    def other_bodies(body: bytes) -> Iterator[tuple[str, bytes]]:
+        for name, other in every_body(body):
+            made.append(other)
+            yield name, other
+
+    monkeypatch.setattr(diagnosis.bodies, "wrong_bodies", other_bodies)
+    item = {"key": "Größe / <1>", "number": 1.5}
+    for count in (1, 100, 1000):
+        value = {f"key{n}": item for n in range(count)}
+        sent = SENT._replace(body=json.dumps(value).encode())
+        made.clear()
+        signed = head(sent) + HASH
+        difference = first_difference(signed, sent, body_sha256(sent.body))
+        found = name_difference(signed, sent, difference, secret=API_SECRET, host=b"")
+        assert found == "body_differs"
+        assert sum(map(len, made[:-1])) <= 64 * 1024
+        compact = json.dumps(value, separators=(",", ":")).encode()
+        assert compact in made or count == 1000
 
 
 def test_other_bodies_are_not_made_where_more_than_the_body_differs(

@@ -48,7 +48,7 @@ def wrong_endings(body: bytes, secret: str, length: int | None) -> Iterator[tupl
 
 
 def wrong_bodies(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """(name of the mistake, body that was hashed); the cheap ones first.
+    """(name of the mistake, body that was hashed); the frequent ones first.
 
     Line ends come before serialisations, which often result in the same bytes.
     """
@@ -71,6 +71,7 @@ def wrong_bodies(body: bytes) -> Iterator[tuple[str, bytes]]:
         yield from _encoded_twice(body)
     yield from _in_other_encodings(body)
     yield from reserialised(body)
+    yield from _in_rare_encodings(body)
 
 
 def _with_lost_lines(body: bytes) -> Iterator[bytes]:
@@ -110,8 +111,16 @@ def _in_other_encodings(body: bytes) -> Iterator[tuple[str, bytes]]:
     yield "body_encoding_differs", codecs.BOM_UTF8 + text.encode()
     if not text.isascii():
         yield "body_encoding_differs", text.encode("latin-1", "replace")
-        if len(body) > _MAX_REWRITTEN_BYTES:
-            return
+
+
+def _in_rare_encodings(body: bytes) -> Iterator[tuple[str, bytes]]:
+    if len(body) > _MAX_REWRITTEN_BYTES:
+        return
+    try:
+        text = body.removeprefix(codecs.BOM_UTF8).decode()
+    except UnicodeDecodeError:
+        return
+    if not text.isascii():
         for encoding in ("cp1252", "ascii"):
             yield "body_encoding_differs", text.encode(encoding, "replace")
         yield "body_encoding_differs", text.encode().decode("latin-1").encode()

@@ -15,6 +15,7 @@ _LAYOUTS = {
     2: "body_reserialised_pretty",
     4: "body_reserialised_pretty",
 }
+_SORTED, _SLASHES = "body_reserialised_sorted", "body_slashes_escaped"
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _HTML = {b"<": b"\\u003c", b">": b"\\u003e", b"&": b"\\u0026"}  # as Go writes them
 
@@ -22,7 +23,10 @@ _HTML = {b"<": b"\\u003c", b">": b"\\u003e", b"&": b"\\u0026"}  # as Go writes t
 def reserialised(
     body: bytes, *, max_bytes_of_every_form: int = MAX_BYTES_OF_EVERY_FORM
 ) -> Iterator[tuple[str, bytes]]:
-    """(name of the mistake, bytes) of each form of a JSON body that clients are known to hash."""
+    """(name of the mistake, bytes) of each form of a JSON body that clients are known to hash.
+
+    The most frequent layout of all of them comes first.
+    """
     try:
         compact = msgspec.json.format(body, indent=_COMPACT)
         if len(body) > max_bytes_of_every_form or not _is_flat(body):
@@ -34,11 +38,13 @@ def reserialised(
         ordered = msgspec.json.encode(value, order="sorted")
     except (ValueError, RecursionError):
         return
-    for document in dict.fromkeys((compact, plain)):
-        yield from _layouts_of(document)
-    for document in dict.fromkeys((ordered, _escaped(ordered))) if ordered != plain else ():
-        for _, laid_out in _lay_out(document):
-            yield "body_reserialised_sorted", laid_out
+    documents = _documents(compact, plain)
+    if ordered != plain:
+        for document in (ordered, _escaped(ordered)):
+            documents.setdefault(document, _SORTED)
+    for layout, usual in _LAYOUTS.items():
+        for document, name in documents.items():
+            yield from _laid_out(document, name or usual, layout)
 
 
 def _is_flat(document: bytes) -> bool:
@@ -51,31 +57,33 @@ def _is_flat(document: bytes) -> bool:
     return False
 
 
-def _layouts_of(document: bytes) -> Iterator[tuple[str, bytes]]:
-    bare = document.replace(b"\\/", b"/")
-    for written in dict.fromkeys((document, bare, _escaped(bare), _escaped_for_html(bare))):
-        has_other_slashes = written is not document and bare != document
-        for layout, laid_out in _lay_out(written):
-            name = _LAYOUTS[layout]
-            yield "body_slashes_escaped" if has_other_slashes else name, laid_out
-            if layout == 2:
-                yield name, laid_out.replace(b"  ", b"\t")
-            if b"/" in bare:
-                yield "body_slashes_escaped", _with_escaped_slashes(laid_out)
+def _documents(*compact: bytes) -> dict[bytes, str]:
+    """Each document as libraries write it → the name of the mistake, "" for that of its layout."""
+    documents = dict.fromkeys(compact, "")
+    for bare in dict.fromkeys(each.replace(b"\\/", b"/") for each in compact):
+        name = "" if bare == compact[0] else _SLASHES
+        for written in (bare, _escaped(bare), _escaped_for_html(bare)):
+            documents.setdefault(written, name)
+    return documents
 
 
-def _lay_out(document: bytes) -> Iterator[tuple[int, bytes]]:
-    """(layout, a compact document in this layout), up to the first one that is too large."""
-    for layout in _LAYOUTS:
-        is_compact = layout == _COMPACT
-        laid_out = document if is_compact else msgspec.json.format(document, indent=layout)
-        if len(laid_out) > _MAX_LAYOUT_BYTES:
-            return
-        yield layout, laid_out
-
-
-def _with_escaped_slashes(document: bytes) -> bytes:
-    return document.replace(b"\\/", b"/").replace(b"/", b"\\/")
+def _laid_out(document: bytes, name: str, layout: int) -> Iterator[tuple[str, bytes]]:
+    """(name, a compact document in this layout) and its variants, if it is not too large."""
+    # Go, which escapes for HTML, writes no spaces in lines; no library does that escapes slashes.
+    is_of_go = any(escape in document for escape in _HTML.values())
+    if is_of_go and layout == _DEFAULT:
+        return
+    is_compact = layout == _COMPACT
+    laid_out = document if is_compact else msgspec.json.format(document, indent=layout)
+    if len(laid_out) > _MAX_LAYOUT_BYTES:
+        return
+    yield name, laid_out
+    if name == _SORTED:
+        return
+    if layout == 2:
+        yield _LAYOUTS[layout], laid_out.replace(b"  ", b"\t")
+    if b"/" in laid_out and layout != _DEFAULT and not is_of_go:
+        yield _SLASHES, laid_out.replace(b"\\/", b"/").replace(b"/", b"\\/")
 
 
 def _escaped(document: bytes) -> bytes:
