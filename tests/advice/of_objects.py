@@ -111,6 +111,8 @@ def too_many_replies(desk: Desk) -> Steps:
         desk.key.post(f"{_path(one)}/replies", _HI)
     desk.limit("MAX_REPLIES")
     yield desk.key.post(f"{_path(one)}/merge", {"into": other["id"]})
+    link = {"relation": "duplicate_of", "ticket_id": other["id"]}
+    assert desk.key.post(f"{_path(one)}/links", link).status_code == 201
     yield desk.key.post(f"{_path(other)}/merge", {"into": one["id"]})
 
 

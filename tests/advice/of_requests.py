@@ -248,6 +248,7 @@ def invalid_two_factor_code(desk: Desk) -> Steps:
 
 def insufficient_role(desk: Desk) -> Steps:
     yield desk.tenant.log_in("agent").get(KEYS)
+    yield desk.admin.get(KEYS, x_tenant_id=desk.service.tenant().id)
     yield desk.admin.get(KEYS)
 
 

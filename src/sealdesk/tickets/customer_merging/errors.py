@@ -18,6 +18,6 @@ TOO_MANY_TICKETS = ProblemType(
     title="Too many tickets to move",
     message="At most %(max_tickets)s tickets can move to another customer.",
     meaning="The tickets move in one transaction, which other writes wait for.",
-    remedy="Merge the other way round.",
+    remedy="Merge the other way round. If both have more, keep both.",
     example={"max_tickets": 2000},
 )

@@ -16,7 +16,10 @@ TOO_MANY_REPLIES = ProblemType(
     title="Too many replies to move",
     message="At most %(max_replies)s replies and notes can move to another ticket at once.",
     meaning="The replies move in one transaction, which other writes wait for.",
-    remedy="Merge the other way round, or split at a later reply.",
+    remedy=(
+        "Merge the other way round, or split at a later reply. If both tickets have more, link them"
+        " as `duplicate_of`."
+    ),
     example={"max_replies": 1000},
 )
 NOT_MERGED = ProblemType(
