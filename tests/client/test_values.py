@@ -49,6 +49,14 @@ REFUSED: dict[str, Callable[[Any], object]] = {
         deadline_s="5"
     ),
     "deadline_s must be a number above 0 or None, not 0": lambda d: d.with_options(deadline_s=0),
+    "retry must be a RetryPolicy, not 3": lambda d: d.with_options(retry=3),
+    "retry must be a RetryPolicy, not None": lambda _: MAKE(
+        vectors.API_KEY, vectors.API_SECRET, URL, retry=None
+    ),
+    "on_retry must be a function, not 'print'": lambda d: d.with_options(on_retry="print"),
+    "http must be an httpx.Client, not <httpx.AsyncClient": lambda _: MAKE(
+        vectors.API_KEY, vectors.API_SECRET, URL, http=httpx.AsyncClient()
+    ),
     "timeout_s must be a number above 0, not -1": lambda _: Desk(
         vectors.API_KEY, vectors.API_SECRET, URL, timeout_s=-1
     ),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypedDict
 import httpx
 
 from sealdesk import __version__
-from sealdesk.client.attempts import Limiter, Retry, RetryPolicy, Terms
+from sealdesk.client.attempts import DEFAULT_POLICY, Limiter, Retry, RetryPolicy, Terms
 from sealdesk.client.credentials import check_url
 from sealdesk.client.errors import InvalidConfiguration
 from sealdesk.client.operation import Operation, new_key
@@ -37,7 +37,7 @@ class Session(NamedTuple):
 
     def with_options(self, options: CallOptions) -> "Session":
         """Return the settings with other options; the signatures and the limit stay shared."""
-        _check_times(options)
+        _check_options(options)
         terms = self.terms._replace(
             policy=options.get("retry", self.terms.policy),
             deadline_s=options.get("deadline_s", self.terms.deadline_s),
@@ -95,7 +95,7 @@ def make_session(
     now: Callable[[], float] = time.time,
 ) -> Session:
     """Check the settings. Raises InvalidConfiguration."""
-    _check_times({"timeout_s": timeout_s})
+    _check_options({"timeout_s": timeout_s, "retry": policy})
     auth = SignatureAuth(
         api_key,
         api_secret,
@@ -106,7 +106,7 @@ def make_session(
     return Session(check_url(base_url), auth, Terms(policy, Limiter()), timeout_s)
 
 
-def _check_times(options: CallOptions) -> None:
+def _check_options(options: CallOptions) -> None:
     timeout_s: object = options.get("timeout_s", DEFAULT_TIMEOUT_S)
     if not isinstance(timeout_s, int | float) or not 0 < timeout_s < _MAX_TIMEOUT_S:
         raise InvalidConfiguration(f"timeout_s must be a number above 0, not {timeout_s!r}")
@@ -115,6 +115,12 @@ def _check_times(options: CallOptions) -> None:
         raise InvalidConfiguration(
             f"deadline_s must be a number above 0 or None, not {deadline_s!r}"
         )
+    policy: object = options.get("retry", DEFAULT_POLICY)
+    if not isinstance(policy, RetryPolicy):
+        raise InvalidConfiguration(f"retry must be a RetryPolicy, not {policy!r}")
+    on_retry: object = options.get("on_retry")
+    if on_retry is not None and not callable(on_retry):
+        raise InvalidConfiguration(f"on_retry must be a function, not {on_retry!r}")
 
 
 def free_headers(method: str, body: bytes, headers: Mapping[str, str] | None) -> dict[str, str]:

@@ -13,6 +13,9 @@ class AsyncConnections:
     """The client of httpx that a desk uses. given: by the user, who also closes it."""
 
     def __init__(self, given: httpx.AsyncClient | None) -> None:
+        http: object = given
+        if not isinstance(http, httpx.AsyncClient | None):
+            raise InvalidConfiguration(f"http must be an httpx.AsyncClient, not {http!r}")
         self.given = given
         self._process = os.getpid()
         self._own = OwnClients(httpx.AsyncClient, asyncio.get_running_loop)

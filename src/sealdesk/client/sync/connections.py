@@ -13,6 +13,9 @@ class Connections:
     """The client of httpx that a desk uses. given: by the user, who also closes it."""
 
     def __init__(self, given: httpx.Client | None) -> None:
+        http: object = given
+        if not isinstance(http, httpx.Client | None):
+            raise InvalidConfiguration(f"http must be an httpx.Client, not {http!r}")
         self.given = given
         self._process = os.getpid()
         self._own = OwnClients(httpx.Client, find_no_loop)
