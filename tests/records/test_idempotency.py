@@ -1,13 +1,17 @@
 """Idempotency-Key: a repeated POST is executed once (spec decision 10)."""
 
+import inspect
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+import sealdesk
 from sealdesk.db.engine import Tx
 from sealdesk.db.retention import delete_expired
+from sealdesk.routes import ROUTES
 from tests.support.client import Key
 from tests.support.databases import SQLITE_ONLY
 from tests.support.service import Service, Tenant
@@ -16,6 +20,17 @@ TICKETS = "/api/v1/external/tickets"
 CUSTOMERS = "/api/v1/external/customers"
 NEW = {"subject": "s", "description": "d", "customer": {"email": "c@example.test"}}
 RETENTION_S = 24 * 3600
+
+
+def test_each_post_takes_the_key_as_documented() -> None:
+    guide = (Path(sealdesk.__file__).parents[2] / "docs/api/idempotency.md").read_text()
+    for route in ROUTES:
+        if route.method != "POST" or "/external/" not in route.path or "/webhooks" in route.path:
+            continue
+        source = inspect.getsource(route.operation.handle)
+        takes_it = "write_idempotently" in source or "_write_each" in source
+        assert ("idempotency-key" in route.operation.headers) == takes_it, route.path
+        assert takes_it or f"…/{route.path.rpartition('/')[2]}`" in guide, route.path
 
 
 def send(key: Key, once: str, body: Any = NEW, target: str = TICKETS) -> httpx.Response:

@@ -4876,7 +4876,13 @@ export interface operations {
     erase_customer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours a repeated request gets the first response again.
+                 *
+                 */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The id, as the API returned it.

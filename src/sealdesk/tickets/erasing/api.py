@@ -19,7 +19,14 @@ _ERASURE = ErasureResponse(
 )
 
 
-@operation("Erase a customer", tag=_TAG, gives=_ERASURE, status=202, fails=(CUSTOMER_MERGED,))
+@operation(
+    "Erase a customer",
+    tag=_TAG,
+    gives=_ERASURE,
+    status=202,
+    headers=("idempotency-key",),
+    fails=(CUSTOMER_MERGED,),
+)
 async def erase_customer(request: Request, customer_id: str) -> Response:
     """Erases the person and all texts of their tickets, which cannot be undone. Tickets with their
     numbers, statuses, times and tags stay. The data of the customer go at once, the rest within
