@@ -1,12 +1,15 @@
 """`sealdesk backup` and `sealdesk restore`: whole, checked, and never half."""
 
+import errno
 import json
+import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -15,8 +18,8 @@ from msgspec.structs import replace
 
 from sealdesk import clock
 from sealdesk.clock import Clock
-from sealdesk.db.backup import archive
-from sealdesk.db.schema_version import DEVELOPMENT_COMMIT, KNOWN_VERSIONS
+from sealdesk.db.backup import archive, scratch
+from sealdesk.db.schema_version import DEVELOPMENT_COMMIT, KNOWN_VERSIONS, Unusable
 from tests.cli.backups import empty_target, serving_restored, terminal_of
 from tests.cli.commands import PIPE, PROGRAM, start_command
 from tests.cli.terminal import serving
@@ -424,6 +427,22 @@ def test_a_full_disk_leaves_nothing(source: Service, tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
     assert list(directory.iterdir()) == []
+
+
+def test_the_full_disk_is_named_and_not_the_database(tmp_path: Path) -> None:
+    def fill_file(_: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fill_copy(directory: Path) -> None:
+        with closing(sqlite3.connect(directory / "dump")) as connection:
+            connection.execute("PRAGMA max_page_count = 1")
+            connection.execute("CREATE TABLE t (a)")
+
+    for fill in (fill_file, fill_copy):
+        with pytest.raises(Unusable) as refused, scratch.directory(tmp_path) as directory:
+            fill(directory)
+        assert str(refused.value) == f"{tmp_path} is on a full file system; make room there"
+    assert list(tmp_path.iterdir()) == []
 
 
 @SQLITE_FIRST

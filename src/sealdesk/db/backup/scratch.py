@@ -4,17 +4,23 @@ import errno
 import fcntl
 import os
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from sealdesk.db.schema_version import Unusable
 
 _PREFIX = ".sealdesk-backup-"
 
 
 @contextmanager
 def directory(parent: Path) -> Iterator[Path]:
-    """A directory that is deleted at the end; it also deletes those that killed commands left."""
+    """A directory that is deleted at the end; it also deletes those that killed commands left.
+
+    Raises Unusable on a full disk.
+    """
     with _opened(parent) as parent_handle:
         fcntl.flock(parent_handle, fcntl.LOCK_EX)
         _delete_abandoned(parent)
@@ -22,10 +28,23 @@ def directory(parent: Path) -> Iterator[Path]:
         handle = os.open(path, os.O_RDONLY)
         fcntl.flock(handle, fcntl.LOCK_EX)
     try:
-        yield path
+        with _naming_full_disk(parent):
+            yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
         os.close(handle)
+
+
+@contextmanager
+def _naming_full_disk(place: Path) -> Iterator[None]:
+    """Say which disk is full: the error of a write does not. Raises Unusable."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if not is_full and getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_FULL:
+            raise
+        raise Unusable(f"{place} is on a full file system; make room there") from error
 
 
 def _delete_abandoned(parent: Path) -> None:
