@@ -4,8 +4,9 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import httpx
 import pytest
@@ -84,3 +85,30 @@ def test_a_body_of_another_transport_ends_at_the_deadline_too() -> None:
         with pytest.raises(ConnectionFailed, match="deadline"):
             desk.with_options(deadline_s=0.2).whoami()
         assert time.monotonic() - began < 3
+
+
+async def cancel_calls(counts: Iterable[int]) -> list[str]:
+    """Cancel calls after these numbers of turns of the event loop; the connections in use then."""
+
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, OSError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(WHOLE.replace(b"\r\n", b"\r\nconnection: close\r\n", 1))
+        writer.close()
+
+    async with await asyncio.start_server(respond, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with AsyncDesk(vectors.API_KEY, vectors.API_SECRET, url) as desk:
+            for count in counts:
+                call = asyncio.ensure_future(desk.whoami())
+                for _ in range(count):
+                    await asyncio.sleep(0)
+                call.cancel()
+                with suppress(asyncio.CancelledError):
+                    await call
+            transport: Any = desk._connections.client()._transport
+            return [repr(each) for each in transport._pool.connections if not each.is_idle()]
+
+
+def test_a_cancelled_call_leaves_no_connection_in_use() -> None:
+    assert asyncio.run(cancel_calls(range(40))) == []

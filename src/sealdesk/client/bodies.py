@@ -33,6 +33,8 @@ class BoundedBody:
     def add(self, chunk: bytes) -> None:
         """Add the next bytes, as they were received. Raises ReadTimeout after the deadline."""
         find_left_s(self._response.request)
+        if not chunk:
+            return
         decoded = self._decode(chunk) if self._is_encoded else chunk
         self._size_bytes += len(decoded)
         if self._size_bytes > self._max_bytes:

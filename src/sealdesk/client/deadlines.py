@@ -33,6 +33,16 @@ async def async_deadline(request: httpx.Request) -> AsyncIterator[None]:
         raise _late(request) from error
 
 
+async def async_close(response: httpx.Response) -> None:
+    """Close a response even if the call is cancelled meanwhile: it would stay open for ever."""
+    await asyncio.shield(asyncio.ensure_future(response.aclose()))
+
+
+def close(response: httpx.Response) -> None:
+    """Close a response."""
+    response.close()
+
+
 @contextmanager
 def deadline(request: httpx.Request) -> Iterator[None]:
     """Let no read and no write of this thread take longer than is left. Raises ReadTimeout.

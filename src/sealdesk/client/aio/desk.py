@@ -26,7 +26,7 @@ from sealdesk.client.aio.webhooks import Webhooks
 from sealdesk.client.attempts import DEFAULT_POLICY, Pause, RetryPolicy, attempts
 from sealdesk.client.bodies import MAX_FILE_BYTES, BoundedBody
 from sealdesk.client.credentials import read_credentials, read_url
-from sealdesk.client.deadlines import async_deadline
+from sealdesk.client.deadlines import async_close, async_deadline
 from sealdesk.client.errors import InvalidConfiguration, without_frames
 from sealdesk.client.operation import ListOperation, Operation
 from sealdesk.client.parameters import ReportFilters, ReportTicketFilters
@@ -263,8 +263,9 @@ class AsyncDesk:
                 body = BoundedBody(response, max_bytes)
                 if response.is_stream_consumed:
                     return response  # of a transport without a network, such as those of tests
-                async for chunk in response.aiter_raw():
+                stream: Any = response.stream  # the methods of the response close it at its end
+                async for chunk in stream:
                     body.add(chunk)
                 return body.complete()
             finally:
-                await response.aclose()
+                await async_close(response)

@@ -13,7 +13,7 @@ from sealdesk.client import operations, responses
 from sealdesk.client.attempts import DEFAULT_POLICY, Pause, RetryPolicy, attempts
 from sealdesk.client.bodies import MAX_FILE_BYTES, BoundedBody
 from sealdesk.client.credentials import read_credentials, read_url
-from sealdesk.client.deadlines import deadline
+from sealdesk.client.deadlines import close, deadline
 from sealdesk.client.errors import InvalidConfiguration, without_frames
 from sealdesk.client.operation import ListOperation, Operation
 from sealdesk.client.parameters import ReportFilters, ReportTicketFilters
@@ -257,8 +257,9 @@ class Desk:
                 body = BoundedBody(response, max_bytes)
                 if response.is_stream_consumed:
                     return response  # of a transport without a network, such as those of tests
-                for chunk in response.iter_raw():
+                stream: Any = response.stream  # the methods of the response close it at its end
+                for chunk in stream:
                     body.add(chunk)
                 return body.complete()
             finally:
-                response.close()
+                close(response)
