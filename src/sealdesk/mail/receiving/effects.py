@@ -131,7 +131,7 @@ async def open_ticket(
         tx, caller, new, source="email", now_us=now_us, arrived_at=incoming.arrived_at
     )
     await _remember(tx, incoming, opened.id)
-    await _add_people(tx, case, opened.id, _joined_at(incoming, opened.id, now_us))
+    await _add_people(tx, case, opened.id, _joined_at(incoming, opened.id, now_us), is_new=True)
     await _warn(tx, case, opened.id, now_us)
     reason = contents.automatic_reason(incoming)
     if incoming.history is not None:  # it gets no acknowledgement either
@@ -250,10 +250,14 @@ async def _remember(tx: Tx, incoming: Incoming, ticket_id: str) -> None:
         )
 
 
-async def _add_people(tx: Tx, case: Case, ticket_id: str, joined_at: int) -> list[Participant]:
+async def _add_people(
+    tx: Tx, case: Case, ticket_id: str, joined_at: int, *, is_new: bool = False
+) -> list[Participant]:
     """All participants, after those in a message were added."""
     mailbox, people = case.incoming.mailbox, rules.new_participants(case)
-    return await threads.add_people(tx, mailbox.tenant_id, ticket_id, mailbox.id, people, joined_at)
+    return await threads.add_people(
+        tx, mailbox.tenant_id, ticket_id, mailbox.id, people, joined_at, is_new=is_new
+    )
 
 
 def _joined_at(incoming: Incoming, about_id: str, now_us: int) -> int:

@@ -5,7 +5,6 @@ import tempfile
 from collections.abc import Generator, Iterable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from sealdesk.crypto import sealed_file
 from sealdesk.crypto.encrypted_file import CHUNK_BYTES
@@ -19,7 +18,7 @@ from sealdesk.tickets.attachments import files, pruning
 from sealdesk.tickets.attachments import rules as attachment_rules
 from sealdesk.tickets.attachments.errors import CONTENT_UNAVAILABLE
 from sealdesk.tickets.attachments.storage import storage_of
-from sealdesk.tickets.attachments.types import Content
+from sealdesk.tickets.attachments.types import Content, Kept
 from sealdesk.web.request import FileBody
 
 MAX_BYTES = 25 * 1024 * 1024  # of a message, encoded; SEALDESK_MAIL_MAX_MIB can only lower it
@@ -50,14 +49,6 @@ class _KeptMessage:
     async def close(self) -> None:
         self._parts.close()
         self._scratch.cleanup()
-
-
-class _Stored(NamedTuple):
-    """head: its first bytes."""
-
-    sha256: str
-    size: int
-    head: bytes
 
 
 async def keep(state: AppState, tenant_id: str, raw: bytes, now_us: int) -> RawMessage:
@@ -143,16 +134,9 @@ async def prune(state: AppState) -> int:
     return total
 
 
-async def _store(
-    settings: Settings, tenant_id: str, parts: Iterable[bytes], now_us: int
-) -> _Stored:
-    incoming, digest = await files.take(files.folder_of(settings), parts)
-    try:
-        content = Content(tenant_id, digest.sha256)
-        await storage_of(settings).publish(incoming.path, content, now_us)
-    finally:
-        incoming.discard()
-    return _Stored(digest.sha256, digest.size, incoming.head)
+async def _store(settings: Settings, tenant_id: str, parts: Iterable[bytes], now_us: int) -> Kept:
+    folder = files.folder_of(settings)
+    return await storage_of(settings).keep(folder, tenant_id, parts, now_us)
 
 
 def _parts(key_ring: KeyRing, path: Path, tenant_id: str) -> Generator[bytes]:

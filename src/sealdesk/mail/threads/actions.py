@@ -31,13 +31,21 @@ Person = tuple[str, str | None]  # an address, and the name with it
 
 
 async def add_people(
-    tx: Tx, tenant_id: str, ticket_id: str, mailbox_id: str, people: Iterable[Person], now_us: int
+    tx: Tx,
+    tenant_id: str,
+    ticket_id: str,
+    mailbox_id: str,
+    people: Iterable[Person],
+    now_us: int,
+    *,
+    is_new: bool = False,
 ) -> list[Participant]:
     """All participants of a ticket after these people were added, as far as there is room.
 
     Addresses that mail cannot reach are left out. The caller leaves out those of mailboxes.
+    is_new: whether the ticket has none yet.
     """
-    listed = await store.list_participants(tx, tenant_id, ticket_id)
+    listed = [] if is_new else await store.list_participants(tx, tenant_id, ticket_id)
     known = {each.address_identity for each in listed}
     for address, name in people:
         identity = email_identity(address)

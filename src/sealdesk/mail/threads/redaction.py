@@ -44,6 +44,8 @@ _ENCODED = re.compile(
 _BASE64 = re.compile(r"[=/]([A-Za-z0-9+/_-]{35,})", re.ASCII)
 # Only in URLs: without what stands before it, the search takes ten times as long.
 _HEX = re.compile(r"[=/.?&-]([0-9A-Fa-f]{70,})", re.ASCII)
+# Of 70 digits ten are in every seventh character, where they are found in half the time.
+_STRIDE, _SAMPLED_HEX = 7, re.compile(r"[0-9A-Fa-f]{10}", re.ASCII)
 _OF_URLS = str.maketrans("-_", "+/")
 _WIDE = re.compile("[\uff01-\uff5e]")  # the full-width forms of ASCII
 _QUOTED_PRINTABLE = re.compile(r"=(?:3D)*[0-9A-F]{2}", re.ASCII)
@@ -160,7 +162,8 @@ def _find_in_base64(text: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
 
 
 def _find_in_hex(text: str, secrets: Secrets) -> Iterator[tuple[int, int]]:
-    for found in _HEX.finditer(text):
+    is_likely = _SAMPLED_HEX.search(text[::_STRIDE]) is not None
+    for found in _HEX.finditer(text) if is_likely else ():
         decoded = bytes.fromhex(found[1][: len(found[1]) // 2 * 2]).decode("latin-1").lower()
         if _has_secret(decoded, secrets):
             yield found.span(1)

@@ -40,12 +40,12 @@ WHERE tenant_id = :tenant_id AND has_ticket_pages LIMIT :limit
 """
 
 
-async def add_participant(tx: Tx, participant: Participant) -> bool:
-    """Add a participant; False if the ticket has them already.
+async def add_participant(tx: Tx, participant: Participant) -> None:
+    """Add a participant, unless the ticket has them already.
 
     Whoever calls it keeps to MAX_PARTICIPANTS.
     """
-    return await tx.execute(_ADD, _ROWS.params(participant)) == 1
+    await tx.enqueue(_ADD, _ROWS.params(participant))
 
 
 async def list_participants(tx: Tx, tenant_id: str, ticket_id: str) -> list[Participant]:

@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import re
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -23,10 +23,10 @@ from sealdesk import __version__
 from sealdesk.db.fairness import TenantSlots
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.settings import BucketSettings
-from sealdesk.tickets.attachments import rules
+from sealdesk.tickets.attachments import files, rules
 from sealdesk.tickets.attachments.errors import CONTENT_UNAVAILABLE
 from sealdesk.tickets.attachments.files import in_thread
-from sealdesk.tickets.attachments.types import Content, StoredContent
+from sealdesk.tickets.attachments.types import Content, Kept, StoredContent
 
 T = TypeVar("T")
 PART_BYTES = 512 * 1024
@@ -111,6 +111,14 @@ class Bucket:
         )
         self._slots = _slots(_SLOTS, per_tenant=_SLOTS_OF_TENANT)
         self._large_slots = _slots(_LARGE_SLOTS, per_tenant=_LARGE_SLOTS_OF_TENANT)
+
+    async def keep(self, folder: Path, tenant_id: str, parts: Iterable[bytes], now_us: int) -> Kept:
+        file, digest = await in_thread(partial(files.take, folder, parts))
+        try:
+            await self.publish(file.path, Content(tenant_id, digest.sha256), now_us)
+        finally:
+            file.discard()
+        return Kept(digest.sha256, digest.size, file.head)
 
     async def publish(self, file: Path, content: Content, now_us: int) -> None:
         size = (await in_thread(file.stat)).st_size

@@ -2,16 +2,16 @@
 
 import fcntl
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from io import FileIO
 from pathlib import Path
 
 from sealdesk.settings import make_private_dir
-from sealdesk.tickets.attachments import rules
+from sealdesk.tickets.attachments import files, rules
 from sealdesk.tickets.attachments.files import in_thread
-from sealdesk.tickets.attachments.types import Content, StoredContent
+from sealdesk.tickets.attachments.types import Content, Kept, StoredContent
 
 PART_BYTES = 256 * 1024
 _FOLDERS = 256  # by the first two digits of the hash
@@ -40,6 +40,7 @@ class Directory:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._durable = set[Path]()  # folders whose entries this process has synced
 
     async def publish(self, file: Path, content: Content, now_us: int) -> None:
         await in_thread(partial(self._rename, file, content, now_us))
@@ -47,11 +48,24 @@ class Directory:
     def _rename(self, file: Path, content: Content, now_us: int) -> None:
         os.utime(file, ns=(now_us * 1000, now_us * 1000))
         path = self._path_of(content)
-        make_private_dir(path.parent)
+        if path.parent not in self._durable or not path.parent.is_dir():
+            make_private_dir(path.parent)
+            _sync_folder(self._folder)
+            self._durable.add(path.parent)
         with self._locked(fcntl.LOCK_SH):
             file.replace(path)
-        for folder in (path.parent, self._folder):
-            _sync_folder(folder)
+        _sync_folder(path.parent)
+
+    async def keep(self, folder: Path, tenant_id: str, parts: Iterable[bytes], now_us: int) -> Kept:
+        return await in_thread(partial(self._keep, folder, tenant_id, parts, now_us))
+
+    def _keep(self, folder: Path, tenant_id: str, parts: Iterable[bytes], now_us: int) -> Kept:
+        file, digest = files.take(folder, parts)
+        try:
+            self._rename(file.path, Content(tenant_id, digest.sha256), now_us)
+        finally:
+            file.discard()
+        return Kept(digest.sha256, digest.size, file.head)
 
     async def open(self, content: Content) -> StoredFile:
         def open_now() -> StoredFile:

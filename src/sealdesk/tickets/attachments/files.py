@@ -23,6 +23,7 @@ _INCOMING = "incoming"
 _ABANDONED_S = 3600  # longer than any upload may take
 # A slow disk must not take the threads in which host names are resolved.
 _threads = ThreadPoolExecutor(4, "attachments")
+_private = set[Path]()  # folders that were made private, or found so
 
 
 class IncomingFile:
@@ -77,18 +78,17 @@ async def begin(folder: Path) -> IncomingFile:
 
 
 def _create(folder: Path) -> IncomingFile:
-    make_private_dir(folder / _INCOMING)
-    make_private_dir(folder)
-    handle, path = tempfile.mkstemp(dir=folder / _INCOMING)  # readable by its owner only
+    incoming = folder / _INCOMING
+    if incoming not in _private or not incoming.is_dir():
+        make_private_dir(incoming)
+        make_private_dir(folder)
+        _private.add(incoming)
+    handle, path = tempfile.mkstemp(dir=incoming)  # readable by its owner only
     return IncomingFile(Path(path), FileIO(handle, "wb"))
 
 
-async def take(folder: Path, parts: Iterable[bytes]) -> tuple[IncomingFile, BodyDigest]:
-    """A file with these parts, durable, written in one thread. Raises ServiceUnavailable."""
-    return await in_thread(partial(_take, folder, parts))
-
-
-def _take(folder: Path, parts: Iterable[bytes]) -> tuple[IncomingFile, BodyDigest]:
+def take(folder: Path, parts: Iterable[bytes]) -> tuple[IncomingFile, BodyDigest]:
+    """A file with these parts, durable, written in this thread. Raises OSError."""
     incoming = _create(folder)
     try:
         for part in parts:

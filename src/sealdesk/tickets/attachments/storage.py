@@ -1,6 +1,6 @@
 """Where the bytes of attachments are: the data directory, or an S3-compatible bucket."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -8,7 +8,7 @@ from typing import Protocol
 from sealdesk.settings import BucketSettings, Settings
 from sealdesk.tickets.attachments import files
 from sealdesk.tickets.attachments.directory import Directory
-from sealdesk.tickets.attachments.types import Content, StoredContent
+from sealdesk.tickets.attachments.types import Content, Kept, StoredContent
 from sealdesk.web.request import FileBody
 
 IsUsed = Callable[[], Awaitable[bool]]
@@ -24,6 +24,9 @@ class Storage(Protocol):
 
     async def publish(self, file: Path, content: Content, now_us: int) -> None:
         """Keep the bytes of a received file, durably, as written now. It may move the file."""
+
+    async def keep(self, folder: Path, tenant_id: str, parts: Iterable[bytes], now_us: int) -> Kept:
+        """Keep bytes that are at hand, as `publish` does. folder: that of received files."""
 
     async def open(self, content: Content) -> FileBody:
         """Open kept bytes. Raises ServiceUnavailable also when they are missing."""

@@ -43,6 +43,14 @@ class StoredContent(NamedTuple):
     size_bytes: int
 
 
+class Kept(NamedTuple):
+    """Bytes that were just stored. head: the first of them."""
+
+    sha256: str
+    size: int
+    head: bytes
+
+
 class AttachmentResponse(msgspec.Struct, frozen=True):
     """An attachment as the API shows it.
 
