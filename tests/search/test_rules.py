@@ -1,5 +1,7 @@
 """What a word is, and what somebody asks for."""
 
+import re
+
 import pytest
 
 from sealdesk.search import rules
@@ -56,6 +58,11 @@ def test_a_question_is_words_phrases_and_what_must_not_stand(
 
 def test_a_question_ends_after_200_characters() -> None:
     assert len(rules.parse_query("ab " * 1000)) == 67
+
+
+def test_words_of_ascii_are_its_letters_and_digits_in_lower_case() -> None:
+    text = "".join(map(chr, range(128)))
+    assert rules.split_words(text) == re.findall("[a-z0-9]+", text.lower())
 
 
 def test_a_text_has_an_end() -> None:

@@ -10,9 +10,10 @@ several of them in a query, like the parts of an e-mail address, are searched as
 import hashlib
 import json
 import re
+import string
 import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple
 
 from sealdesk.resources.identity import identity, strip_invisible
@@ -46,7 +47,11 @@ _PLAIN_LETTERS = str.maketrans(
 TOKEN = re.compile(rf"[{_EMOJI}]|[^\W_]+")
 # Other letters and digits form a word together.
 _WORD = re.compile(rf"(?=\w)[{_SPACELESS}]|[{_EMOJI}]|[^\W_{_SPACELESS}]+")
-_ASCII_WORD = re.compile("[a-z0-9]+")  # the same in half the time
+# The same in a tenth of the time: letters and digits of ASCII as they are compared, else spaces.
+_OF_ASCII_WORDS = bytes(
+    code if chr(code) in string.ascii_lowercase + string.digits else ord(" ")
+    for code in bytes(range(256)).lower()
+)
 # What people put between the digits of a phone number.
 _SIGNS = r" \xa0()./\u2010-\u2014-"
 _BETWEEN = rf"[{_SIGNS}]{{0,2}}"
@@ -81,7 +86,7 @@ class Term(NamedTuple):
 def split_words(text: str) -> list[str]:
     """The normalised words of a text."""
     if text.isascii():
-        words = _ASCII_WORD.findall(text.lower())
+        words = text.encode().translate(_OF_ASCII_WORDS).decode().split()
     else:
         # Case folding may decompose a character again ("ǰ").
         seen = _without_marks(strip_invisible(text))
@@ -113,7 +118,7 @@ def _without_marks(text: str) -> str:
 
 def fts5_text(texts: Iterable[str]) -> str:
     """The words of a ticket's texts for FTS5, up to the limit."""
-    return " ".join(word for _, words in _number_words(texts) for word in words)
+    return " ".join(chain.from_iterable(words for _, words in _number_words(texts)))
 
 
 def tsvector(texts: Iterable[str]) -> str:
