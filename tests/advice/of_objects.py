@@ -268,6 +268,8 @@ def too_many_custom_fields(desk: Desk) -> Steps:
     yield desk.admin.patch(second, {"is_active": False})
     yield desk.admin.post(_FIELDS, {"key": "c", "label": "C", "type": "text"})
     yield desk.admin.patch(first, {"is_active": True})
+    yield desk.admin.delete(first)
+    desk.made(_FIELDS, key="c", label="C", type="text")
 
 
 def too_many_api_keys(desk: Desk) -> Steps:

@@ -10,7 +10,7 @@ TOO_MANY_BLOCKS = ProblemType(
         "%(limit)s senders are blocked, as many as there may be. Remove one first."
     ),
     meaning="A tenant may block at most 1,000 senders and domains.",
-    remedy="Remove a block, or block a domain instead of its addresses.",
+    remedy="Remove a block. A domain needs one, instead of one for each of its addresses.",
     example={"limit": 1000},
     members=("limit",),
 )

@@ -10,7 +10,10 @@ TOO_MANY_FIELDS = ProblemType(
         "There are %(limit)s active custom fields, as many as there may be. Deactivate one first."
     ),
     meaning="A tenant may have at most 50 active custom fields, and 200 with the inactive ones.",
-    remedy="Deactivate a custom field that is no longer used, or activate an inactive one again.",
+    remedy=(
+        "Deactivate a custom field that is no longer used. Of 200, delete one, which leaves the"
+        " values in tickets, or activate an inactive one again."
+    ),
     example={"limit": 50},
     members=("limit",),
 )
