@@ -32,6 +32,7 @@ export interface CallOptions {
     timeoutMs?: number;
     deadlineMs?: number;
     signal?: AbortSignal;
+    retry?: Partial<RetryPolicy>;
     onRetry?: (retry: Retry) => void;
 }
 export declare class Desk {

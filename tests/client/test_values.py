@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sealdesk.client import AsyncDesk, Desk, InvalidConfiguration
+from sealdesk.client import AsyncDesk, Desk, InvalidConfiguration, RetryPolicy
 from tests import vectors
 from tests.support.for_each import for_each
 
@@ -52,6 +52,9 @@ REFUSED: dict[str, Callable[[Any], object]] = {
     "retry must be a RetryPolicy, not 3": lambda d: d.with_options(retry=3),
     "retry must be a RetryPolicy, not None": lambda _: MAKE(
         vectors.API_KEY, vectors.API_SECRET, URL, retry=None
+    ),
+    "retry.retries must be a number from 0, not '3'": lambda d: d.with_options(
+        retry=RetryPolicy(retries="3")  # type: ignore[arg-type]
     ),
     "on_retry must be a function, not 'print'": lambda d: d.with_options(on_retry="print"),
     "http must be an httpx.Client, not <httpx.AsyncClient": lambda _: MAKE(

@@ -60,6 +60,7 @@ export interface CallOptions {
   timeoutMs?: number;
   deadlineMs?: number;
   signal?: AbortSignal;
+  retry?: Partial<RetryPolicy>;
   onRetry?: (retry: Retry) => void;
 }
 
@@ -101,9 +102,11 @@ export class Desk {
 
   /** The same desk with other options, for one call or many; the rate limit stays shared. */
   withOptions(options: CallOptions): Desk {
-    checkNames(options, ["timeoutMs", "deadlineMs", "signal", "onRetry"]);
-    checkTimes(options);
-    return new Desk({ transport: this.#transport.with(options) });
+    checkNames(options, ["timeoutMs", "deadlineMs", "signal", "retry", "onRetry"]);
+    checkOptions(options);
+    const { retry, ...others } = options;
+    const policy = retry === undefined ? {} : { policy: { ...DEFAULT_POLICY, ...retry } };
+    return new Desk({ transport: this.#transport.with({ ...others, ...policy }) });
   }
 
   /**
@@ -198,12 +201,26 @@ export class Desk {
 
 const MAX_TIMEOUT_MS = 1e9; // timers take no more than 2³¹
 
-function checkTimes({ timeoutMs = 1, deadlineMs = 1 }: CallOptions): void {
+function checkOptions({ timeoutMs = 1, deadlineMs = 1, signal, retry = {}, onRetry }: CallOptions): void {
   if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs < MAX_TIMEOUT_MS)) {
     throw new InvalidConfiguration(`timeoutMs must be a number above 0, not ${timeoutMs}`);
   }
   if (!(typeof deadlineMs === "number" && deadlineMs > 0)) {
     throw new InvalidConfiguration(`deadlineMs must be a number above 0, not ${deadlineMs}`);
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new InvalidConfiguration(`signal must be an AbortSignal, not ${String(signal)}`);
+  }
+  if (onRetry !== undefined && typeof onRetry !== "function") {
+    throw new InvalidConfiguration(`onRetry must be a function, not ${String(onRetry)}`);
+  }
+  if (typeof retry !== "object" || retry === null) {
+    throw new InvalidConfiguration(`retry must be an object, not ${String(retry)}`);
+  }
+  checkNames(retry, Object.keys(DEFAULT_POLICY));
+  for (const [name, value] of Object.entries(retry)) {
+    if (typeof value === "number" && value >= 0) continue;
+    throw new InvalidConfiguration(`retry.${name} must be a number from 0, not ${String(value)}`);
   }
 }
 
@@ -214,8 +231,7 @@ const NAMES = [
 
 function transportOf(options: DeskOptions): Transport {
   checkNames(options, NAMES);
-  checkNames(options.retry ?? {}, Object.keys(DEFAULT_POLICY));
-  checkTimes({ timeoutMs: options.timeoutMs ?? 1 });
+  checkOptions({ timeoutMs: options.timeoutMs ?? 1, retry: options.retry ?? {} });
   const signer = new Signer(options.apiKey, options.apiSecret, options.now);
   const transport: TransportOptions = {
     policy: { ...DEFAULT_POLICY, ...options.retry },

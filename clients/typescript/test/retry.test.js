@@ -32,6 +32,9 @@ test("a call has a time limit, a deadline and a signal, and tells of its retries
   await other.desk.withOptions({ onRetry: (retry) => told.push(retry) }).whoami();
   const target = "/api/v1/external/whoami";
   assert.deepEqual(told, [{ method: "GET", target, reason: "503", pauseS: 0.25 }]);
+  const hasty = deskWith([problem(503, "storage_unavailable")]);
+  const once = hasty.desk.withOptions({ retry: { retries: 0 } });
+  await assert.rejects(once.whoami(), { code: "storage_unavailable" });
   const abort = new AbortController();
   const stuck = (_, init) =>
     new Promise((_, refuse) => {
@@ -157,8 +160,14 @@ test("what would be sent as something else is refused before it is sent", async 
     () => desk.withOptions({ timeoutMs: Infinity }),
     () => desk.withOptions({ deadlineMs: "5" }),
     () => desk.withOptions({ deadlineMs: 0 }),
+    () => desk.withOptions({ signal: {} }),
+    () => desk.withOptions({ onRetry: "log" }),
+    () => desk.withOptions({ retry: 3 }),
+    () => desk.withOptions({ retry: { retries: "3" } }),
     () => deskWith([], { timeout: 3 }),
     () => deskWith([], { retry: { tries: 3 } }),
+    () => deskWith([], { retry: 3 }),
+    () => deskWith([], { retry: { maxWaitS: NaN } }),
     () => deskWith([], { timeoutMs: -1 }),
   ]) {
     await assert.rejects(async () => sent(), InvalidConfiguration, String(sent));

@@ -118,6 +118,10 @@ def _check_options(options: CallOptions) -> None:
     policy: object = options.get("retry", DEFAULT_POLICY)
     if not isinstance(policy, RetryPolicy):
         raise InvalidConfiguration(f"retry must be a RetryPolicy, not {policy!r}")
+    given: dict[str, object] = policy._asdict()
+    for name, value in given.items():
+        if not (isinstance(value, int | float) and value >= 0):
+            raise InvalidConfiguration(f"retry.{name} must be a number from 0, not {value!r}")
     on_retry: object = options.get("on_retry")
     if on_retry is not None and not callable(on_retry):
         raise InvalidConfiguration(f"on_retry must be a function, not {on_retry!r}")
