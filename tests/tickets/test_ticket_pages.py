@@ -126,6 +126,28 @@ def test_a_reply_is_sent_with_a_change_of_status(visitor: Visitor, key: Key, at:
     assert not any(name == "data-done" for _, name, _ in visitor.get(at).attributes)
 
 
+def test_who_answers_a_ticket_of_nobody_follows_or_takes_it(
+    tenant: Tenant, visitor: Visitor, key: Key, at: str
+) -> None:
+    def of_me() -> tuple[bool, int]:
+        followers = key.get(f"/api/v1/external{at}/followers").json()["data"]
+        return _now(key, at)["assignee_id"] is not None, len(followers)
+
+    _send_reply(visitor, at, body="For us", is_internal="yes", takes="yes")
+    assert of_me() == (False, 0)
+    _send_reply(visitor, at, body="Hello")
+    assert of_me() == (False, 1)
+    page = _send_reply(visitor, at, body="I see to it.", takes="yes", remember="yes")
+    assert of_me() == (True, 1) and "Assign this ticket to me" not in page.text
+    mine = _now(key, at)["assignee_id"]
+    eve, _ = colleague(tenant, "Eve")
+    _send_reply(eve, at, body="And me", takes="yes")
+    assert (_now(key, at)["assignee_id"], of_me()) == (mine, (True, 1))
+    other = f"/tickets/{key.ticket()['id']}"
+    form = visitor.get(other).form(f"{other}/reply")
+    assert (form.value("takes"), form.value("remember")) == ("yes", "yes")
+
+
 def test_an_internal_note_is_marked_and_leaves_the_status(
     visitor: Visitor, key: Key, at: str
 ) -> None:

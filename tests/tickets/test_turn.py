@@ -141,10 +141,12 @@ def test_the_snippet_is_the_last_message(key: Key, tenant: Tenant) -> None:
     assert snippet_of(tenant, ticket) == "First line"
     key.patch(f"{TICKETS}/{ticket['id']}", {"description": "Corrected"})
     assert snippet_of(tenant, ticket) == "Corrected"
-    reply(key, ticket, body="From a colleague", is_internal=True)
-    assert snippet_of(tenant, ticket) == "From a colleague"
+    reply(key, ticket, body="\x1fFrom a colleague", is_internal=True)
+    assert snippet_of(tenant, ticket) == f"{rules.NOTE_MARK}From a colleague"
     key.patch(f"{TICKETS}/{ticket['id']}", {"description": "Corrected again"})
-    assert snippet_of(tenant, ticket) == "From a colleague"
+    assert snippet_of(tenant, ticket) == f"{rules.NOTE_MARK}From a colleague"
+    reply(key, ticket, body=f"{rules.NOTE_MARK}No note")
+    assert snippet_of(tenant, ticket) == "No note"
     assert "snippet" not in read(key, ticket)
 
 
@@ -178,5 +180,5 @@ def test_rewriting_documents_fills_in_tickets_of_earlier_versions(
     for ticket in (asked, answered, noted, new):
         assert read(key, ticket) == ticket
     assert [snippet_of(tenant, each) for each in (answered, noted, new)] == [
-        "Answer", "A note", "New",
+        "Answer", f"{rules.NOTE_MARK}A note", "New",
     ]  # fmt: skip

@@ -243,6 +243,21 @@ def test_a_ticket_of_an_earlier_version_shows_its_description(
     assert "From before" in visitor.get(INBOX).text and unread(visitor) == []
 
 
+def test_a_row_says_that_its_last_words_are_an_internal_note(visitor: Visitor, key: Key) -> None:
+    ticket_id, other_id = key.ticket()["id"], key.ticket()["id"]
+    reply(key, ticket_id, body="Only for us", is_internal=True)
+    noted = re.compile(r"<span>Internal note</span> <bdi class=\"last note[^>]*>Only for us</bdi>")
+    assert noted.search(visitor.get(INBOX).answer.text)
+    reply(key, other_id, body="Public")
+    assert key.post(f"{TICKETS}/{ticket_id}/merge", {"into": other_id}).is_success
+    assert not noted.search(visitor.get(INBOX).answer.text)
+    reply(key, other_id, body="Again", is_internal=True)
+    (row,) = [
+        each for each in visitor.get(INBOX).answer.text.split("<li data-ticket") if "Again" in each
+    ]
+    assert "Internal note" in row
+
+
 def test_hostile_messages_are_shown_as_text(visitor: Visitor, key: Key) -> None:
     ticket_id = key.ticket()["id"]
     for text in HOSTILE_TEXTS:

@@ -251,7 +251,7 @@ export interface paths {
         put?: never;
         /**
          * Split a ticket
-         * @description Opens a new ticket of the same customer, with the same priority, assignee and tags. The reply becomes its description, and all later replies and notes move to it.
+         * @description Opens a new ticket of the same customer, with the same priority, assignee and tags. The reply becomes its description, and all later replies and notes move to it, or those up to `last_reply_id`, which may be the reply itself.
          *
          *     Needs the permission `tickets:write`.
          */
@@ -1189,9 +1189,10 @@ export interface components {
          * @description The body of a request that splits a ticket.
          */
         Split: {
-            /** @description The public reply whose text becomes the description of the new ticket; all later replies and notes move with it. */
+            /** @description The public reply whose text becomes the description of the new ticket. last_reply_id: the last reply or note that moves with it; None for all later ones. */
             reply_id: string;
             subject: string;
+            last_reply_id?: string | null;
         };
         /**
          * NewFollower

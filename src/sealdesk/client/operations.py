@@ -231,11 +231,11 @@ def undo_merge(ticket_id: str) -> Operation[Ticket]:
 
 
 def split_ticket(
-    ticket_id: str, reply_id: str, subject: str, idempotency_key: str | None
+    ticket_id: str, fields: Mapping[str, str], idempotency_key: str | None
 ) -> Operation[Ticket]:
     """Split a ticket at a reply."""
     path = f"{ROOT}/tickets/{encode_segment(ticket_id)}/split"
-    return post(path, {"reply_id": reply_id, "subject": subject}, idempotency_key, _read_ticket)
+    return post(path, fields, idempotency_key, _read_ticket)
 
 
 def create_rating_link(ticket_id: str) -> Operation[RatingLink]:

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import msgspec
+
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.customers import actions as customers
@@ -16,6 +18,7 @@ from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.rules import Values
 from sealdesk.tickets.errors import FIELD_CHANGED, NEWER_REPLY
+from sealdesk.tickets.followers import store as followers
 from sealdesk.tickets.notifications import notify
 from sealdesk.tickets.promises import keeping
 from sealdesk.tickets.store import history, reads, replies, replying
@@ -188,6 +191,7 @@ async def send_reply(
 ) -> Reply:
     """A reply from the ticket's page, and a change of the ticket with it.
 
+    Whoever answers a ticket of nobody follows it, or takes it.
     last_seen_id: of the newest reply that the page showed, "" for none.
     Raises NotFound, PreconditionFailed, Conflict.
     """
@@ -203,8 +207,14 @@ async def send_reply(
     rules.check_seen(stored.ticket, wanted)
     await checks.check_recipients(tx, stored.ticket, new)
     written, replied = await _reply(tx, caller, stored, new, now_us)
-    if wanted.change != TicketChange():
-        await apply_change(tx, caller, replied, wanted.change, now_us)
+    change, user_id = wanted.change, caller.actor.id
+    if stored.ticket.assignee_id is None and not new.is_internal:
+        if not wanted.takes:
+            await followers.add(tx, caller.tenant_id, ticket_id, user_id)
+        elif change.assignee_id is msgspec.UNSET:
+            change = msgspec.structs.replace(change, assignee_id=user_id)
+    if change != TicketChange():
+        await apply_change(tx, caller, replied, change, now_us)
     await replying.clear_replying(tx, caller.tenant_id, ticket_id, caller.actor.id)
     seen_at = replied.ticket.last_message_at or now_us
     await reads.record_read(tx, caller.tenant_id, caller.actor.id, ticket_id, seen_at)

@@ -40,6 +40,7 @@ TRANSITIONS: dict[Status, tuple[Status, ...]] = {
     "closed": ("open",),
 }
 _REOPENED_BY_CUSTOMER: tuple[Status, ...] = ("pending", "on_hold", "resolved")
+NOTE_MARK = "\x1f"  # The snippet of an internal note begins with it; texts have it as a space.
 _MAX_SNIPPET = 160
 # Of white space that is left out, and cut off, without reading all of a long text.
 _MAX_SNIPPET_SOURCE = 4 * _MAX_SNIPPET
@@ -199,7 +200,7 @@ def apply_reply(
         "updated_at": max(now_us, ticket.updated_at),
         "version": ticket.version + 1,
         "last_message_at": max(reply.created_at, ticket.last_message_at or 0),
-        "snippet": snippet(reply.body),
+        "snippet": snippet(reply.body, is_note=reply.is_internal),
     }
     if not reply.is_internal:
         fields["reply_count"] = ticket.reply_count + 1
@@ -262,10 +263,11 @@ def _changed_tags(
     return after
 
 
-def snippet(text: str) -> str:
-    """The beginning of a text as one line."""
+def snippet(text: str, *, is_note: bool = False) -> str:
+    """The beginning of a text as one line. is_note: whether NOTE_MARK stands before it."""
     line = " ".join(text.lstrip()[:_MAX_SNIPPET_SOURCE].split())
-    return line if len(line) <= _MAX_SNIPPET else line[: _MAX_SNIPPET - 1] + "…"
+    line = line if len(line) <= _MAX_SNIPPET else line[: _MAX_SNIPPET - 1] + "…"
+    return f"{NOTE_MARK}{line}" if is_note else line
 
 
 def _customer_reply(ticket: Ticket, said_at: int) -> dict[str, Any]:

@@ -277,8 +277,8 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
 class Ticket(TicketFields, frozen=True, kw_only=True):
     """A ticket as it is stored: its columns, with times in microseconds.
 
-    snippet: the last message (the description, a reply or a note) as one short line, and
-    last_message_at its time. Both are None in rows of earlier versions.
+    snippet: the last message (the description, a reply or a note, which is marked) as one short
+    line, and last_message_at its time. Both are None in rows of earlier versions.
     follower_count: of the people in `followers`, who change it.
     clocks: of an SLA policy; None without one. due_at: what is due first by it, and alert_at when
     the worker announces next that something is over; due, which has no column, follows from them.
@@ -320,13 +320,15 @@ class SeenChange(NamedTuple):
     """A change of some fields, with the values of these fields that its page showed.
 
     undone_id: the entry of the history that the change undoes, "" for none. custom: the values seen
-    of the custom fields that are changed, by key.
+    of the custom fields that are changed, by key. takes: whether who changes the ticket becomes its
+    assignee if it has none.
     """
 
     change: TicketChange
     seen: TicketChange = TicketChange()
     undone_id: str = ""
     custom: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    takes: bool = False
 
     def names(self) -> list[str]:
         """The fields that are changed; custom fields each by itself."""

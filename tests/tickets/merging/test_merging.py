@@ -43,10 +43,9 @@ def undo(key: Key, source: dict[str, Any]) -> httpx.Response:
     return key.call("DELETE", f"{TICKETS}/{source['id']}/merge")
 
 
-def split(key: Key, ticket: dict[str, Any], reply_id: str) -> httpx.Response:
-    return key.post(
-        f"{TICKETS}/{ticket['id']}/split", {"reply_id": reply_id, "subject": "A second question"}
-    )
+def split(key: Key, ticket: dict[str, Any], reply_id: str, **fields: str) -> httpx.Response:
+    new = {"reply_id": reply_id, "subject": "A second question", **fields}
+    return key.post(f"{TICKETS}/{ticket['id']}/split", new)
 
 
 def code(response: httpx.Response) -> tuple[int, str]:
@@ -247,6 +246,24 @@ def test_a_reply_begins_a_new_ticket_with_all_later_ones(key: Key, tenant: Tenan
     assert (texts(key, ticket), texts(key, new)) == (["stays"], ["moves", "moves too"])
     assert (read(key, ticket)["reply_count"], read(key, new)["reply_count"]) == (1, 1)
     assert read(key, new) == new
+
+
+def test_replies_up_to_one_move_to_a_new_ticket(key: Key) -> None:
+    ticket = key.ticket()
+    before, first, later, last, end = (reply(key, ticket, text)["id"] for text in "abcde")
+    for unknown in (before, ticket["id"]):
+        refused = split(key, ticket, first, last_reply_id=unknown)
+        assert refused.json()["errors"][0]["pointer"] == "/last_reply_id"
+    new = split(key, ticket, later, last_reply_id=last).json()["data"]
+    assert (texts(key, ticket), new["description"], texts(key, new)) == (
+        ["a", "b", "e"],
+        "c",
+        ["d"],
+    )
+    new = split(key, ticket, first, last_reply_id=first).json()["data"]
+    assert (texts(key, ticket), new["description"], texts(key, new)) == (["a", "e"], "b", [])
+    assert read(key, ticket)["reply_count"] == 2
+    assert split(key, ticket, end, last_reply_id=end).status_code == 201
 
 
 def test_attachments_go_along_with_their_texts(key: Key) -> None:

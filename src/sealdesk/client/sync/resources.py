@@ -113,10 +113,19 @@ class Tickets(Resource):
         return self._desk.run(operations.undo_merge(ticket_id))
 
     def split(
-        self, ticket_id: str, *, reply_id: str, subject: str, idempotency_key: str | None = None
+        self,
+        ticket_id: str,
+        *,
+        reply_id: str,
+        subject: str,
+        last_reply_id: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Ticket:
-        """Make a new ticket of a reply and all later ones."""
-        operation = operations.split_ticket(ticket_id, reply_id, subject, idempotency_key)
+        """Make a new ticket of a reply and all later ones, or those up to another reply."""
+        fields = {"reply_id": reply_id, "subject": subject}
+        if last_reply_id:
+            fields["last_reply_id"] = last_reply_id
+        operation = operations.split_ticket(ticket_id, fields, idempotency_key)
         return self._desk.run(operation)
 
     def rating_link(self, ticket_id: str) -> RatingLink:

@@ -25,7 +25,7 @@ def apply_edit(ticket: Ticket, note: Reply, now_us: int) -> Ticket:
     is_newest = ticket.last_message_at == note.created_at
     return msgspec.structs.replace(
         ticket,
-        snippet=ticket_rules.snippet(note.body) if is_newest else ticket.snippet,
+        snippet=ticket_rules.snippet(note.body, is_note=True) if is_newest else ticket.snippet,
         updated_at=max(now_us, ticket.updated_at),
         version=ticket.version + 1,
     )

@@ -116,12 +116,16 @@ async def split(
 ) -> OpenedTicket:
     """A new ticket of the same customer that begins with a reply of this one.
 
-    The reply and all later ones move. Raises NotFound, ValidationFailed, Conflict.
+    The reply and the later ones move, up to a given one. Raises NotFound, ValidationFailed,
+    Conflict.
     """
     stored = await actions.get_ticket(tx, caller.tenant_id, ticket_id)
     await checks.check_not_merged(tx, stored.ticket)
     first = await _find_public_reply(tx, caller.tenant_id, ticket_id, new.reply_id)
-    moving = await _list_moving(tx, stored, after=first.id)
+    moving = await _list_moving(tx, stored, after=first.id, last=new.last_reply_id)
+    if new.last_reply_id not in (None, *[first.id, *moving.ids][-1:]):
+        message = "This ticket has no such reply or note behind the first one."
+        raise invalid([Fault("/last_reply_id", "unknown_reply", message)])
     opened = await actions.open_ticket(
         tx,
         caller,
@@ -158,10 +162,12 @@ def _attachments(stored: TicketAndCustomer) -> list[str]:
     return [each.id for each in stored.ticket.attachments]
 
 
-async def _list_moving(tx: Tx, stored: TicketAndCustomer, after: str) -> MovingReplies:
+async def _list_moving(
+    tx: Tx, stored: TicketAndCustomer, after: str, last: str | None = None
+) -> MovingReplies:
     """The replies and notes that move. Raises Conflict if they are too many."""
     ticket, limit = stored.ticket, rules.MAX_REPLIES + 1
-    moving = await store.list_replies(tx, ticket.tenant_id, ticket.id, after, limit)
+    moving = await store.list_replies(tx, ticket.tenant_id, ticket.id, after, last, limit)
     rules.check_count(len(moving.ids))
     return moving
 

@@ -73,7 +73,8 @@ async def undo_merge(request: Request, ticket_id: str) -> Response:
 )
 async def split_ticket(request: Request, ticket_id: str) -> Response:
     """Opens a new ticket of the same customer, with the same priority, assignee and tags. The
-    reply becomes its description, and all later replies and notes move to it."""
+    reply becomes its description, and all later replies and notes move to it, or those up to
+    `last_reply_id`, which may be the reply itself."""
     new = body.read(request, Split)
 
     async def work(tx: Tx) -> Response:

@@ -1,10 +1,12 @@
 """The pages that merge a ticket into another, undo it, and split a ticket."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed, invalid
 from sealdesk.errors import Fault as FieldFault
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions as ticket_actions
 from sealdesk.tickets.merging import actions, choosing, errors, rules
 from sealdesk.tickets.merging.types import Merge, Split
@@ -21,6 +23,7 @@ from sealdesk.web.request import Request, Response
 
 PATH = "/tickets"
 ROOM = Room("tickets.merging", errors)
+_MAX_LISTED = 50  # replies that may be the last one to move
 _UNKNOWN_NUMBER = "There is no ticket with this number."
 
 
@@ -68,23 +71,23 @@ async def undo(request: Request, ticket_id: str) -> Response:
 
 @page
 async def show_split(request: Request, ticket_id: str) -> Response:
-    """Asks for the subject of the new ticket, and shows the reply that begins it."""
+    """Asks for the subject of the new ticket and its last reply, and shows its first one."""
     reply_id = forms.read_query(request).text("reply")
-    return await _respond_split(request, ticket_id, reply_id, "", None)
+    return await _respond_split(request, ticket_id, {"reply_id": reply_id}, None)
 
 
 @page
 async def split(request: Request, ticket_id: str) -> Response:
     """Open a new ticket that begins with a reply of this one."""
     form = forms.read(request)
-    reply_id, subject = form.text("reply_id"), form.text("subject")
+    typed = {name: form.text(name) for name in ("reply_id", "subject", "last_reply_id")}
     try:
-        new = body.convert({"reply_id": reply_id, "subject": subject}, Split)
+        new = body.convert({**typed, "last_reply_id": typed["last_reply_id"] or None}, Split)
         opened = await request.act(
             actions.split, ticket_id, new, source="dashboard", now_us=request.now_us
         )
     except (Conflict, ValidationFailed) as error:
-        return await _respond_split(request, ticket_id, reply_id, subject, error)
+        return await _respond_split(request, ticket_id, typed, error)
     return render.redirect(request, f"{PATH}/{opened.id}")
 
 
@@ -126,22 +129,29 @@ def _find_conflict(source: TicketAndCustomer, target: TicketAndCustomer) -> Conf
 
 
 async def _respond_split(
-    request: Request, ticket_id: str, reply_id: str, subject: str, error: ApiError | None
+    request: Request, ticket_id: str, typed: Mapping[str, str], error: ApiError | None
 ) -> Response:
-    tenant_id = request.caller.tenant_id
+    tenant_id, reply_id = request.caller.tenant_id, typed["reply_id"]
 
-    async def work(tx: Tx) -> tuple[TicketAndCustomer, Reply | None]:
+    async def work(tx: Tx) -> tuple[TicketAndCustomer, Reply | None, list[Reply]]:
         stored = await ticket_actions.get_ticket(tx, tenant_id, ticket_id)
-        return stored, await replies.find(tx, tenant_id, ticket_id, reply_id)
+        first = await replies.find(tx, tenant_id, ticket_id, reply_id)
+        behind = PageRequest(_MAX_LISTED, [reply_id])
+        later = first and await replies.list_replies(
+            tx, tenant_id, ticket_id, behind, is_internal=None, newest_first=False
+        )
+        return stored, first, later or []
 
-    stored, first = await request.read(work)
+    stored, first, later = await request.read(work)
     return await render.page(
         request,
         "merging/split.html",
         error.status if error else 200,
         stored=stored,
         first=first,
-        subject=subject,
+        later=later[:_MAX_LISTED],
+        subject=typed.get("subject", stored.ticket.subject),
+        last_reply_id=typed.get("last_reply_id", ""),
         faults=_faults(error),
     )
 

@@ -77,7 +77,9 @@ def update(
         **fields,
         "reply_count": reply_count,
         "last_message_at": conversation.last_message_at or ticket.created_at,
-        "snippet": ticket_rules.snippet(conversation.text or ticket.description),
+        "snippet": ticket_rules.snippet(
+            conversation.text or ticket.description, is_note=conversation.ends_in_note
+        ),
         **_turn(ticket, fields.get("status", ticket.status), conversation),
         "updated_at": max(now_us, ticket.updated_at),
         "version": ticket.version + 1,

@@ -18,7 +18,7 @@ SELECT id, is_internal, attachments FROM replies
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id > :after ORDER BY id LIMIT :limit
 """
 _LAST_MESSAGE = """
-SELECT substr(body, 1, 1000) AS body, created_at FROM replies
+SELECT substr(body, 1, 1000) AS body, created_at, is_internal FROM replies
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id ORDER BY id DESC LIMIT 1
 """
 _LAST_PUBLIC = """
@@ -75,11 +75,13 @@ async def delete(tx: Tx, tenant_id: str, source_id: str) -> None:
 
 
 async def list_replies(
-    tx: Tx, tenant_id: str, ticket_id: str, after: str, limit: int
+    tx: Tx, tenant_id: str, ticket_id: str, after: str, last: str | None, limit: int
 ) -> MovingReplies:
-    """The replies and notes of a ticket after one of them, or all after ""."""
+    """The replies and notes of a ticket after one of them, or all after "", up to `last`."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "after": after, "limit": limit}
     rows = await tx.fetch_all(_LIST_REPLIES, params)
+    if last is not None:
+        rows = [row for row in rows if row["id"] <= last]
     public_count = sum(not row["is_internal"] for row in rows)
     attached = {
         each.id: row["id"] for row in rows for each in decode_attachments(row["attachments"])
@@ -96,6 +98,7 @@ async def read_conversation(tx: Tx, tenant_id: str, ticket_id: str, limit: int) 
     return Conversation(
         last_message_at=last["created_at"] if last else None,
         text=last["body"] if last else "",
+        ends_in_note=bool(last and last["is_internal"]),
         public_replies=[(row["author_type"], row["created_at"]) for row in rows],
     )
 

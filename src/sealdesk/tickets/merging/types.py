@@ -22,14 +22,15 @@ class Merge(msgspec.Struct, frozen=True):
 class Split(msgspec.Struct, frozen=True):
     """The body of a request that splits a ticket.
 
-    reply_id: the public reply whose text becomes the description of the new ticket; all later
-    replies and notes move with it.
+    reply_id: the public reply whose text becomes the description of the new ticket. last_reply_id:
+    the last reply or note that moves with it; None for all later ones.
     """
 
     IGNORED: ClassVar[frozenset[str]] = frozenset()
 
     reply_id: str
     subject: Subject
+    last_reply_id: str | None = None
 
 
 class StoredMerge(msgspec.Struct, frozen=True):
@@ -51,10 +52,11 @@ class StoredMerge(msgspec.Struct, frozen=True):
 class Conversation(NamedTuple):
     """The replies and notes of a ticket, as far as the ticket shows them.
 
-    last_message_at, text: of the last one, None and "" without any. public_replies: (author, time)
-    of the newest ones, newest first.
+    last_message_at, text: of the last one, None and "" without any. ends_in_note: whether it is a
+    note. public_replies: (author, time) of the newest ones, newest first.
     """
 
     last_message_at: int | None
     text: str
+    ends_in_note: bool
     public_replies: Sequence[tuple[AuthorType, int]]

@@ -31,6 +31,7 @@ def read_typed(form: Form) -> dict[str, Any]:
         "status": "resolved" if "resolve" in then else status,
         "offered": "",
         "goes_on": "next" in then,
+        "takes": form.text("takes") != "",
         "is_remembered": form.text("remember") != "",
         "place": neighbours.parse_place(form.text("in")),
     }
@@ -44,4 +45,4 @@ def read_sent(form: Form, definitions: dict[str, Field]) -> Sent:
     )
     status = typed["status"]
     wanted = field_form.read_unsaved(form, {"status": status} if status else {}, definitions)
-    return Sent(new, wanted, form.text("seen"))
+    return Sent(new, wanted._replace(takes=typed["takes"]), form.text("seen"))

@@ -18,13 +18,13 @@ _decode = msgspec.json.Decoder(InboxRow).decode
 
 
 class ListedTicket(NamedTuple):
-    """A row. waiting: how long the customer has waited, "" if nobody waits.
-
-    due: what is due first by an SLA policy: at most one.
+    """A row. is_note: whether its snippet is of a note. waiting: how long the customer waits, ""
+    if nobody does. due: what is due first by an SLA policy: at most one.
     """
 
     ticket: InboxRow
     snippet: str
+    is_note: bool
     waiting: str
     is_unread: bool
     due: "Sequence[ShownDue]"
@@ -60,9 +60,11 @@ def _shown(at: str, target: Target, now_us: int) -> ShownDue:
 
 def _listed(row: Row, reads: Reads, now_us: int) -> ListedTicket:
     waiting_since, ticket = row["waiting_us"], _decode(lists.to_json(row))
+    snippet = row["snippet"] or _first_snippet(row)
     return ListedTicket(
         ticket,
-        row["snippet"] or _first_snippet(row),
+        snippet.removeprefix(rules.NOTE_MARK),
+        snippet.startswith(rules.NOTE_MARK),
         "" if waiting_since is None else duration_text(now_us - waiting_since),
         reads.is_unread(row["id"], row["last_message_at"]),
         show_due(ticket.due, now_us)[:1],

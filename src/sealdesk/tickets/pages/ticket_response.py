@@ -163,14 +163,13 @@ async def _find_merged(request: Request, ticket_id: str, merged_id: str) -> Tick
 
 
 def _form_values(
-    view: TicketPage, rejected: RejectedForm | None, sends: tuple[str, bool] | None
+    view: TicketPage, rejected: RejectedForm | None, sends: preferences.Sends | None
 ) -> dict[str, Any]:
     """The values of both forms, and the errors of the rejected one."""
     ticket = view.ticket
     change = {**current_fields(ticket), "new_tags": ""}
-    status, goes_on = sends or ("", False)
-    way = {"status": status, "goes_on": goes_on, "is_remembered": sends is not None}
-    way["offered"] = status
+    way = (sends or preferences.Sends())._asdict()
+    way |= {"offered": way["status"], "is_remembered": sends is not None}
     values: dict[str, Any] = {
         "change_form": change,
         "reply_form": {"body": "", "is_internal": False, **way},

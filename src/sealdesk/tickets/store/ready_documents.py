@@ -27,6 +27,7 @@ _OF_CUSTOMER = f"{_PUBLIC} AND r.author_type = 'customer'"
 _LIST = f"""
 SELECT {COLUMNS}, t.document,
 {_LAST.format(column="body", condition="", name="body")},
+{_LAST.format(column="is_internal", condition="", name="is_note")},
 {_LAST.format(column="created_at", condition="", name="messaged_at")},
 {_LAST.format(column="author_type", condition=_PUBLIC, name="replied_by")},
 {_LAST.format(column="created_at", condition=_OF_CUSTOMER, name="customer_replied_at")}
@@ -80,7 +81,10 @@ async def rewrite_batch(tx: Tx, tenant_id: str, after_id: str, limit: int) -> Ba
 def _filled_in(ticket: Ticket, row: Row) -> Ticket:
     return msgspec.structs.replace(
         ticket,
-        snippet=rules.snippet(ticket.description if row["body"] is None else row["body"]),
+        snippet=rules.snippet(
+            ticket.description if row["body"] is None else row["body"],
+            is_note=bool(row["is_note"]),
+        ),
         last_message_at=row["messaged_at"] or ticket.created_at,
         last_reply_by=row["replied_by"],
         last_customer_reply_at=row["customer_replied_at"],

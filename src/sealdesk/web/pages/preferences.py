@@ -5,7 +5,7 @@ And, for some seconds, that the user has sent a reply that can still be undone.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from sealdesk.web.pages import i18n
 from sealdesk.web.request import Header, Request
@@ -14,6 +14,15 @@ LANGUAGE, THEME, HOLDS = "sealdesk-language", "sealdesk-theme", "sealdesk-holds"
 SENDS = "sealdesk-sends"
 THEMES = ("light", "dark")
 _YEAR_S = 31536000
+
+
+class Sends(NamedTuple):
+    """How replies are sent. status: which they set, "" for none. goes_on: whether the next ticket
+    follows. takes: whether a ticket of nobody is assigned to who answers it."""
+
+    status: str = ""
+    goes_on: bool = False
+    takes: bool = False
 
 
 def activate_language(request: Request) -> None:
@@ -33,17 +42,17 @@ def holds(request: Request) -> bool:
     return request.cookie(HOLDS) is not None
 
 
-def sends(request: Request) -> tuple[str, bool] | None:
-    """The status that replies set, "" for none, and whether the next ticket follows; None if the
-    user does not want this to be remembered."""
+def sends(request: Request) -> Sends | None:
+    """None if the user does not want this to be remembered."""
     stored = request.cookie(_sends_name(request))
-    status, _, then = (stored or "").partition(".")
-    return (status, then == "next") if stored else None
+    status, *others = (stored or "").split(".")
+    return Sends(status, "next" in others, "take" in others) if stored else None
 
 
 def sends_cookie(request: Request, typed: Mapping[str, Any]) -> Header:
     """The header that remembers how a reply was sent, or forgets it. typed: of the composer."""
-    way = f"{typed['status']}.{'next' if typed['goes_on'] else ''}"
+    others = "next" * typed["goes_on"], "take" * typed["takes"]
+    way = ".".join((typed["status"], *others))
     return cookie(request, _sends_name(request), way if typed["is_remembered"] else "")
 
 
