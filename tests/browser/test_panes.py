@@ -39,6 +39,14 @@ def test_keys_lead_through_the_view_and_back(window: Window, orders: list[str]) 
     page.get_by_role("heading", name="Order 1").wait_for()
     page.keyboard.press("u")
     page.wait_for_url(f"**{INBOX}")
+    # A page behind the first one counts on, also to tickets that it does not list.
+    newest = page.locator("[data-ticket]").first
+    page.goto(f"{INBOX}?before={newest.get_attribute('data-at')}_{orders[0]}")
+    window.follow("Order 1")
+    expect(page.locator(".place")).to_have_text("51 of 52")
+    page.keyboard.press("k")
+    page.get_by_role("heading", name="Order 2").wait_for()
+    expect(page.locator(".place")).to_have_text("50 of 52")
 
 
 def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(

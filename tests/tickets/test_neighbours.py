@@ -41,6 +41,10 @@ def test_next_and_previous_walk_through_the_view(
     after = _led(visitor, "next", query, at)
     assert after.startswith(f"/tickets/{tickets[2]}?")
     assert _led(visitor, "previous", query, at).startswith(f"/tickets/{tickets[0]}?")
+    # They are counted, where the number of the ticket is known.
+    for way, number, counted in (("next", 51, "52"), ("previous", 2, "1"), ("next", "²", "")):
+        led = _led(visitor, way, f"{query}&n={number}", at)
+        assert led.partition("&n=")[2] == counted
     assert visitor.once("GET", after).status_code == 200
     # Behind the last one is the list.
     last = after.partition("at=")[2]

@@ -44,6 +44,7 @@ def test_a_team_gets_hours_of_its_own_and_those_of_the_desk_again(
     assert page.status == 422 and page.form(PATH, "time_zone").value("team") == team
     page = visitor.submit(form, time_zone="Asia/Tokyo", monday="22:00-24:00")
     form = page.form(PATH, "time_zone")
+    assert "Saved." in page.text
     assert "Night (own hours)" in page.text and form.value("monday") == "22:00-24:00"
     assert visitor.get(PATH).form(PATH, "time_zone").value("time_zone") == "Europe/Berlin"
     log = visitor.get("/settings/audit").text

@@ -63,6 +63,15 @@ def test_each_number_of_an_hour_leads_to_exactly_its_tickets(visitor: Visitor) -
         assert re.search(r'<p class="soft"><time [^>]+>\d{4}-\d\d-\d\d \d\d:00</time></p>', shown)
 
 
+def test_the_last_seven_days_are_called_so_and_have_no_next_period(visitor: Visitor) -> None:
+    recent = visitor.get(f"{AT}?by=tag").answer.text
+    assert "selected>Last 7 days<" in recent and "Next period" not in recent
+    (before,) = re.findall(r'href="([^"]+)">Previous period<', recent)
+    earlier = visitor.get(before.replace("&amp;", "&")).answer.text
+    assert "selected>Own dates<" in earlier and "Next period" in earlier
+    assert 'by=tag&amp;of=desk">Last 7 days<' in earlier
+
+
 def test_a_report_by_a_custom_field_says_which_tickets_it_counts(visitor: Visitor) -> None:
     assert "sealdesk reports rebuild" in visitor.get(f"{AT}?by=field:carrier").text
     assert "sealdesk reports rebuild" not in visitor.get(f"{AT}?by=tag").text

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -20,6 +20,7 @@ from sealdesk.web.pages.i18n import gettext_noop
 from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
+_YES = "yes"
 _PATH = "/settings/business-hours"
 ROOM = Room(
     "tickets.hours", None, labels, NavItem(_PATH, gettext_noop("Business hours"), section="desk")
@@ -34,13 +35,15 @@ async def show_hours(request: Request) -> Response:
 
     Raises NotFound.
     """
-    team_id = forms.read_query(request).text("team")
+    query = forms.read_query(request)
+    team_id = query.text("team")
     choice = await request.fetch(_list_choice)
     if team_id and team_id not in choice.teams:
         raise NotFound
     hours = choice.of_teams.get(team_id) or await request.fetch(store.find)
     typed = parsing.to_typed(hours) if hours else _PROPOSED
-    return await _form(request, msgspec.structs.asdict(typed), team_id=team_id)
+    shown, is_saved = msgspec.structs.asdict(typed), query.text("saved") == _YES
+    return await _form(request, shown, team_id=team_id, is_saved=is_saved)
 
 
 @page
@@ -57,7 +60,7 @@ async def set_hours(request: Request) -> Response:
         await request.act(actions.set_hours, wanted, team_id=team_id, now_us=request.now_us)
     except ValidationFailed as error:
         return await _form(request, typed, error, team_id=team_id, country=form.text("country"))
-    return render.redirect(request, f"{_PATH}?team={quote(team_id)}" if team_id else _PATH)
+    return render.redirect(request, f"{_PATH}?{urlencode({'team': team_id, 'saved': _YES})}")
 
 
 async def _propose(request: Request, typed: dict[str, Any], country: str, team_id: str) -> Response:
@@ -93,6 +96,7 @@ async def _form(
     country: str = "",
     added: int = 0,
     since: int = 0,
+    is_saved: bool = False,
 ) -> Response:
     """team_id: "" for the desk. added: public holidays of the country from the year `since` on."""
     choice = await request.fetch(_list_choice)
@@ -108,4 +112,5 @@ async def _form(
         country=country,
         added=added,
         since=since,
+        is_saved=is_saved,
     )

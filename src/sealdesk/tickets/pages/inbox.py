@@ -43,7 +43,7 @@ from sealdesk.tickets.views.searching import Results
 from sealdesk.tickets.views.sidebar import Sidebar, load_sidebar
 from sealdesk.web import snippets
 from sealdesk.web.operation import page
-from sealdesk.web.pages import forms, render
+from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
@@ -104,6 +104,8 @@ async def inbox(request: Request) -> Response:
         503 if is_too_slow else 200,
         query=query,
         rows=listed,
+        per_page=PER_PAGE,
+        is_counted=len(query.trail) < cursor_trail.MAX_LENGTH,
         places={} if query.is_search() else _places(filters, rows),
         counts=result.counts,
         max_count=lists.MAX_COUNT,

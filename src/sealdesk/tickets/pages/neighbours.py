@@ -18,23 +18,33 @@ from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render, return_paths
 from sealdesk.web.request import Request, Response
 
+_MAX_DIGITS = 9  # of a number in a view
+
 
 class Place(NamedTuple):
-    """A view, and the position of a ticket in it."""
+    """A view, and the position of a ticket in it. number: counted from 1; 0 if it is not known."""
 
     query: InboxQuery
     position: Position
+    number: int = 0
+
+    def link(self) -> str:
+        """The URL of the ticket."""
+        address = self.query.ticket(self.position)
+        return f"{address}&n={self.number}" if self.number else address
 
     def text(self) -> str:
         """The place as the query string of addresses names it."""
-        return self.query.ticket(self.position).partition("?")[2]
+        return self.link().partition("?")[2]
 
 
 def read_place(form: Form) -> Place | None:
     """The place that URL parameters name; None when they name none."""
     query = read_inbox_query(form)
     position = read_position(query, form.text("at"))
-    return None if position is None else Place(query, position)
+    number = form.text("n")
+    is_number = number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS
+    return None if position is None else Place(query, position, int(number) if is_number else 0)
 
 
 def parse_place(text: str) -> Place | None:
@@ -97,10 +107,12 @@ async def go_to_previous(request: Request) -> Response:
 
 async def _go(request: Request, *, is_next: bool) -> Response:
     form = forms.read_query(request)
-    query = read_inbox_query(form)
-    position = read_position(query, form.text("at"))
-    found = None if position is None else await _find(request, query, position, is_next=is_next)
-    return render.redirect(request, query.ticket(found) if found else query.link())
+    place = read_place(form)
+    found = place and await _find(request, place.query, place.position, is_next=is_next)
+    if not place or not found:
+        return render.redirect(request, read_inbox_query(form).link())
+    number = place.number and place.number + (1 if is_next else -1)
+    return render.redirect(request, Place(place.query, found, number).link())
 
 
 async def _find(

@@ -46,6 +46,7 @@ async def show_report(request: Request) -> Response:
     hours = await request.fetch(hours_store.find)
     zone = making.zone_of(hours)
     query, error = _query(request, zone)
+    recent = queries.recent(periods.today(request.now_us, zone))
     report = await _make(request, query, zone)
     labels = [_label(each) for each in report.steps]
     created = [each.created for each in report.by_step]
@@ -70,6 +71,7 @@ async def show_report(request: Request) -> Response:
         before=query.in_period(periods.before(query.period)),
         after=query.in_period(periods.after(query.period)),
         last_day=periods.last_day(query.period),
+        recent=recent.period,
         zone=zone.key,
         has_hours=rules.have_intervals(hours) or report.now.answer_work_us is not None,
         dimension_name=naming.dimension_name,
@@ -203,7 +205,7 @@ def _age(text: str) -> Age:
 def _query(request: Request, zone: ZoneInfo) -> tuple[Query, ValidationFailed | None]:
     """What is asked for; the usual report with the faults of what cannot be."""
     today = periods.today(request.now_us, zone)
-    usual = queries.default(today)
+    usual = queries.recent(today)
     try:
         return queries.read(forms.read_query(request), today, usual.period), None
     except ValidationFailed as error:

@@ -43,6 +43,10 @@ class Query(NamedTuple):
             fields["hour"] = str(self.hour)
         return f"{path}?{urlencode(fields | others)}"
 
+    def link_recent(self) -> str:
+        """The address of the same report of the last seven days."""
+        return f"{PATH}?{self.saved()}"
+
     def saved(self) -> str:
         """The query string without the period, for any week."""
         fields = {"by": self.by, "of": self.dimension, "value": self.value}
@@ -79,8 +83,8 @@ def read(form: Form, today: date, usual: Period | None = None) -> Query:
     return Query(period, step or periods.usual_step(period), by, of, value)
 
 
-def default(today: date) -> Query:
-    """The report of the last seven days, as a week that has just begun is empty."""
+def recent(today: date) -> Query:
+    """The report of the last seven days, the usual one: a week that has just begun is empty."""
     period = periods.period_of("own", today - timedelta(days=6), today)
     return Query(period, periods.usual_step(period), "team")
 

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from sealdesk import ids
 from sealdesk.web.form import Form
 
-_MAX_LENGTH = 20  # keeps addresses short; nobody goes back further
+MAX_LENGTH = 20  # keeps addresses short; nobody goes back further
 
 
 def read(query: Form, is_cursor: Callable[[str], bool] = ids.is_canonical) -> list[str]:
     """The last id of each page before, or what `is_cursor` accepts; anything else is ignored."""
     cursors = [part for part in query.text("before").split(",") if is_cursor(part)]
-    return cursors[-_MAX_LENGTH:]
+    return cursors[-MAX_LENGTH:]
 
 
 def older(trail: Sequence[str], last: str) -> str:

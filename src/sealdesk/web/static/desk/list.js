@@ -37,15 +37,17 @@ const placeOf = (row) => {
   return parameters;
 };
 
-// The tickets of the view as far as they are listed from its beginning, and how many it has, if
-// that is known.
+// The tickets that are listed, how many of the view are before them, and how many it has, if that is
+// known.
 const orderOfList = () => {
   const list = document.getElementById("list");
   const count = document.querySelector(".tabs [aria-current] .count, .views [aria-current] .count");
-  const isWhole = !list.querySelector(".pager [rel=next]");
+  const { before, query } = list.dataset;
+  const isWhole = before && !list.querySelector(".pager [rel=next]");
   return {
-    ids: list.querySelector(".pager [rel=prev]") ? [] : rows().map((row) => checkbox(row).value),
-    total: isWhole ? String(rows().length) : count?.textContent.trim(),
+    query: String(new URLSearchParams(query)), before: Number(before),
+    ids: before ? rows().map((row) => checkbox(row).value) : [],
+    total: isWhole ? String(Number(before) + rows().length) : count?.textContent.trim(),
   };
 };
 
