@@ -16,6 +16,7 @@ from tests.i18n import templates
 _SOURCE = Path(sealdesk.__file__).parent
 _STYLES = b"".join(map(assets.content, ("desk.css", "team_now.css", "reports.css"))).decode()
 _SCRIPT = assets.content("desk.js").decode()
+_IN_BRACKETS = r"[^()]*(?:\([^()]*\)[^()]*)*\)"  # a bracket that closes later was opened before
 
 
 @cache
@@ -51,6 +52,19 @@ def test_every_css_class_is_used() -> None:
     known = {*re.findall(r"[\w-]+", given), *plots.KINDS}
     assert styled - known == set()
     assert len(styled) > 50
+
+
+def test_what_is_styled_by_descendants_of_another_element_is_named() -> None:
+    """Otherwise each change restyles all of the page (decision 0140)."""
+    selectors = re.sub(r"/\*.*?\*/", "", _STYLES, flags=re.DOTALL)
+    wrong = []
+    for listed in re.findall(r"[^{};]+(?=\{)", selectors):
+        for each in re.split(rf",(?!{_IN_BRACKETS})", listed):
+            *others, last = re.split(rf"[\s>+~]+(?!{_IN_BRACKETS})", each.strip())
+            named = re.sub(r":(?:not|has|where)\(.*\)", "", last)
+            if ":has(" in " ".join(others) and named in ("", "*"):
+                wrong.append(each.strip())
+    assert wrong == []
 
 
 def test_what_the_sidebar_lists_has_an_icon() -> None:

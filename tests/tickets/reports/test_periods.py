@@ -79,7 +79,7 @@ def test_ranges_cover_each_hour_once_with_few_rows() -> None:
 
 def test_the_usual_report_has_a_whole_week_on_a_monday_too() -> None:
     monday = date(2027, 3, 1)
-    usual = query.default(monday).period
+    usual = query.recent(monday).period
     assert (usual.days, periods.last_day(usual)) == (7, monday)
     asked = {
         text: query.read(parse_form(text.encode()), monday, usual).period

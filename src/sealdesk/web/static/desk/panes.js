@@ -64,8 +64,8 @@ const loadBeside = async (address) => {
     const content = response.page.querySelector("main");
     if (!content?.querySelector("[data-visited], #list")) return { refusal: refusalOf(response) };
     besideEnding?.abort();
+    beside.scrollTo(0, 0); // Before the change: after it the page would be laid out for this.
     beside.replaceChildren(...content.childNodes);
-    beside.scrollTo(0, 0);
     besideEnding = startPart(beside);
     if (early) document.dispatchEvent(new CustomEvent("desk:early"));
     requestAnimationFrame(() => setTimeout(prefetchNext));
@@ -155,13 +155,13 @@ let mainEnding = null; // Null while the first ticket is shown.
 const showInMain = (page, address, isNew) => {
   savePlace();
   (mainEnding ?? pageEnding).abort();
+  scrollTo(0, 0);
   main.replaceChildren(...page.querySelector("main").childNodes);
   const [skips, next] = [document, page].map((each) => [...each.querySelectorAll(".skip + .skip")]);
   document.querySelector(".skip").after(...next);
   for (const each of skips) each.remove();
   if (isNew) history.pushState(null, "", address);
   document.title = page.title;
-  scrollTo(0, 0);
   mainEnding = startPart(main);
   const id = location.pathname.split("/").pop();
   if (rows().length) markRow(rows().find((row) => checkbox(row).value === id));
@@ -203,6 +203,14 @@ addEventListener("popstate", () => {
   else if (shown) location.reload();
 });
 
+// Which ticket of the view it is, from 1: by the list, or as its neighbour was counted; 0 if not known.
+const numberOf = (id, order, parameters) => {
+  const view = new URLSearchParams(parameters);
+  for (const each of ["at", "n", "before"]) view.delete(each);
+  if (order?.query !== String(view)) return 0;
+  const index = order.ids.indexOf(id);
+  return index < 0 ? Number(parameters.get("n")) : order.before + index + 1;
+};
 // The links to the next and the previous ticket: in the view and at the place in it that the address
 // names, or that the list named when the ticket was opened.
 const aimSteps = (part) => {
@@ -220,11 +228,12 @@ const aimSteps = (part) => {
         parameters = new URLSearchParams(place.at);
       }
     } catch { /* Storage is disabled. */ }
-    const index = order?.ids.indexOf(id) ?? -1;
     const says = nav.querySelector(".place");
-    says.textContent = index < 0 || !order.total ? ""
-      : [index + 1, order.total].reduce((text, each) => text.replace("{}", each), says.dataset.says);
+    const number = numberOf(id, order, parameters);
+    says.textContent = number && order.total
+      ? [number, order.total].reduce((text, each) => text.replace("{}", each), says.dataset.says) : "";
     parameters.delete("before");
+    if (number) parameters.set("n", number);
     const place = nav.closest("main, [data-beside]").querySelector("#composer")?.elements.in;
     if (place && parameters.has("at")) place.value = parameters;
     nav.hidden = !parameters.has("at");
