@@ -10,7 +10,6 @@ import pytest
 from sealdesk.db import threads
 from sealdesk.db.deadline import deadline
 from sealdesk.server.turns import Turn, Turns
-from sealdesk.web import application
 from tests.support.service import Service
 
 _MS = 1_000_000
@@ -168,18 +167,25 @@ def test_a_new_request_of_a_payer_in_debt_does_nothing_before_its_turn() -> None
     assert desk.done[at[0] : at[1]].count("b") >= 6
 
 
-def test_what_is_done_before_and_after_long_content_are_two_pieces() -> None:
+@pytest.mark.parametrize(("piece_ms", "is_ended"), [(0.4, False), (0.6, True)])
+def test_a_piece_that_has_been_long_ends_where_it_can(piece_ms: float, *, is_ended: bool) -> None:
+    desk = Desk()
+    turn = desk.turns.begin("192.0.2.1", {"headers": [], "path": "/tickets"})
     done = list[str]()
 
-    async def work(length: int) -> None:
-        done.append("before")
-        await application._give_way(bytes(length))
-        done.append("after")
+    async def work() -> None:
+        desk.spend(piece_ms)
+        await turn.pause()
+        done.append("the next")
 
-    long = work(200_000)
-    long.send(None)
-    assert done == ["before"]
-    for unfinished in (long, work(10_000)):
-        with pytest.raises(StopIteration):
-            unfinished.send(None)
-    assert done == ["before", "after", "before", "after"]
+    async def main() -> None:
+        running = asyncio.create_task(run())
+        await asyncio.sleep(0)
+        assert done == ([] if is_ended else ["the next"])
+        await running
+
+    async def run() -> None:
+        await turn.run(work())
+
+    asyncio.run(main())
+    assert done == ["the next"]

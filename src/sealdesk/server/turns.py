@@ -20,6 +20,7 @@ _QUANTUM_NS = 500_000  # of debt that a round pays: as much as two pieces of a s
 # Debt with which a payer goes on: short pieces never wait for a round.
 _FREE_NS = 2_000_000
 _MAX_DEBT_NS = 1_000_000_000
+_LONG_NS = 500_000  # after which a piece ends where it can
 _MAX_PAYERS = 4096
 _CREDENTIALS = frozenset((b"x-api-key", b"authorization", b"cookie"))
 _URGENT = ("/healthz", "/readyz")
@@ -81,6 +82,11 @@ class Turn:
         self.deadline.payer = name
         if self._turns.must_wait(self):
             await asyncio.sleep(0)  # `run` goes on in the turn of the payer
+
+    async def pause(self) -> None:
+        """End a piece that has been long, so that others can go on before the next one."""
+        if self._turns.now_ns() - self.began_ns > _LONG_NS:
+            await asyncio.sleep(0)
 
     def run(self, work: Coroutine[Any, Any, None]) -> Awaitable[None]:
         """Do the work, piece by piece."""

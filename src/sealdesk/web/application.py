@@ -41,7 +41,6 @@ _BYTES_PER_UNIT = 16 * 1024
 _STREAMED_BYTES_PER_UNIT = 256 * 1024  # copied only, neither parsed nor made (decision 0051)
 _STEPS_PER_UNIT = 100  # of rendering: 0.1 to 0.7 ms (decision 0057)
 _REFUSAL_DELAY_S = 0.5
-_LONG_BODY_BYTES = 128 * 1024
 _UNROUTED = "unrouted"
 _READS = ("GET", "HEAD")
 
@@ -246,13 +245,13 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
         conditional.refuse_if_match(request)
     if request.method not in _READS and not conditional.OTHERS.isdisjoint(request.headers):
         conditional.refuse_others(request)
-    await _give_way(request.body)
+    await request.turn.pause()
     if request.query and not route.operation.params and route.is_api_change:
         query.parse(request.query, ())
     if route.operation.takes is None and route.is_without_body:
         body.read_no_body(request)
     response = await route.operation.handle(request, *params)
-    await _give_way(response.body)
+    await request.turn.pause()
     if request.method in _READS and len(response.body) > UNCOUNTED_BYTES:
         _check_budget(request, len(response.body))
     return response
@@ -266,12 +265,6 @@ async def _prove(route: Route, request: Request) -> None:
     if request.proof.caller is not None:
         await request.turn.pay_as(request.proof.caller.tenant_id)
         await _wait_for_turn(route, request)
-
-
-async def _give_way(content: bytes) -> None:
-    """What is done with long content before and after is two pieces of work."""
-    if len(content) > _LONG_BODY_BYTES:
-        await asyncio.sleep(0)
 
 
 def _check_budget(request: Request, size: int) -> None:

@@ -85,6 +85,9 @@ class Turn(Protocol):
     async def pay_as(self, name: str) -> None:
         """Charge what follows to another payer, once it is the payer's turn."""
 
+    async def pause(self) -> None:
+        """Let others go on if the request has held the event loop for long."""
+
 
 class Request:
     """One request: what was received, and the proof of its guard.
@@ -186,6 +189,7 @@ class Request:
 
     async def read(self, work: Work[T]) -> T:
         """Read from the caller's tenant. Raises ServiceUnavailable."""
+        await self.turn.pause()  # on SQLite reading is a part of the piece
         return await self.state.database.read(work, self.caller.tenant_id)
 
     async def fetch(

@@ -49,6 +49,7 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
     packages = request.site.template_packages
     if await environment.is_in_frame(packages, template):
         frame |= await _list_beside(request, has_sidebar="sidebar" in values)
+    await request.turn.pause()
     text = await environment.render(packages, template, {**frame, **values})
     policy = _POLICY.format(nonce=nonce) + (_MAY_FETCH if request.visitor else "")
     headers = [*_headers(request), (b"content-security-policy", policy.encode())]
