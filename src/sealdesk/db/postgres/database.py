@@ -24,7 +24,7 @@ from sealdesk.telemetry.storage import StorageHealth
 
 T = TypeVar("T")
 CONNECT_S = 2.0
-_MAX_ATTEMPTS = 6
+_MAX_ATTEMPTS = 9  # 24 clients that tag one ticket need more than 6 (2026-11-30)
 _KEY_STAMP = "SELECT stamp FROM key_stamp LIMIT 1"
 SETTINGS = {
     "statement_timeout": "4s",
