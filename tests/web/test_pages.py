@@ -209,6 +209,7 @@ def test_an_internal_error_page_shows_no_details(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visitor = logged_in(own_service.tenant())
+    form = visitor.get("/tickets/new").form("/tickets/new")
 
     async def broken(*_: object) -> None:
         raise RuntimeError("of no concern to anybody outside")
@@ -219,6 +220,13 @@ def test_an_internal_error_page_shows_no_details(
     assert "It is our fault" in page.text and "concern" not in page.text
     assert page.answer.headers["x-request-id"] in page.text
     assert_page_is_secure(page)
+    # What was typed is kept, and sent again once the fault is over.
+    typed = {"email": "ann@kept.test", "subject": "Kept", "description": "Typed for long"}
+    kept = visitor.submit(form, **typed)
+    assert kept.status == 500 and "Your input is kept here." in kept.text
+    monkeypatch.undo()
+    page = visitor.submit(kept.form("/tickets/new"))
+    assert page.status == 200 and "Typed for long" in page.text
 
 
 def test_assets_are_cached_until_they_change(service: Service) -> None:

@@ -46,7 +46,7 @@ async def error_page(request: Request, error: ApiError) -> Response:
     is_outage = error.code == STORAGE_UNAVAILABLE.code
     if error.code == FOREIGN_FORM.code and request.visitor and submitted and submitted.typed:
         text = _STALE_FORM
-    elif not is_outage:
+    elif error.status < 500:
         submitted = None
     response = await _message_page(
         request,
