@@ -57,6 +57,10 @@ def test_people_are_found_by_any_part_of_their_name_without_accents(
     assert _now(key, ticket, "assignee_id") == people[2]
     expect(page.locator("[data-field=assignee_id] > .sign")).to_have_text("JO")
     expect(page.locator("h1")).to_be_focused()
+    for press in ("s", "ArrowDown", "Escape"):  # nothing is chosen
+        page.keyboard.press(press)
+    expect(page.get_by_role("listbox")).to_have_count(0)
+    expect(page.locator("#status")).to_have_value("open")
     # Of two people of one name the one is chosen that is marked.
     page.keyboard.press("A")
     page.keyboard.type("ana")

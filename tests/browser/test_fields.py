@@ -204,6 +204,11 @@ def test_a_choice_that_could_not_be_saved_is_shown_and_goes_along_with_a_reply(
     page.get_by_label("Priority", exact=True).select_option("urgent")
     page.get_by_label("gift").uncheck()
     _field(page, "tags").get_by_role("button", name="Try again").wait_for()
+    # What a colleague changes comes in place, but not over this choice.
+    key.patch(ticket, {"add_tags": ["late"], "status": "pending"})
+    expect(page.get_by_label("Status", exact=True)).to_have_value("pending")
+    expect(page.get_by_label("gift")).not_to_be_checked()
+    key.patch(ticket, {"remove_tags": ["late"]})
     again = _field(page, "priority").get_by_role("button", name="Try again")
     again.wait_for()
     window.complaints.clear()  # that the request failed

@@ -174,10 +174,13 @@ def test_a_reply_of_the_customer_is_on_the_page_at_once_and_a_draft_stays(
 ) -> None:
     page, key = window.page, tenant.key()
     ticket = key.ticket()
+    reply(key, ticket["id"], "Hello?")
     open_ticket(window, ticket["id"])
     page.locator("#reply").fill("We are looking into it.")
+    page.get_by_role("link", name="Split …").focus()
     reply(key, ticket["id"], "Is anybody there?")
     page.get_by_text("Is anybody there?").wait_for()
+    expect(page.get_by_role("link", name="Split …").first).to_be_focused()
     expect(page.locator("#reply")).to_have_value("We are looking into it.")
     # The reply was seen, so it does not stop the answer.
     wait_until(lambda: page.locator("[name=seen]").get_attribute("value") != "")

@@ -137,6 +137,42 @@ def test_of_two_tickets_that_are_asked_for_at_once_the_later_one_is_shown(
     expect(page).to_have_url(re.compile(f"{INBOX}/{orders[1]}"))
 
 
+def test_in_one_pane_the_ticket_that_was_asked_for_last_is_shown(
+    window: Window, orders: list[str]
+) -> None:
+    page = window.page
+    page.goto(INBOX)
+    with page.expect_response("**/tickets/next?**"):  # what is fetched early
+        window.follow("Order 1")
+    held: list[Route] = []
+    page.route("**/tickets/previous?**", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
+    with page.expect_request("**/tickets/previous?**"):
+        page.get_by_role("link", name="Previous ticket").click()
+    page.get_by_role("link", name="Next ticket").click()
+    page.get_by_role("heading", name="Order 0").wait_for()
+    with page.expect_event("requestfinished", lambda each: orders[0] in each.url):
+        held[0].continue_()
+    expect(page.get_by_role("heading", name="Order 0")).to_be_visible()
+
+
+def test_a_page_with_an_unsaved_choice_asks_before_the_next_ticket(
+    window: Window, orders: list[str]
+) -> None:
+    page = window.page
+    page.goto(INBOX)
+    window.follow("Order 2")
+    page.route("**/fields", lambda route: route.abort())
+    page.get_by_label("Priority", exact=True).select_option("urgent")
+    page.get_by_role("button", name="Try again").wait_for()
+    with page.expect_event("dialog"):  # which the window refuses
+        page.keyboard.press("j")
+    expect(page.get_by_label("Priority", exact=True)).to_have_value("urgent")
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_text("Saved").first.wait_for()
+    window.complaints.clear()  # the request that failed, and the dialog
+
+
 @pytest.mark.prove
 def test_a_ticket_opened_by_its_address_leads_through_the_list_beside_it(
     wide: Window, orders: list[str]
@@ -193,8 +229,14 @@ def test_the_next_ticket_is_fetched_before_it_is_asked_for_and_stays_unread_unti
     other.reload()
     expect(unread).to_have_count(1)
     other.close()
-    page.keyboard.press("j")
-    page.get_by_role("heading", name="Order 0").wait_for()
+    # It is fetched again once it changes, or is old.
+    with page.expect_request("**/tickets/next?**"):
+        key.patch(f"/api/v1/external/tickets/{orders[2]}", {"priority": "urgent"})
+    page.evaluate("prefetched.at -= PREFETCHED_FOR_MS")
+    with page.expect_request("**/tickets/next?**") as late:
+        page.keyboard.press("j")
+        page.get_by_role("heading", name="Order 0").wait_for()
+    assert "purpose" not in late.value.headers
     page.keyboard.press("k")
     page.get_by_role("heading", name="Order 1").wait_for()
 
