@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.chromium import Window
 from tests.browser.page_checks import Looker
@@ -141,6 +141,22 @@ def test_an_open_list_is_accessible(
         page.keyboard.press(opens)
         assert looker.look(f"the list of {opens}") == []
         page.keyboard.press("Escape")
+
+
+def test_suggestions_for_what_is_no_longer_typed_are_not_shown(window: Window, key: Key) -> None:
+    page, held = window.page, list[Route]()
+    key.ticket(tags=["vip", "vase"])
+    page.goto(f"{INBOX}/new")
+    tags = page.get_by_label("Tags", exact=True)
+    page.route("**/tags?q=v", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
+    with page.expect_request("**/tags?q=v"):
+        tags.press_sequentially("v")
+    tags.press_sequentially("i")
+    options = page.locator(".pop [role=option]")
+    expect(options).to_have_count(2)  # one that is known, and the one that is created
+    with page.expect_event("requestfinished", lambda each: each.url.endswith("q=v")):
+        held[0].continue_()
+    expect(options).to_have_count(2)
 
 
 def test_a_ticket_is_opened_for_one_of_two_customers_of_a_name_with_tags_and_a_preview(

@@ -45,6 +45,10 @@ def test_tickets_are_selected_and_opened_by_keyboard(window: Window, tenant: Ten
     page.keyboard.type("j/?")
     expect(page.get_by_role("searchbox")).to_have_value("j/?")
     page.locator("h1").click()
+    page.keyboard.press("/")
+    page.keyboard.type("new")
+    expect(page.get_by_role("searchbox")).to_have_value("new")
+    page.locator("h1").click()
     page.keyboard.press("?")
     page.get_by_role("heading", name="Shortcuts").wait_for()
     page.keyboard.press("Escape")
@@ -69,6 +73,26 @@ def test_tickets_are_selected_and_opened_by_keyboard(window: Window, tenant: Ten
     page.wait_for_url(f"**{INBOX}/{tickets[2]['id']}")
     page.keyboard.type("Hello")
     expect(page.get_by_label("Your reply")).to_have_value("Hello")
+
+
+@pytest.mark.mouse
+def test_a_list_to_which_one_comes_back_is_scrolled_as_it_was(
+    window: Window, tenant: Tenant
+) -> None:
+    page, key = window.page, tenant.key()
+    for n in range(3):
+        key.ticket(subject=f"Order {n}")
+    page.set_viewport_size({"width": 1280, "height": 120})
+    page.goto(INBOX)
+    last = page.get_by_role("link", name="Order 0")
+    last.scroll_into_view_if_needed()
+    top = page.evaluate("scrollY")
+    assert top > 0
+    last.click()
+    page.get_by_role("heading", name="Order 0").wait_for()
+    page.keyboard.press("u")
+    page.wait_for_url(f"**{INBOX}")
+    page.wait_for_function("(top) => scrollY === top", arg=top)
 
 
 @pytest.mark.layout

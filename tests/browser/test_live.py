@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.chromium import Window
 from tests.support.client import Key
@@ -91,6 +91,22 @@ def test_a_list_in_use_is_not_replaced_but_a_line_says_what_has_changed(
     page.get_by_role("link", name="2 tickets are new or changed. Show them.").wait_for()
     expect(page.locator(".pick:checked")).to_have_count(1)
     expect(page.locator("[data-ticket]")).to_have_count(1)
+
+
+def test_a_list_that_is_used_while_a_new_one_comes_is_not_replaced(
+    window: Window, tenant: Tenant
+) -> None:
+    page, key = window.page, tenant.key()
+    key.ticket(subject="There before")
+    open_inbox(window)
+    held: list[Route] = []
+    page.route("**/tickets", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
+    with page.expect_request("**/tickets"):
+        key.ticket(subject="Another")
+    page.locator(".pick").first.check()
+    held[0].continue_()
+    page.get_by_role("link", name="1 ticket is new or changed. Show it.").wait_for()
+    expect(page.locator(".pick:checked")).to_have_count(1)
 
 
 def test_the_title_counts_what_is_new_in_the_background(window: Window, tenant: Tenant) -> None:

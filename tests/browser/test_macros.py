@@ -1,7 +1,7 @@
 """Macros are picked in the palette or typed as a shortcut, and go along with the reply."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
@@ -53,6 +53,27 @@ def test_macros_are_previewed_put_in_and_sent(window: Window, tenant: Tenant) ->
     sent = key.get(f"{TICKETS}/{ticket['id']}").json()["data"]
     assert (sent["priority"], sent["tags"], sent["status"]) == ("urgent", [], "pending")
     assert _draft(page) is None
+
+
+@pytest.mark.mouse
+def test_a_macro_that_comes_late_is_not_for_the_next_ticket(window: Window, tenant: Tenant) -> None:
+    page, key = window.page, tenant.key()
+    made(tenant.admin(), name="Refund", shortcut="ref", body="Refunded.", priority="urgent")
+    for subject in ("Second", "First"):
+        key.ticket(subject=subject)
+    page.goto(INBOX)
+    window.follow("First")
+    held: list[Route] = []
+    page.route("**/macro/*", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
+    with page.expect_request("**/macro/*"):
+        page.keyboard.press("r")
+        page.keyboard.type(";ref ")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.get_by_role("heading", name="Second").wait_for()
+    with page.expect_event("requestfinished", lambda each: "/macro/" in each.url):
+        held[0].continue_()
+    expect(page.get_by_label("Priority", exact=True)).to_have_value("medium")
 
 
 def _draft(page: Page) -> str | None:

@@ -36,6 +36,13 @@ def test_a_reply_without_scripts_is_sent_after_the_next_log_in(
     assert [row[0] for row in desk.rows(sql, id=at.rpartition("/")[2])] == ["Typed by hand"]
 
 
+def test_a_form_is_sent_once_however_often_its_button_is_pressed(window: Window) -> None:
+    window.page.goto("/settings/teams/new")
+    submit = "form => form.dispatchEvent(new Event('submit', {bubbles: true, cancelable: true}))"
+    form = window.page.locator("main form")
+    assert [form.evaluate(submit), form.evaluate(submit)] == [True, False]
+
+
 @pytest.mark.prove
 def test_pages_of_a_resubmission_are_accessible(
     opened: Callable[..., Window], tenant: Tenant, at: str

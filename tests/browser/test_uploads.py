@@ -1,7 +1,7 @@
 """Files in the composer, in a real browser: picked, dropped, pasted, removed and sent."""
 
 import pytest
-from playwright.sync_api import FilePayload
+from playwright.sync_api import FilePayload, Route, expect
 
 from tests.browser.chromium import Window
 from tests.support.service import Service, Tenant
@@ -30,6 +30,23 @@ def at(tenant: Tenant) -> str:
 def _attached(desk: Service, at: str) -> list[str]:
     sql = "SELECT name FROM attachments WHERE ticket_id = :id ORDER BY name LIMIT 10"
     return [row[0] for row in desk.rows(sql, id=at.rpartition("/")[2])]
+
+
+def test_a_reply_waits_for_its_files(window: Window, desk: Service, at: str) -> None:
+    page, held = window.page, list[Route]()
+    page.goto(at)
+    page.route("**?name=slow.txt", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
+    slow: FilePayload = {"name": "slow.txt", "mimeType": "text/plain", "buffer": b"x"}
+    with page.expect_request("**?name=slow.txt"):
+        page.locator("#composer [type=file]").set_input_files(slow)
+    page.get_by_label("Your reply").fill("See the file")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-upload-state]")).not_to_be_empty()
+    held[0].continue_()
+    expect(page.locator("#composer [name=attachment_ids]")).to_have_count(1)
+    window.send_reply()
+    page.locator("article").get_by_role("link", name="slow.txt").wait_for()
+    assert _attached(desk, at) == ["slow.txt"]
 
 
 @pytest.mark.layout

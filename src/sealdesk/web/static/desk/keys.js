@@ -53,6 +53,7 @@ const pressControl = (control) => {
   }
   if (control.localName === "select") return openList(control, true);
   control.focus();
+  control.select?.(); // What is typed takes the place of old words.
   try {
     control.showPicker();
   } catch { /* Only some fields have one. */ }
