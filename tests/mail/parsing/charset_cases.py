@@ -290,6 +290,15 @@ def _japanese_and_russian_cases() -> Iterator[Case]:
         field = b"Subject: " + subject.encode(charset) + b"\r\n"
         raw = field + part(f"text/plain; charset={charset}", subject.encode(charset))
         yield Case(f"a bare subject in {charset}", raw, {"subject": subject, "text": subject})
+    for charset in ("windows-1251", "koi8-r", "shift_jis", "gb2312", "iso-8859-1"):
+        name = f"{_BARE_SUBJECTS[charset]}.pdf"
+        bare = b'="' + name.encode(charset) + b'"\r\n\r\nx'
+        files = (
+            b"Content-Type: application/pdf; name" + bare,
+            b"Content-Type: application/pdf\r\nContent-Disposition: attachment; filename" + bare,
+        )
+        raw = multipart("mixed", [part(f"text/plain; charset={charset}", "text"), *files])
+        yield Case(f"bare names in {charset}", with_header(raw), {"names": (name, name)})
     raw = b"Subject: caf\xe9\r\n\r\nx"
     yield Case("a bare subject without a charset", raw, {"subject": "café"})
     russian = TEXTS["koi8-r"]

@@ -277,8 +277,13 @@ class Content:
 
 
 def _declared_name(node: Node, disposition: Value) -> str:
-    named = disposition.parameters.get("filename", "")
-    return named or node.content_type.parameters.get("name", "")
+    if named := disposition.parameters.get("filename"):
+        return named
+    name = node.content_type.parameters.get("name", "")
+    if name.isascii():
+        return name
+    # The charset of the text was not known when the type was read.
+    return read_value(node.headers.first("content-type"), set()).parameters.get("name", name)
 
 
 def _is_unknown_kind(node: Node) -> bool:

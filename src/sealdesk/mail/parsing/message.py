@@ -73,7 +73,7 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
     headers, faults = top.headers, structure.faults
     charset = _charset_of_text(top)
     if charset is not None:
-        headers.decode_again(charset)
+        _decode_again(top, charset)
     content = Content(raw, _likely_charset(headers), faults)
     content.take(top)
     sender = _sender(headers, faults)
@@ -142,6 +142,13 @@ def _charset_of_text(node: Node) -> str | None:
         return next((found for part in node.parts if (found := _charset_of_text(part))), None)
     declared = node.content_type.parameters.get("charset", "")
     return codec_of(declared) if node.kind.startswith("text/") else None
+
+
+def _decode_again(node: Node, charset: str) -> None:
+    """Decode the fields of a message and its parts that are in no other charset."""
+    node.headers.decode_again(charset)
+    for part in node.parts:
+        _decode_again(part, charset)
 
 
 def _sender(headers: Headers, faults: set[Fault]) -> Address | None:
