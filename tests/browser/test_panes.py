@@ -47,6 +47,11 @@ def test_keys_lead_through_the_view_and_back(window: Window, orders: list[str]) 
     page.keyboard.press("k")
     page.get_by_role("heading", name="Order 2").wait_for()
     expect(page.locator(".place")).to_have_text("50 of 52")
+    # So does a list of all statuses, of which there is another page.
+    page.goto(f"{INBOX}?status=all")
+    page.locator("#list").evaluate("e => e.innerHTML += '<p class=pager><a rel=next></a></p>'")
+    window.follow("Order 1")
+    expect(page.locator(".place")).to_have_text("2 of 3")
 
 
 def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(

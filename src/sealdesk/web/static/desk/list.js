@@ -47,7 +47,7 @@ const orderOfList = () => {
   return {
     query: String(new URLSearchParams(query)), before: Number(before),
     ids: before ? rows().map((row) => checkbox(row).value) : [],
-    total: isWhole ? String(Number(before) + rows().length) : count?.textContent.trim(),
+    total: isWhole ? String(Number(before) + rows().length) : count?.textContent.trim() ?? list.dataset.total,
   };
 };
 
