@@ -1,7 +1,7 @@
 """The list of tickets by keyboard: changes that apply at once and can be undone."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
@@ -50,12 +50,24 @@ def test_ticked_tickets_are_changed_together(
     for press in ("j", "x", "j", "x"):
         page.keyboard.press(press)
     page.get_by_text("2 selected").wait_for()
-    for priority in ("low", "urgent"):  # the second one while the first one runs
-        page.locator(".bulk").get_by_label("Priority").select_option(priority)
+    page.locator(".bulk").get_by_label("Priority").select_option("urgent")
     _says(page, "2 tickets were changed")
-    page.keyboard.press("t")
-    page.keyboard.type("vip, late")
-    page.keyboard.press("Enter")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if len(held) < 2:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/fields", hold)
+    for tag in ("vip", "late"):  # the second one while the first one runs
+        for press in ("t", *tag, "Enter"):
+            page.keyboard.press(press)
+        while len(held) < 2:
+            page.wait_for_timeout(10)
+    for each in held:
+        each.continue_()
     expect(page.locator("#list li", has_text="Order 2").locator(".tags-of > *")).to_have_count(3)
     assert _stored(desk, "priority", orders) == [4, 4, 2]
     page.keyboard.press("*")
