@@ -140,7 +140,7 @@ async def run_step(tx: Tx, consumer: Consumer, now_us: int) -> Step:
     position, end = stored.get(consumer.name, 0), stored.get(positions.END, 0)
     if position >= end:
         return NOTHING
-    events = await _list_next(tx, consumer, position)
+    events = await list_next(tx, consumer, position)
     if not events:
         await consumer.recover(tx)
         await positions.store_position(tx, consumer.name, end, consumer.tenant_id)
@@ -154,7 +154,8 @@ async def run_step(tx: Tx, consumer: Consumer, now_us: int) -> Step:
     return Step(len(events), position < end)
 
 
-async def _list_next(tx: Tx, consumer: Consumer, position: int) -> list[LogEvent]:
+async def list_next(tx: Tx, consumer: Consumer, position: int) -> list[LogEvent]:
+    """The events behind a position that a consumer is given for one transaction."""
     tenant_id = consumer.tenant_id
     params = {"tenant_id": tenant_id, "position": position, "limit": consumer.batch_size}
     if consumer.reads_objects:

@@ -29,7 +29,7 @@ class OneLog:
             ConsumerTask(fan_out.FanOut(), on_deliveries),
             mail_queue_task(on_messages),
             QueueTask(RuleQueue(), automation.is_used, _ignore),
-            QueueTask(ReportCounter(), _is_urgent, _ignore),
+            ReportTask(),
         ]
 
     async def run(self) -> None:
@@ -50,8 +50,23 @@ class OneLog:
         return await indexer.update_indexes(state, budget)
 
 
+class ReportTask(QueueTask):
+    """Counts tickets for reports, half a second late: many at once, desk by desk."""
+
+    def __init__(self) -> None:
+        self._counter = ReportCounter()
+        self._is_behind = False
+        super().__init__(self._counter, _is_urgent, _ignore)
+
+    async def _run_step(self, state: AppState) -> int:
+        if not self._counter.is_ahead:
+            self._is_behind = await self._counter.count_ahead(state.database)
+        has_more = await super()._run_step(state)
+        # New events are left to come together while the task rests.
+        return has_more and (self._counter.is_ahead or self._is_behind)
+
+
 async def _is_urgent(tx: Tx) -> bool:
-    """Reports may be half a second late, so that on SQLite few steps take the writer."""
     return False
 
 

@@ -86,10 +86,11 @@ def test_two_workers_and_a_rebuild_at_once_give_the_same(counting: Service) -> N
         now_us = state.clock.now_us()
 
         async def consume() -> None:
-            for _ in range(20):
-                await state.database.write(
-                    lambda tx: consumers.run_step(tx, ReportCounter(), now_us)
-                )
+            counter = ReportCounter()
+            for turn in range(20):
+                if turn % 3 and not counter.is_ahead:
+                    await counter.count_ahead(state.database)
+                await state.database.write(lambda tx: consumers.run_step(tx, counter, now_us))
 
         async def count_anew() -> None:
             await state.database.write(lambda tx: store.begin_rebuild(tx, tenant_id))
