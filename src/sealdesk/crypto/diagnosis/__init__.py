@@ -13,7 +13,7 @@ from sealdesk.crypto.signing import Signed, Verifier, body_sha256, head, message
 # Larger ones are not diagnosed: the search hashes the target 150 times (decision 0067).
 MAX_TARGET_BYTES = 2 * 1024
 MAX_BODY_BYTES = 64 * 1024
-# Of other bodies, when the message is known that was signed: 0.3 ms (issue 28).
+# Of other bodies, when the message is known that was signed: 0.3 ms.
 _MAX_COMPARED_BYTES = 64 * 1024
 _HASH_LENGTH = 64
 IsSigned = Callable[[bytes], bool]  # whether this message was signed
