@@ -1,8 +1,10 @@
 """A consumer of the event log that counts the tickets that events tell of."""
 
-from collections import defaultdict
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 
 from sealdesk.db.engine import Database, Tx
 from sealdesk.event_log import consumers, positions
@@ -13,6 +15,7 @@ _COUNTED = (
     *("ticket.created", "ticket.updated", "ticket.status_changed", "ticket.rated"),
     "reply.created",
 )
+_TENANT = attrgetter("tenant_id")
 _MAX_AHEAD = 1_000  # events
 _STEP_EVENTS = 60  # that are counted in one transaction, for which other writes wait
 
@@ -51,6 +54,7 @@ class ReportCounter:
             events += found
             if len(found) < self.batch_size:
                 break
+            await asyncio.sleep(0)  # yields to requests between two reads
         for some in in_steps(events):
             await database.write(partial(_count_all, events=some))
         self._ahead_to = events[-1].log_position if events else 0
@@ -65,7 +69,8 @@ class ReportCounter:
 
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
         if not self.is_ahead:
-            await _count_all(tx, events)
+            for some in in_steps(events):
+                await _count_all(tx, some)
             return len(events)
         passed = sum(event.log_position <= self._ahead_to for event in events)
         if events[-1].log_position >= self._ahead_to:
@@ -81,20 +86,14 @@ class ReportCounter:
 
 def in_steps(events: Iterable[LogEvent]) -> Iterator[list[LogEvent]]:
     """The events that count, desk by desk."""
-    counting = sorted(
-        (event for event in events if event.type in _COUNTED), key=lambda event: event.tenant_id
-    )
+    counting = sorted((event for event in events if event.type in _COUNTED), key=_TENANT)
     for first in range(0, len(counting), _STEP_EVENTS):
         yield counting[first : first + _STEP_EVENTS]
 
 
 async def _count_all(tx: Tx, events: Iterable[LogEvent]) -> None:
-    by_tenant: dict[str, list[LogEvent]] = defaultdict(list)
-    for event in events:
-        if event.type in _COUNTED:
-            by_tenant[event.tenant_id].append(event)
-    for tenant_id, of_tenant in sorted(by_tenant.items()):
-        await _count(tx, tenant_id, of_tenant)
+    for tenant_id, of_tenant in groupby(events, key=_TENANT):
+        await _count(tx, tenant_id, [*of_tenant])
 
 
 async def _count(tx: Tx, tenant_id: str, events: Sequence[LogEvent]) -> None:
