@@ -13,6 +13,7 @@ import pytest
 
 from sealdesk.client import AsyncDesk, Desk
 from sealdesk.client.errors import ConnectionFailed
+from sealdesk.client.own_client import AsyncOwnClient
 from tests import vectors
 from tests.client.test_faults import ME
 
@@ -112,3 +113,24 @@ async def cancel_calls(counts: Iterable[int]) -> list[str]:
 
 def test_a_cancelled_call_leaves_no_connection_in_use() -> None:
     assert asyncio.run(cancel_calls(range(40))) == []
+
+
+def test_a_call_is_cancelled_whatever_its_transport_is() -> None:
+    class Hanging(httpx.AsyncBaseTransport):
+        _pool = object()  # as of a version that does not exist yet
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            began.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    async def main() -> None:
+        async with AsyncOwnClient(transport=Hanging()) as client:
+            call = asyncio.ensure_future(client.get("http://127.0.0.1/"))
+            await began.wait()
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+
+    began = asyncio.Event()
+    asyncio.run(main())

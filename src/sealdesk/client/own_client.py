@@ -27,9 +27,10 @@ class AsyncOwnClient(httpx.AsyncClient):
         orphans = []
         for transport in (self._transport, *self._mounts.values()):
             pool: Any = getattr(transport, "_pool", None)
-            if pool is None:  # of a host without a proxy
+            requests = getattr(pool, "_requests", None)
+            if requests is None:  # of a host without a proxy, or of an unknown version
                 continue
-            owned = [request.connection for request in pool._requests]
+            owned = [request.connection for request in requests]
             left = [each for each in pool.connections if each not in owned and not each.is_idle()]
             pool._connections = [each for each in pool.connections if each not in left]
             orphans += left
