@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -163,3 +165,9 @@ def test_a_terminal_shows_the_progress_of_an_export(with_key: Terminal, tmp_path
     piped = with_key.run("customers", "export", "-")
     assert json.loads(piped.stdout)["email"] == "maria@example.test"
     assert "\x1b" not in piped.stderr
+
+
+def test_commands_of_the_service_do_not_load_the_client() -> None:
+    code = "import sealdesk.cli.program, sys; print('httpx' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,28 +1,8 @@
-"""Commands for integrators: they need an API key, and nothing of the service's own packages."""
+"""Commands for integrators: they need an API key, and nothing of the service's own packages.
 
-import logging
-from typing import Any
-
-from sealdesk.client import Desk, RetryPolicy
+Every command imports this module for its --help, so it does not import the client.
+"""
 
 CREDENTIALS = """\b
 The API key is read from SEALDESK_API_KEY and SEALDESK_API_SECRET, and the URL of
 the service from SEALDESK_API_URL (default: http://127.0.0.1:8000)."""
-# Two retries take about a second: a person waits for the command.
-_POLICY = RetryPolicy(retries=2)
-
-
-def open_desk(**options: Any) -> Desk:
-    """Return the desk of the environment. options: of Desk. Raises InvalidConfiguration."""
-    _print_warnings()
-    return Desk.from_environment(**{"retry": _POLICY, **options})
-
-
-def _print_warnings() -> None:
-    """Print what the client notices, such as a wrong clock, on stderr."""
-    log = logging.getLogger("sealdesk.client")
-    if not log.handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("sealdesk: %(message)s"))
-        log.addHandler(handler)
-        log.propagate = False

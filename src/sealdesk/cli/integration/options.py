@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from sealdesk.cli.integration import open_desk
+from sealdesk.cli.integration.desk import open_desk
 from sealdesk.cli.integration.signed_requests import read_body
 from sealdesk.cli.integration.tables import Columns, print_row, print_rows
 from sealdesk.client import operations

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 import typer
 
-from sealdesk.cli.integration import CREDENTIALS, open_desk
+from sealdesk.cli.integration import CREDENTIALS
+from sealdesk.cli.integration.desk import open_desk
 from sealdesk.cli.output import JsonOption, format_json, print_json
 from sealdesk.client import RetryPolicy
 from sealdesk.client.credentials import read_credentials, read_url

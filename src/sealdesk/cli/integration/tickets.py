@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from sealdesk.cli.command_group import command_group
-from sealdesk.cli.integration import CREDENTIALS, open_desk
+from sealdesk.cli.integration import CREDENTIALS
 from sealdesk.cli.integration import export as exporting
+from sealdesk.cli.integration.desk import open_desk
 from sealdesk.cli.integration.options import (
     Data,
     Filters,

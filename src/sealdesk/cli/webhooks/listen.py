@@ -9,7 +9,8 @@ import msgspec
 import typer
 
 from sealdesk import __version__
-from sealdesk.cli.integration import CREDENTIALS, open_desk
+from sealdesk.cli.integration import CREDENTIALS
+from sealdesk.cli.integration.desk import open_desk
 from sealdesk.cli.output import make_console
 from sealdesk.cli.webhooks import secret as secret_source
 from sealdesk.client import ApiError, Desk, RetryPolicy, SealdeskError, operations
