@@ -1,6 +1,8 @@
 """Style sheets, the script and templates contain nothing unused."""
 
 import re
+from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from tests.i18n import templates
 _SOURCE = Path(sealdesk.__file__).parent
 _STYLES = b"".join(map(assets.content, ("desk.css", "team_now.css", "reports.css"))).decode()
 _SCRIPT = assets.content("desk.js").decode()
+_COMMENT = r"/\*[^*]*(?:\*(?!/)[^*]*)*\*/"
+_IN_MEDIA = r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}"
 _IN_BRACKETS = r"[^()]*(?:\([^()]*\)[^()]*)*\)"  # a bracket that closes later was opened before
 
 
@@ -54,17 +58,33 @@ def test_every_css_class_is_used() -> None:
     assert len(styled) > 50
 
 
+def test_two_parts_do_not_set_one_property_of_a_class() -> None:
+    """Otherwise one of two components that share a name changes the looks of the other."""
+    parts: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for part in (_SOURCE / "web/static/desk").glob("*.css"):
+        for selector, body in _rules(re.sub(_IN_MEDIA, "", part.read_text())):
+            if re.fullmatch(r"\.[\w-]+", selector):
+                for name in re.findall(r"([\w-]+)\s*:", body):
+                    parts[selector, name].add(part.name)
+    assert {each: names for each, names in parts.items() if len(names) > 1} == {}
+
+
 def test_what_is_styled_by_descendants_of_another_element_is_named() -> None:
     """Otherwise each change restyles all of the page (decision 0140)."""
-    selectors = re.sub(r"/\*.*?\*/", "", _STYLES, flags=re.DOTALL)
     wrong = []
-    for listed in re.findall(r"[^{};]+(?=\{)", selectors):
-        for each in re.split(rf",(?!{_IN_BRACKETS})", listed):
-            *others, last = re.split(rf"[\s>+~]+(?!{_IN_BRACKETS})", each.strip())
-            named = re.sub(r":(?:not|has|where)\(.*\)", "", last)
-            if ":has(" in " ".join(others) and named in ("", "*"):
-                wrong.append(each.strip())
+    for selector, _ in _rules(_STYLES):
+        *others, last = re.split(rf"[\s>+~]+(?!{_IN_BRACKETS})", selector)
+        named = re.sub(r":(?:not|has|where)\(.*\)", "", last)
+        if ":has(" in " ".join(others) and named in ("", "*"):
+            wrong.append(selector)
     assert wrong == []
+
+
+def _rules(css: str) -> Iterator[tuple[str, str]]:
+    """Selector and body, one for each selector of a list."""
+    for selectors, body in re.findall(r"([^{};]+)\{([^{}]*)", re.sub(_COMMENT, "", css)):
+        for each in re.split(rf",(?!{_IN_BRACKETS})", selectors):
+            yield each.strip(), body
 
 
 def test_what_the_sidebar_lists_has_an_icon() -> None:
