@@ -12,6 +12,8 @@ from itertools import chain
 from typing import NamedTuple
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
+import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -209,6 +211,7 @@ def _of_the_body() -> Iterator[Attempt]:
         ("Convert.ToHexString", "body_hash_uppercase", _digest(DEFAULT).upper()),
         ("digest()", "body_hash_not_hex", raw),
         ("digest('base64')", "body_hash_not_hex", base64.b64encode(raw)),
+        ("digest('base64url')", "body_hash_not_hex", base64.urlsafe_b64encode(raw).rstrip(b"=")),
         (
             "md5",
             "body_hash_other_algorithm",
@@ -347,8 +350,20 @@ def test_any_request_is_diagnosed_without_an_error(
     assert diagnose(parts, signature, secret=API_SECRET, api_key=API_KEY, host=HOST) is None
 
 
-def test_deep_and_long_bodies_stay_cheap() -> None:
+def test_deep_and_long_bodies_stay_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by the clock: no serialisation of a body is larger than a few times the body."""
+    sizes_bytes, format_json = list[int](), msgspec.json.format
+
+    def count(document: bytes, indent: int) -> bytes:
+        sizes_bytes.append(len(made := format_json(document, indent=indent)))
+        return made
+
+    monkeypatch.setattr(msgspec.json, "format", count)
+    for depth in (7, 30):
+        item = b"[" * depth + '{"ä":-0.0001}'.encode() + b"]" * depth
+        [*reserialised(b"[" + b",".join([item] * (5000 // len(item))) + b"]")]
+        assert sum(sizes_bytes) < 100_000
+        sizes_bytes.clear()
     for body in (b"[" * 32 + b"1," * 3900 + b"1" + b"]" * 32, b"[" * 900 + b"]" * 900):
         sizes = [len(other) for _, other in reserialised(body)]
         assert sum(sizes) < 2_000_000
