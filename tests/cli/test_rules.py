@@ -93,8 +93,18 @@ def test_an_import_names_all_that_is_wrong_and_writes_nothing(
     assert "/rules/1/conditions/0" in terminal.refused(
         "rules", "import", wrong, "--tenant", desk.id
     )
-    wrong = filed(tmp_path, rule("Misspelt", hour=3))
-    assert "unknown field `hour`" in terminal.refused("rules", "import", wrong, "--tenant", desk.id)
+    mistaken = {"priority": "high", "team": "Returns"}
+    conditions = [{"field": "tag", "operator": "is", "value": "vip", "values": ["vip"]}]
+    misspelt = rule("Misspelt", hour=3, actions=mistaken, conditions=conditions)
+    wrong = filed(tmp_path, rule("\u200b"), misspelt)
+    refusal = terminal.refused("rules", "import", wrong, "--tenant", desk.id)
+    assert "/rules/0/name: " in refusal
+    assert "/rules/1/hour: There is no such field. Did you mean `hours`?" in refusal
+    assert "/rules/1/actions/team: " in refusal and "/rules/1/conditions/0/value: " in refusal
+    Path(wrong).write_text("[]")
+    assert "is not a file of rules" in terminal.refused(
+        "rules", "import", wrong, "--tenant", desk.id
+    )
     assert terminal.json("rules", "list", "--tenant", desk.id) == []
 
 

@@ -108,10 +108,14 @@ def import_(
 
     Rules that are not in the file run after those, unless they are deleted.
     """
-    filed = _read_file(file)
+    # 35 ms to import, with the metrics and the HTTP client, which other commands do not need.
+    from sealdesk.web import body
+
+    document = _read_file(file)
     caller = without_rights(tenant, SYSTEM)
 
     async def work(tx: Tx) -> list[Difference]:
+        filed = body.convert_closed(document, RulesFile)
         wanted = rules_file.from_file(filed, await _list_named(tx, tenant))
         return await importing.import_rules(
             tx,
@@ -157,7 +161,7 @@ def _state(rule: Rule) -> str:
     return f"paused: {rule.paused_because}" if rule.paused_because else "on"
 
 
-def _read_file(path: str) -> RulesFile:
+def _read_file(path: str) -> dict[str, Any]:
     """Raises ConfigurationError."""
     try:
         if path == "-":
@@ -170,7 +174,7 @@ def _read_file(path: str) -> RulesFile:
     if len(data) > _MAX_BYTES:
         raise ConfigurationError(f"{path} has more than 16 MiB")
     try:
-        return msgspec.json.decode(data.removeprefix(BOM_UTF8), type=RulesFile)
+        return msgspec.json.decode(data.removeprefix(BOM_UTF8), type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not a file of rules: {error}") from error
 

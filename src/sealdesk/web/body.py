@@ -105,8 +105,7 @@ def _parse_object(request: Request) -> dict[str, Any]:
 def _read_document(request: Request, document: dict[str, Any], struct: type[S]) -> S:
     unknown = _unknown_fields(document, struct, "")
     if _are_refused(request, unknown, struct):
-        faults = starmap(unknown_names.fault_of, unknown)
-        raise _invalid(chain(faults, find_faults(document, struct)))
+        return convert_closed(document, struct)
     _warn(request, unknown)
     return convert(document, struct)
 
@@ -190,6 +189,15 @@ def convert(document: dict[str, Any], struct: type[S]) -> S:
     if not _passes_checks(document, struct):
         raise _invalid(find_faults(document, struct))
     return value
+
+
+def convert_closed(document: dict[str, Any], struct: type[S]) -> S:
+    """The same, and names that the struct does not have are faults too."""
+    unknown = _unknown_fields(document, struct, "")
+    if unknown:
+        faults = starmap(unknown_names.fault_of, unknown)
+        raise _invalid(chain(faults, find_faults(document, struct)))
+    return convert(document, struct)
 
 
 def _lower_ids(document: dict[str, Any], struct: type[msgspec.Struct]) -> None:

@@ -23,7 +23,7 @@ _TWICE = "Another rule of the file has this name."
 _OF_FIELD = {"team_id": "team", "assignee_id": "user"}
 
 
-class FiledRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class FiledRule(msgspec.Struct, frozen=True, omit_defaults=True):
     """A rule of a file, which stands in the order in which they run."""
 
     name: RuleName
@@ -34,7 +34,7 @@ class FiledRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     is_enabled: bool = False
 
 
-class RulesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RulesFile(msgspec.Struct, frozen=True):
     """All rules of a desk."""
 
     rules: list[FiledRule]
