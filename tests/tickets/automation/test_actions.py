@@ -73,16 +73,26 @@ def test_a_rule_escalates_to_a_person_with_a_macro_a_field_and_an_event(
     assert ("rule",) in [tuple(each) for each in kinds]
 
 
-def test_a_rule_does_not_run_on_the_reply_of_a_rule(
+def test_a_rule_answers_customers_and_not_the_reply_of_a_rule(
     admin: Person, tenant: Tenant, service: Service
 ) -> None:
-    made(admin, trigger="replied", actions={"reply": "Thank you"})
+    by_customer = [when("last_reply_by", "customer")]
+    rule = made(admin, trigger="replied", conditions=by_customer, actions={"reply": "Thank you"})
+    made(admin, trigger="replied", actions={"add_tags": ["replied"]})
     key = tenant.key()
-    ticket = opened(key)
-    key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "It is broken"})
-    wait_until(lambda: len(replies_of(key, ticket)) > 1)
+    first, second = opened(key), opened(key)
+    key.post(f"{TICKETS}/{first['id']}/replies", {"body": "We look into it"})
+    broken = {"body": "It is broken", "author": {"type": "customer"}}
+    key.post(f"{TICKETS}/{second['id']}/replies", broken)
+    wait_until(lambda: read(key, first)["tags"] == read(key, second)["tags"] == ["replied"])
     wait_until_run(service)
-    assert sorted(replies_of(key, ticket)) == [("It is broken", False), ("Thank you", False)]
+    assert sorted(replies_of(key, second)) == [("It is broken", False), ("Thank you", False)]
+    assert replies_of(key, first) == [("We look into it", False)]
+    # The last reply is that of the rule by now.
+    tried = admin.get(f"{RULES}/{rule['id']}/dry-run").json()["data"]["tickets"]
+    assert [(each["number"], each["because"]) for each in tried] == [
+        (second["number"], by_customer)
+    ]
 
 
 def test_what_is_gone_pauses_a_rule_which_says_so_on_the_ticket(

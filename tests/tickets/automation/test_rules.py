@@ -74,6 +74,10 @@ def test_rules_are_stored_as_they_were_sent_with_their_versions(tenant: Tenant) 
         ([when("rating", "6")], ["unknown_value"]),
         ([when("rating_comment", "x", operator="contains")], ["never_holds"]),
         ([when("rating_comment", "")], []),
+        ([when("last_reply_by", "customer")], ["never_holds"]),
+        ([when("last_reply_by", "")], []),
+        ([when("last_reply_by", "rule")], ["unknown_value"]),
+        ([when("customer_name", ""), when("external_id", "")], []),
         ([when("business_hours", "maybe")], ["unknown_value"]),
         ([when("business_hours", "yes", "no", operator="is_not")], ["never_holds"]),
         ([when("custom_fields.size", "XL")], ["unknown_value"]),
@@ -96,9 +100,12 @@ def test_a_history_names_whom_the_conditions_of_its_rules_are_about() -> None:
     assert history.named_ids([entry], "team_id") == {"a", "b"}
 
 
-def test_a_customer_who_rates_a_ticket_has_rated_it() -> None:
+def test_who_rates_a_ticket_has_rated_it_and_who_replies_has_replied() -> None:
     assert possible.find_faults([Condition("rating", "is", [""])], "rated", {})
     assert not possible.find_faults([Condition("rating", "is", ["5"])], "rated", {})
+    nobody = Condition("last_reply_by", "is", [""])
+    assert possible.find_faults([nobody], "replied", {})
+    assert not possible.find_faults([nobody], "unchanged", {})
 
 
 def test_who_or_what_a_condition_names_must_be_there(tenant: Tenant) -> None:
@@ -218,10 +225,13 @@ def test_a_form_says_beside_the_condition_what_is_wrong(tenant: Tenant) -> None:
     assert page.status == 422
     assert ("p", "id", "conditions/0-fault") in page.attributes
     assert page.text.count("This must be one of Open, Pending, On hold, Resolved, Closed.") == 1
+    by = {"field": "last_reply_by", "operator": "is", "values": "customer,"}
+    saved = visitor.submit(page.form(f"{PAGE}/new"), **{**by, "name": "Who", "trigger": "changed"})
+    assert "if Last reply by is Customer or empty" in saved.text
     condition["values"] = "Pending, on HOLD,"
     saved = visitor.submit(page.form(f"{PAGE}/new"), **condition)
     assert "if Status is Pending or On hold" in saved.text
-    (rule,) = tenant.admin().get(RULES).json()["data"]
+    rule, _ = tenant.admin().get(RULES).json()["data"]
     assert rule["conditions"] == [when("status", "pending", "on_hold")]
     form = visitor.get(f"{PAGE}/{rule['id']}").form(f"{PAGE}/{rule['id']}")
     assert ("values", "Pending, On hold") in form.fields
@@ -271,6 +281,9 @@ def facts(**fields: Any) -> matching.Facts:
         (Condition("custom_fields.other", "is", [""]), True),
         (Condition("custom_fields.other", "is_not", ["gold"]), True),
         (Condition("message", "contains", ["please"]), True),
+        (Condition("customer_name", "is", ["josé"]), True),
+        (Condition("external_id", "is", ["ac-1"]), True),
+        (Condition("last_reply_by", "is", [""]), True),
     ],
 )
 def test_conditions_compare_fields(condition: Condition, holds: bool) -> None:
@@ -278,7 +291,8 @@ def test_conditions_compare_fields(condition: Condition, holds: bool) -> None:
         tags=["vip"],
         subject="Refund of my order",
         description="Please!",
-        customer={"email": "José@xn--bcher-kva.example"},
+        customer={"email": "José@xn--bcher-kva.example", "name": "José"},
+        external_id="AC-1",
         custom_fields={"plan": "Gold", "paid": True, "weight": 5, "version": "5.0"},
     )
     rule = rule_of(condition)

@@ -166,16 +166,20 @@ def test_a_rule_escalates_what_is_late_and_the_timeline_says_it_once(own_service
     tenant = own_service.tenant()
     admin = tenant.admin()
     made(admin, first_response_minutes=60, warning_minutes=5)
-    rule = {"name": "Late", "trigger": "breached", "is_enabled": True}
-    assert admin.post("/api/v1/rules", {**rule, "actions": {"priority": "urgent"}}).is_success
+    rules = {"warned": {"add_tags": ["soon"]}, "breached": {"priority": "urgent"}}
+    for trigger, done in rules.items():
+        rule = {"name": trigger, "trigger": trigger, "is_enabled": True, "actions": done}
+        assert admin.post("/api/v1/rules", rule).is_success
     ticket = opened(tenant.key())
     own_service.clock.advance(3601)
     key = tenant.key()
     wait_until(lambda: read(key, ticket)["priority"] == "urgent")
+    wait_until(lambda: read(key, ticket)["tags"] == ["soon"])
     reply(key, ticket)
     assert [kind for kind, *_ in told(key)] == ["ticket.sla_warning", "ticket.sla_breached"]
     text = logged_in(tenant).get(f"/tickets/{ticket['id']}").text
     assert [text.count(each) for each in (": warned", ": missed")] == [1, 1]
+    assert "Rule breached" in text and "because" not in text
 
 
 def test_a_change_that_has_read_a_ticket_before_an_announcement_runs_again(

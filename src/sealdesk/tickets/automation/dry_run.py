@@ -122,9 +122,9 @@ async def _try_on(tx: Tx, tried: _Tried, event: LogEvent) -> Outcome | None:
         if shown.get("is_internal") or await _is_of_rule(tx, tenant_id, shown):
             return None
         ticket = await _find(tx, tenant_id, shown["ticket_id"])
-        return None if ticket is None else _outcome(tried, ticket, event.happened_at, shown["body"])
+        return None if ticket is None else _outcome(tried, ticket, event.happened_at, shown)
     outcome = _outcome(tried, shown, event.happened_at)
-    if outcome is None or tried.rule.trigger == "breached":
+    if outcome is None or tried.rule.trigger in rules.ANNOUNCED:
         return outcome
     if await steps.is_caused(tx, tenant_id, shown["id"], shown["version"]):
         return None
@@ -136,16 +136,18 @@ async def _is_of_rule(tx: Tx, tenant_id: str, reply: dict[str, Any]) -> bool:
 
 
 def _outcome(
-    tried: _Tried, ticket: dict[str, Any], at: int, message: str | None = None
+    tried: _Tried, ticket: dict[str, Any], at: int, reply: dict[str, Any] | None = None
 ) -> Outcome | None:
-    facts = _facts(tried, ticket, at, message)
+    facts = _facts(tried, ticket, at, reply)
     return outcomes.find_outcome(tried.rule, tried.actions, ticket, at, facts)
 
 
-def _facts(tried: _Tried, ticket: dict[str, Any], at: int, message: str | None = None) -> Facts:
+def _facts(
+    tried: _Tried, ticket: dict[str, Any], at: int, reply: dict[str, Any] | None = None
+) -> Facts:
     own = tried.of_teams.get(ticket.get("team_id") or "", tried.hours)
     is_open = None if own is None else hours_rules.is_open(own, at)
-    return facts_of(ticket, message=message, is_open=is_open)
+    return facts_of(ticket, reply=reply, is_open=is_open)
 
 
 async def _try_on_unchanged(tx: Tx, tried: _Tried, now_us: int) -> list[Outcome]:

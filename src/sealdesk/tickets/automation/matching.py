@@ -13,20 +13,27 @@ _NOTHING = frozenset({""})
 
 
 def facts_of(
-    ticket: Mapping[str, Any], *, message: str | None = None, is_open: bool | None = None
+    ticket: Mapping[str, Any],
+    *,
+    reply: Mapping[str, Any] | None = None,
+    is_open: bool | None = None,
 ) -> Facts:
-    """The values that conditions compare, by field. ticket: as the API shows it.
+    """The values that conditions compare, by field. ticket, reply: as the API shows them.
 
-    message: of the reply. is_open: whether it is within business hours; None if nobody knows.
+    reply: which has just been written. is_open: whether it is within business hours; None if
+    nobody knows.
     """
     rating = ticket.get("satisfaction") or {}
+    by_reply = reply and {"message": reply["body"], "last_reply_by": reply["author"]["type"]}
     given = {
-        "message": ticket["description"] if message is None else message,
+        "message": ticket["description"],
         "business_hours": "" if is_open is None else "yes" if is_open else "no",
         "tag": ticket["tags"],
         "rating": rating.get("rating"),
         "rating_comment": rating.get("comment"),
         "customer_email": ticket["customer"]["email"],
+        "customer_name": ticket["customer"].get("name"),
+        **(by_reply or {}),
     }
     return _Facts(ticket, given)
 

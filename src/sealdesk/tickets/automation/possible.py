@@ -7,21 +7,24 @@ from sealdesk.errors import Fault, gettext_noop
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.automation.rules import CUSTOM, FIELDS, forms_of, wanted_of
 from sealdesk.tickets.automation.types import Condition, Trigger
-from sealdesk.tickets.types import PRIORITIES, STATUSES, FirstStatus
+from sealdesk.tickets.types import PRIORITIES, STATUSES, AuthorType, FirstStatus, Source
 
 Choices = Mapping[str, Collection[str]]
 _RATINGS = ("1", "2", "3", "4", "5")
 _CHOICES: Choices = {
     "status": STATUSES,
     "priority": PRIORITIES,
-    "source": ("api", "dashboard", "email"),
+    "source": get_args(Source),
     "rating": ("", *_RATINGS),
+    "last_reply_by": ("", *get_args(AuthorType)),
     "business_hours": ("yes", "no"),
 }
+_COMES_LATER = ("rating", "rating_comment", "last_reply_by")
 # What events leave of them.
 _LEFT: Mapping[Trigger, Choices] = {
-    "created": {"status": get_args(FirstStatus), "rating": ("",), "rating_comment": ("",)},
+    "created": {"status": get_args(FirstStatus), **dict.fromkeys(_COMES_LATER, ("",))},
     "rated": {"rating": _RATINGS},
+    "replied": {"last_reply_by": get_args(AuthorType)},
 }
 _NEVER_EMPTY = ("subject", "customer_email")
 _WRITING: tuple[Trigger, ...] = ("created", "replied")
@@ -30,7 +33,7 @@ _NO_ADDRESS = gettext_noop("This is no e-mail address. Choose “contains” for
 _NO_CHOICE = gettext_noop("This must be one of %(choices)s.")
 _NEVER = gettext_noop("This can never hold together with the other conditions.")
 _NOTHING_WRITTEN = gettext_noop("Only for new tickets and replies is there a message.")
-_NOT_RATED = gettext_noop("A new ticket has no rating yet.")
+_NOT_YET = gettext_noop("A new ticket has none yet.")
 
 
 def find_faults(conditions: Sequence[Condition], trigger: Trigger, choices: Choices) -> list[Fault]:
@@ -65,8 +68,8 @@ def _never(
         return Fault("", "never_holds", _NOTHING_WRITTEN)
     if _can_hold([each for each in conditions if each.field == field], choices):
         return None
-    if trigger == "created" and field in ("rating", "rating_comment"):
-        return Fault("", "never_holds", _NOT_RATED)
+    if trigger == "created" and field in _COMES_LATER:
+        return Fault("", "never_holds", _NOT_YET)
     if choices is not None and not _can_hold([condition], choices):
         return Fault("", "never_holds", _NO_CHOICE, {"choices": ", ".join(filter(None, choices))})
     return Fault("", "never_holds", _NEVER)

@@ -37,12 +37,17 @@ TRIGGERS: Mapping[str, Trigger] = {
     "reply.created": "replied",
     "reply.bounced": "bounced",
     "ticket.rated": "rated",
+    "ticket.sla_warning": "warned",
     "ticket.sla_breached": "breached",
 }
+# They change nothing, so the ticket has the version of what happened before.
+ANNOUNCED: tuple[Trigger, ...] = ("warned", "breached")
 FIELDS = (
-    *("status", "priority", "source", "tag", "subject", "description", "message"),
-    *("customer_email", "team_id", "assignee_id", "rating", "rating_comment", "business_hours"),
+    *("status", "priority", "source", "tag", "subject", "description", "message", "last_reply_by"),
+    *("customer_email", "customer_name", "team_id", "assignee_id", "external_id"),
+    *("rating", "rating_comment", "business_hours"),
 )
+OF_REPLY = ("message", "last_reply_by")  # what a reply says of itself
 LATER = ("business_hours",)  # known only when the rules of a ticket run
 CUSTOM = "custom_fields."
 _NOTHING: tuple[object, ...] = (None, False, [], {})  # of an action

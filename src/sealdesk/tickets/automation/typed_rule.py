@@ -37,8 +37,14 @@ _CHOICES = {
         "high": gettext_noop("High"),
         "urgent": gettext_noop("Urgent"),
     },
+    "last_reply_by": {
+        "customer": gettext_noop("Customer"),
+        "agent": gettext_noop("Agent"),
+        "api_key": gettext_noop("API key"),
+    },
     "business_hours": {"yes": gettext_noop("yes"), "no": gettext_noop("no")},
 }
+_NEVER_EMPTY = ("status", "priority", "business_hours")
 _PEOPLE = 1000  # whose names conditions show
 
 
@@ -101,7 +107,7 @@ async def read(request: Request) -> dict[str, Any]:
         if field:
             by_words = {identity(words): value for value, words in known.said(field).items()}
             texts = [each.strip() for each in values.split(",")]
-            if field in _CHOICES:  # none of them is ever empty
+            if field in _NEVER_EMPTY:
                 texts = forms.split_list(values) or [""]
             wanted = [by_words.get(identity(each), each) for each in texts]
             conditions.append({"field": field, "operator": operator, "values": wanted})

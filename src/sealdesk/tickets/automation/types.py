@@ -13,7 +13,9 @@ from sealdesk.tickets.macros.types import MacroBody
 from sealdesk.tickets.types import LongText, Priority, ReplyBody, Status, Tags
 
 # unchanged: no event, but a time without one.
-Trigger = Literal["created", "changed", "replied", "bounced", "rated", "breached", "unchanged"]
+Trigger = Literal[
+    "created", "changed", "replied", "bounced", "rated", "warned", "breached", "unchanged"
+]
 Operator = Literal["is", "is_not", "contains", "lacks"]
 PauseReason = Literal[
     "too_many_effects", "team_missing", "person_missing", "macro_missing", "field_missing"
@@ -33,9 +35,10 @@ class Condition(msgspec.Struct, frozen=True):
     """One condition of a rule.
 
     field: `status`, `priority`, `source`, `tag`, `subject`, `description`, `message`,
-    `customer_email`, `assignee_id`, `team_id`, `rating`, `rating_comment`, `business_hours`, or
-    `custom_fields.` with a key.
-    `message` is what was written: the reply, or the description of a new ticket. `business_hours`
+    `last_reply_by`, `customer_email`, `customer_name`, `assignee_id`, `team_id`, `external_id`,
+    `rating`, `rating_comment`, `business_hours`, or `custom_fields.` with a key.
+    `message` is what was written: the reply, or the description of a new ticket. `last_reply_by`
+    is who wrote it: `customer`, `agent` or `api_key`. `business_hours`
     is `yes` or `no`, by the hours of the ticket's team or of the desk.
     operator: `is` and `is_not` compare the whole value, without regard to case; `contains` and
     `lacks` a part of it.

@@ -1,7 +1,7 @@
 """One step of the automation rules of a tenant: those of one ticket, in one transaction."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,15 +20,16 @@ from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.types import STATUSES
 
 _STEP_TICKETS = 50  # that a rule on time looks at
+_PRUNED = {"body": "", "author": {"type": None}}  # a reply whose event is gone
 _GIVEN_UP_AFTER_US = 24 * rules.HOUR_US
 
 
 class Moment(NamedTuple):
-    """When rules run, when that happened for which they run, and what the reply said."""
+    """When rules run, when that happened for which they run, and the reply as events show it."""
 
     now_us: int
     happened_us: int
-    message: str | None
+    reply: Mapping[str, Any] | None
 
 
 async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
@@ -48,8 +49,8 @@ async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
             for each in await store.list_running(tx, tenant_id)
             if task.caused_by in (each.trigger, each.id) and each.enabled_at <= task.created_at
         ]
-        message = await _find_message(tx, tenant_id, task, wanted)
-        at = Moment(tenant_us, task.created_at, message)
+        reply = await _find_reply(tx, tenant_id, task, wanted)
+        at = Moment(tenant_us, task.created_at, reply)
         await _run_rules(tx, tenant_id, task.ticket_id, wanted, at)
         await store.delete_task(tx, tenant_id, task)
         return 1
@@ -97,13 +98,15 @@ async def _list_unchanged(tx: Tx, timed: Timed, tenant_us: int) -> list[tuple[in
     return await store.list_unchanged(tx, timed, STATUSES, until, _STEP_TICKETS)
 
 
-async def _find_message(tx: Tx, tenant_id: str, task: Task, wanted: Sequence[Rule]) -> str | None:
-    """What the reply says for which rules run; None if no rule compares it."""
-    is_compared = any(each.field == "message" for rule in wanted for each in rule.conditions)
+async def _find_reply(
+    tx: Tx, tenant_id: str, task: Task, wanted: Sequence[Rule]
+) -> Mapping[str, Any] | None:
+    """The reply for which rules run; None if no rule compares it."""
+    is_compared = any(each.field in rules.OF_REPLY for rule in wanted for each in rule.conditions)
     if task.caused_by != "replied" or not is_compared:
         return None
     found = await store.find_object(tx, tenant_id, task.id)
-    return "" if found is None else str(msgspec.json.decode(found).get("body", ""))
+    return _PRUNED if found is None else dict(msgspec.json.decode(found))
 
 
 async def _run_rules(
@@ -116,7 +119,7 @@ async def _run_rules(
         if view is None:
             return count
         shown = msgspec.json.decode(view.json)
-        facts = matching.facts_of(shown, message=at.message, is_open=is_open)
+        facts = matching.facts_of(shown, reply=at.reply, is_open=is_open)
         causes = matching.find_causes(rule, facts)
         if causes is not None:
             stored = await tickets.get_ticket(tx, tenant_id, ticket_id)

@@ -10,7 +10,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.event_log.events import is_history
 from sealdesk.tickets.automation.matching import RuleIndex, facts_of
-from sealdesk.tickets.automation.rules import TRIGGERS
+from sealdesk.tickets.automation.rules import ANNOUNCED, TRIGGERS
 from sealdesk.tickets.automation.steps import store
 from sealdesk.tickets.automation.steps.store import Stamp, Task
 
@@ -80,8 +80,8 @@ async def _note(tx: Tx, index: RuleIndex, events: Sequence[LogEvent], now_us: in
 
 
 def _tells_of_change(event: LogEvent) -> bool:
-    """Whether its ticket has the version that the event made; a breach makes none."""
-    return event.type.startswith("ticket.") and TRIGGERS[event.type] != "breached"
+    """Whether its ticket has the version that the event made."""
+    return event.type.startswith("ticket.") and TRIGGERS[event.type] not in ANNOUNCED
 
 
 async def _is_caused(tx: Tx, event: LogEvent, ticket_id: str, shown: Mapping[str, Any]) -> bool:
