@@ -25,9 +25,12 @@ def wide(window: Window) -> Window:
     return window
 
 
-def test_keys_lead_through_the_view_and_back(window: Window, orders: list[str]) -> None:
+def test_keys_lead_through_the_view_and_back(
+    window: Window, tenant: Tenant, orders: list[str]
+) -> None:
     page = window.page
     page.goto(INBOX)
+    page.evaluate("window.isSame = true")
     window.follow("Order 2")
     expect(page.locator(".place")).to_have_text("1 of 3")
     page.keyboard.press("j")
@@ -39,6 +42,13 @@ def test_keys_lead_through_the_view_and_back(window: Window, orders: list[str]) 
     page.get_by_role("heading", name="Order 1").wait_for()
     page.keyboard.press("u")
     page.wait_for_url(f"**{INBOX}")
+    # The list is read anew in the same page, with its row, its keys and its history.
+    expect(page.locator("[data-ticket].current a:focus")).to_contain_text("Order 1")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Order 1").wait_for()
+    page.go_back()
+    expect(page.locator("[data-ticket].current a:focus")).to_contain_text("Order 1")
+    assert page.evaluate("window.isSame")
     # A page behind the first one counts on, also to tickets that it does not list.
     newest = page.locator("[data-ticket]").first
     page.goto(f"{INBOX}?before={newest.get_attribute('data-at')}_{orders[0]}")
@@ -52,6 +62,14 @@ def test_keys_lead_through_the_view_and_back(window: Window, orders: list[str]) 
     page.locator("#list").evaluate("e => e.innerHTML += '<p class=pager><a rel=next></a></p>'")
     window.follow("Order 1")
     expect(page.locator(".place")).to_have_text("2 of 3")
+    # What was read anew stays live.
+    page.goto(INBOX)
+    window.follow("Order 1")
+    page.keyboard.press("u")
+    page.locator("[data-ticket].current a:focus").wait_for()
+    page.locator("h1").first.click()
+    tenant.key().ticket(subject="Order 3")
+    page.locator("#list").get_by_text("Order 3").wait_for()
 
 
 def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(

@@ -150,10 +150,13 @@ if (beside?.dataset.beside === "ticket") {
   });
 }
 
-// A ticket takes the place of the one that is shown, or of the list.
+// A ticket takes the place of the one that is shown, or of the list, and the list with which the page
+// began that of a ticket.
+const isOwnList = ({ pathname, search }) => pathname + search === listAddress;
 let mainEnding = null; // Null while the first ticket is shown.
 const showInMain = (page, address, isNew) => {
   savePlace();
+  const left = main.querySelector("[data-visited]")?.dataset.visited;
   (mainEnding ?? pageEnding).abort();
   scrollTo(0, 0);
   main.replaceChildren(...page.querySelector("main").childNodes);
@@ -163,8 +166,10 @@ const showInMain = (page, address, isNew) => {
   if (isNew) history.pushState(null, "", address);
   document.title = page.title;
   mainEnding = startPart(main);
-  const id = location.pathname.split("/").pop();
-  if (rows().length) markRow(rows().find((row) => checkbox(row).value === id));
+  const id = (isTicket(location) ? location.pathname : left)?.split("/").pop();
+  const row = rows().find((each) => checkbox(each).value === id);
+  if (row) markRow(row);
+  if (row && main.contains(row)) row.scrollIntoView({ block: "nearest" });
 };
 const swapMain = (address, isNew) => showNext(async (isLatest) => {
   try {
@@ -172,14 +177,16 @@ const swapMain = (address, isNew) => showNext(async (isLatest) => {
     const response = early ?? await fetchTicket(address);
     if (!isLatest()) return false; // Another one was asked for meanwhile.
     const { page, url } = response;
-    if (page.querySelector("main [data-visited]")) {
+    const isList = page.querySelector("#list") !== null;
+    if (page.querySelector("main [data-visited]") || isList && isOwnList(new URL(url))) {
+      if (isList) shownList = askedLists += 1; // An older one may be on its way.
       showInMain(page, url, isNew);
       enter(main, address) || leave(main);
       if (early) document.dispatchEvent(new CustomEvent("desk:early"));
       requestAnimationFrame(() => setTimeout(prefetchNext));
       return true;
     }
-    if (page.querySelector("#list")) location.assign(url); // The end of the view.
+    if (isList) location.assign(url); // The end of the view.
     else say(refusalOf(response));
   } catch {
     if (isLatest()) say(document.body.dataset.unopened);
@@ -187,8 +194,9 @@ const swapMain = (address, isNew) => showNext(async (isLatest) => {
   return false;
 });
 addEventListener("click", (event) => {
-  const link = event.target.closest("main [data-steps] a, #list [data-ticket] a");
+  const link = event.target.closest("main [data-steps] a, #list [data-ticket] a, main [data-inbox]");
   if (!link || event.defaultPrevented || beside && link.closest("#list")) return;
+  if (link.matches("[data-inbox]") && !isOwnList(link)) return;
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   // A page with something unsaved asks before it is left.
   if (!dispatchEvent(new Event("beforeunload", { cancelable: true }))) return;
@@ -199,7 +207,7 @@ addEventListener("popstate", () => {
   const shown = main.querySelector("[data-visited]")?.dataset.visited;
   // A fragment of the same page leads to a place on it.
   if (shown === location.pathname || beside?.dataset.beside === "ticket") return;
-  if (isTicket(location)) swapMain(location.href, false);
+  if (isTicket(location) || shown && isOwnList(location)) swapMain(location.href, false);
   else if (shown) location.reload();
 });
 
