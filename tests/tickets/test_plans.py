@@ -14,6 +14,7 @@ from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.resources.paging import PageRequest, Position
 from sealdesk.tickets import types
+from sealdesk.tickets.reports import store as reports
 from sealdesk.tickets.store import assignees, history, lists, replies, tickets
 from sealdesk.tickets.store.filters import Filter
 from tests.support.for_each import for_each
@@ -502,3 +503,9 @@ def test_the_timeline_reads_one_page_of_changes(template: Path) -> None:
     )
     (step,) = steps
     assert step.endswith("(tenant_id=? AND ticket_id=? AND id<?)")
+
+
+def test_unfinished_tickets_are_counted_by_age_without_reading_them(template: Path) -> None:
+    ages = (5, 3, 0)
+    steps = plan(template, lambda tx: reports.count_unfinished(tx, "tenant", ages, "desk", ""))
+    assert any("USING COVERING INDEX tickets_status" in each for each in steps)
