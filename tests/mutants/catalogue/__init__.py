@@ -4,7 +4,16 @@ Each `old` occurs once in its file. The changes are plausible mistakes: the serv
 responds.
 """
 
-from tests.mutants.catalogue import durability, keys, limits, log_ins, once, secrets, tenants
+from tests.mutants.catalogue import (
+    durability,
+    keys,
+    limits,
+    log_ins,
+    once,
+    promises,
+    secrets,
+    tenants,
+)
 from tests.mutants.mutant import Mutant
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -15,4 +24,5 @@ MUTANTS: tuple[Mutant, ...] = (
     *durability.MUTANTS,
     *once.MUTANTS,
     *limits.MUTANTS,
+    *promises.MUTANTS,
 )
