@@ -155,6 +155,14 @@ const NAMES = [
 function transportOf(options) {
     checkNames(options, NAMES);
     checkOptions({ timeoutMs: options.timeoutMs ?? 1, retry: options.retry ?? {} });
+    for (const name of ["fetch", "sleep", "random", "now", "warn"]) {
+        if (options[name] === undefined || typeof options[name] === "function")
+            continue;
+        throw new InvalidConfiguration(`${name} must be a function, not ${String(options[name])}`);
+    }
+    if (typeof (options.showsSignedMessage ?? true) !== "boolean") {
+        throw new InvalidConfiguration(`showsSignedMessage must be true or false, not ${String(options.showsSignedMessage)}`);
+    }
     const signer = new Signer(options.apiKey, options.apiSecret, options.now);
     const transport = {
         policy: { ...DEFAULT_POLICY, ...options.retry },

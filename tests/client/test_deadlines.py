@@ -13,7 +13,6 @@ import pytest
 
 from sealdesk.client import AsyncDesk, Desk
 from sealdesk.client.errors import ConnectionFailed
-from sealdesk.client.own_client import AsyncOwnClient
 from tests import vectors
 from tests.client.test_faults import ME
 
@@ -88,7 +87,7 @@ def test_a_body_of_another_transport_ends_at_the_deadline_too() -> None:
         assert time.monotonic() - began < 3
 
 
-async def cancel_calls(counts: Iterable[int]) -> list[str]:
+async def cancel_calls(counts: Iterable[int], http: httpx.AsyncClient | None) -> list[str]:
     """Cancel calls after these numbers of turns of the event loop; the connections in use then."""
 
     async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -99,7 +98,7 @@ async def cancel_calls(counts: Iterable[int]) -> list[str]:
 
     async with await asyncio.start_server(respond, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with AsyncDesk(vectors.API_KEY, vectors.API_SECRET, url) as desk:
+        async with AsyncDesk(vectors.API_KEY, vectors.API_SECRET, url, http=http) as desk:
             for count in counts:
                 call = asyncio.ensure_future(desk.whoami())
                 for _ in range(count):
@@ -111,8 +110,9 @@ async def cancel_calls(counts: Iterable[int]) -> list[str]:
             return [repr(each) for each in transport._pool.connections if not each.is_idle()]
 
 
-def test_a_cancelled_call_leaves_no_connection_in_use() -> None:
-    assert asyncio.run(cancel_calls(range(40))) == []
+@pytest.mark.parametrize("http", [None, httpx.AsyncClient()], ids=["own", "given"])
+def test_a_cancelled_call_leaves_no_connection_in_use(http: httpx.AsyncClient | None) -> None:
+    assert asyncio.run(cancel_calls(range(40), http)) == []
 
 
 def test_a_call_is_cancelled_whatever_its_transport_is() -> None:
@@ -125,8 +125,9 @@ def test_a_call_is_cancelled_whatever_its_transport_is() -> None:
             raise AssertionError
 
     async def main() -> None:
-        async with AsyncOwnClient(transport=Hanging()) as client:
-            call = asyncio.ensure_future(client.get("http://127.0.0.1/"))
+        async with httpx.AsyncClient(transport=Hanging()) as http:
+            desk = AsyncDesk(vectors.API_KEY, vectors.API_SECRET, "http://127.0.0.1", http=http)
+            call = asyncio.ensure_future(desk.whoami())
             await began.wait()
             call.cancel()
             with pytest.raises(asyncio.CancelledError):

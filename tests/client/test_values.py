@@ -49,6 +49,22 @@ REFUSED: dict[str, Callable[[Any], object]] = {
         deadline_s="5"
     ),
     "deadline_s must be a number above 0 or None, not 0": lambda d: d.with_options(deadline_s=0),
+    "deadline_s must be a number above 0 or None, not True": lambda d: d.with_options(
+        deadline_s=True
+    ),
+    "timeout_s must be a number above 0, not True": lambda d: d.with_options(timeout_s=True),
+    "retry.retries must be a number from 0, not True": lambda d: d.with_options(
+        retry=RetryPolicy(retries=True)
+    ),
+    "now must be a function, not 5": lambda _: MAKE(
+        vectors.API_KEY, vectors.API_SECRET, URL, now=5
+    ),
+    "sleep must be a function, not 5": lambda _: MAKE(
+        vectors.API_KEY, vectors.API_SECRET, URL, sleep=5
+    ),
+    "shows_signed_message must be True or False, not 'no'": lambda _: MAKE(
+        vectors.API_KEY, vectors.API_SECRET, URL, shows_signed_message="no"
+    ),
     "retry must be a RetryPolicy, not 3": lambda d: d.with_options(retry=3),
     "retry must be a RetryPolicy, not None": lambda _: MAKE(
         vectors.API_KEY, vectors.API_SECRET, URL, retry=None

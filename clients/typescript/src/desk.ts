@@ -232,6 +232,15 @@ const NAMES = [
 function transportOf(options: DeskOptions): Transport {
   checkNames(options, NAMES);
   checkOptions({ timeoutMs: options.timeoutMs ?? 1, retry: options.retry ?? {} });
+  for (const name of ["fetch", "sleep", "random", "now", "warn"] as const) {
+    if (options[name] === undefined || typeof options[name] === "function") continue;
+    throw new InvalidConfiguration(`${name} must be a function, not ${String(options[name])}`);
+  }
+  if (typeof (options.showsSignedMessage ?? true) !== "boolean") {
+    throw new InvalidConfiguration(
+      `showsSignedMessage must be true or false, not ${String(options.showsSignedMessage)}`,
+    );
+  }
   const signer = new Signer(options.apiKey, options.apiSecret, options.now);
   const transport: TransportOptions = {
     policy: { ...DEFAULT_POLICY, ...options.retry },

@@ -169,6 +169,9 @@ test("what would be sent as something else is refused before it is sent", async 
     () => deskWith([], { retry: 3 }),
     () => deskWith([], { retry: { maxWaitS: NaN } }),
     () => deskWith([], { timeoutMs: -1 }),
+    () => deskWith([], { now: 5 }),
+    () => deskWith([], { warn: null }),
+    () => deskWith([], { showsSignedMessage: "no" }),
   ]) {
     await assert.rejects(async () => sent(), InvalidConfiguration, String(sent));
   }

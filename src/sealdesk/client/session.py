@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, TypeGuard
 
 import httpx
 
@@ -96,6 +96,10 @@ def make_session(
 ) -> Session:
     """Check the settings. Raises InvalidConfiguration."""
     _check_options({"timeout_s": timeout_s, "retry": policy})
+    check_function(now, "now")
+    shows: object = shows_signed_message
+    if not isinstance(shows, bool):
+        raise InvalidConfiguration(f"shows_signed_message must be True or False, not {shows!r}")
     auth = SignatureAuth(
         api_key,
         api_secret,
@@ -108,10 +112,10 @@ def make_session(
 
 def _check_options(options: CallOptions) -> None:
     timeout_s: object = options.get("timeout_s", DEFAULT_TIMEOUT_S)
-    if not isinstance(timeout_s, int | float) or not 0 < timeout_s < _MAX_TIMEOUT_S:
+    if not (_is_number(timeout_s) and 0 < timeout_s < _MAX_TIMEOUT_S):
         raise InvalidConfiguration(f"timeout_s must be a number above 0, not {timeout_s!r}")
     deadline_s: object = options.get("deadline_s")
-    if deadline_s is not None and not (isinstance(deadline_s, int | float) and deadline_s > 0):
+    if deadline_s is not None and not (_is_number(deadline_s) and deadline_s > 0):
         raise InvalidConfiguration(
             f"deadline_s must be a number above 0 or None, not {deadline_s!r}"
         )
@@ -120,11 +124,20 @@ def _check_options(options: CallOptions) -> None:
         raise InvalidConfiguration(f"retry must be a RetryPolicy, not {policy!r}")
     given: dict[str, object] = policy._asdict()
     for name, value in given.items():
-        if not (isinstance(value, int | float) and value >= 0):
+        if not (_is_number(value) and value >= 0):
             raise InvalidConfiguration(f"retry.{name} must be a number from 0, not {value!r}")
-    on_retry: object = options.get("on_retry")
-    if on_retry is not None and not callable(on_retry):
-        raise InvalidConfiguration(f"on_retry must be a function, not {on_retry!r}")
+    check_function(options.get("on_retry"), "on_retry", is_needed=False)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    """Of bool, which is an int, True would be a second."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def check_function(value: object, name: str, *, is_needed: bool = True) -> None:
+    """Raises InvalidConfiguration."""
+    if not callable(value) and (is_needed or value is not None):
+        raise InvalidConfiguration(f"{name} must be a function, not {value!r}")
 
 
 def free_headers(method: str, body: bytes, headers: Mapping[str, str] | None) -> dict[str, str]:

@@ -6,7 +6,6 @@ import os
 import httpx
 
 from sealdesk.client.errors import InvalidConfiguration
-from sealdesk.client.own_client import AsyncOwnClient
 from sealdesk.client.own_clients import OwnClients
 
 
@@ -19,7 +18,7 @@ class AsyncConnections:
             raise InvalidConfiguration(f"http must be an httpx.AsyncClient, not {http!r}")
         self.given = given
         self._process = os.getpid()
-        self._own = OwnClients(AsyncOwnClient, asyncio.get_running_loop)
+        self._own = OwnClients(httpx.AsyncClient, asyncio.get_running_loop)
 
     def client(self) -> httpx.AsyncClient:
         """The client of httpx. Raises InvalidConfiguration."""

@@ -32,10 +32,12 @@ from sealdesk.client.operation import ListOperation, Operation
 from sealdesk.client.parameters import ReportFilters, ReportTicketFilters
 from sealdesk.client.report_results import Report
 from sealdesk.client.results import Agent, Team, TestClock, Ticket, WhoAmI
+from sealdesk.client.sending import async_send
 from sealdesk.client.session import (
     DEFAULT_TIMEOUT_S,
     CallOptions,
     Session,
+    check_function,
     free_headers,
     make_session,
 )
@@ -80,6 +82,7 @@ class AsyncDesk:
             shows_signed_message=shows_signed_message,
             now=now,
         )
+        check_function(sleep, "sleep")
         self._set_up(session, AsyncConnections(http), sleep)
 
     def _set_up(
@@ -255,10 +258,9 @@ class AsyncDesk:
 
     async def _send_once(self, request: httpx.Request) -> httpx.Response:
         max_bytes = request.extensions.get("max_bytes", MAX_FILE_BYTES)
-        auth = self._session.auth
         http = self._connections.client()
         async with async_deadline(request):
-            response = await http.send(request, auth=auth, follow_redirects=False, stream=True)
+            response = await async_send(http, request, self._session.auth)
             try:
                 body = BoundedBody(response, max_bytes)
                 if response.is_stream_consumed:

@@ -6,7 +6,6 @@ import os
 import httpx
 
 from sealdesk.client.errors import InvalidConfiguration
-from sealdesk.client.own_client import OwnClient
 from sealdesk.client.own_clients import OwnClients, find_no_loop
 
 
@@ -19,7 +18,7 @@ class Connections:
             raise InvalidConfiguration(f"http must be an httpx.Client, not {http!r}")
         self.given = given
         self._process = os.getpid()
-        self._own = OwnClients(OwnClient, find_no_loop)
+        self._own = OwnClients(httpx.Client, find_no_loop)
 
     def client(self) -> httpx.Client:
         """The client of httpx. Raises InvalidConfiguration."""
