@@ -36,7 +36,8 @@ def _server(protocol: str) -> tuple[Column, ...]:
 # with the connection and since when. uid_validity, last_uid: of the last message that was taken
 # from the IMAP folder. read_at: when the folder was read to its end; before the first time, since
 # when its messages are taken. aliases: JSON, other addresses whose mail comes in; NULL for none.
-# options: JSON, what is done otherwise than usual; NULL for nothing.
+# options: JSON, what is done otherwise than usual; NULL for nothing. unverified: JSON, those of its
+# addresses that the directory does not list yet, as they may be another tenant's; NULL for none.
 table(
     "mailboxes",
     tenant(),
@@ -61,6 +62,7 @@ table(
     time_("read_at", null=True),
     text_("aliases", null=True),
     text_("options", null=True),
+    text_("unverified", null=True),
     of_tenant(),
     refers("team_id", "teams"),
     index("mailboxes_address", "tenant_id address_identity", is_unique=True),
@@ -70,7 +72,8 @@ table(
 # Read before the tenant is known: whose mailbox an address is, and which process reads its folder
 # until when. An address belongs to one mailbox of the installation. receives: as the mailbox,
 # alias, or former for an address that it had and that no other tenant gets. A row of an assigned
-# domain has @ and the domain for the address, domain for receives, and no mailbox.
+# domain has @ and the domain for the address, domain for receives, and no mailbox; that of one in
+# which every tenant may have addresses has no tenant either.
 table(
     "mailbox_directory",
     id_("address_identity", key=True),
