@@ -124,6 +124,8 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("PATCH", f"{MAILBOXES}/{{id}}"): {"signature": "Taken over"},
     ("DELETE", f"{MAILBOXES}/{{id}}"): None,
     ("POST", f"{MAILBOXES}/{{id}}/test"): None,
+    ("POST", f"{MAILBOXES}/{{id}}/code"): {"address": "taken-over@acme.test"},
+    ("POST", f"{MAILBOXES}/{{id}}/verify"): {"address": "taken-over@acme.test", "code": "wrong"},
     ("GET", RECEIVED): None,
     ("GET", f"{RECEIVED}/{{id}}"): None,
     ("DELETE", f"{RECEIVED}/{{id}}"): None,

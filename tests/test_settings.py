@@ -337,11 +337,12 @@ def test_mail_is_received_where_the_settings_say(tmp_path: Path) -> None:
         "SEALDESK_MAIL_WAITING_MIB": "2",
         "SEALDESK_MAIL_AUTHSERV_IDS": "MX.example.com,mx2.example.com",
         "SEALDESK_MAIL_SEAL_MESSAGES": "accept",
+        "SEALDESK_MAIL_SENDER": "desk@example.com",
     }
     files = Path("/a/cert.pem"), Path("/a/key.pem")
     servers = frozenset({"mx.example.com", "mx2.example.com"})
     receiving = ("::1", 2525, True, *files, 2**20, servers, True)
-    assert read(tmp_path, **named).mail == (*receiving, {}, "", 2**21)
+    assert read(tmp_path, **named).mail == (*receiving, {}, "", 2**21, "desk@example.com")
 
 
 GOOGLE = {

@@ -18,6 +18,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.identity import actions as identity
 from sealdesk.identity import store as identity_store
 from sealdesk.identity.types import Role, User
+from sealdesk.installation.store import notes
 from sealdesk.mail.ratings import actions as ratings
 from sealdesk.mail.ratings import links
 from sealdesk.mail.ratings.types import Rating
@@ -79,6 +80,8 @@ async def create(
     people, steps = plan.make_plan(now_us)
     begin_us = now_us - (plan.DAYS + 1) * _DAY_US
     tenant = await identity.create_tenant(tx, TENANT_NAME, now_us=begin_us)
+    # It is no desk with which others share the installation (decision 0136).
+    await notes.put_once(tx, "demo", tenant.id, now_us)
     admin = await _create_user(tx, tenant.id, ADMIN, "tenant_admin", admin_hash, begin_us)
     agent = await _create_user(tx, tenant.id, AGENT, "agent", agent_hash, begin_us)
     by_admin = Caller(tenant.id, _actor(admin), frozenset(), "")

@@ -6,6 +6,7 @@ import httpx
 
 from sealdesk import clock
 from tests.advice.desk import CUSTOMERS, KEYS, MAILBOXES, TICKETS, WEBHOOKS, Desk, Steps
+from tests.mail.mailboxes import stored as mailboxes
 from tests.mail.receiving.stored import received
 
 _FIELDS, _MACROS = "/api/v1/custom-fields", "/api/v1/macros"
@@ -298,7 +299,7 @@ def webhook_inactive(desk: Desk) -> Steps:
 def mailbox_address_taken(desk: Desk) -> Steps:
     """The desk that had the address frees it."""
     address, other = f"help@{desk.tenant.id[-12:]}.test", desk.service.tenant().admin()
-    desk.admin.delete(_path(desk.made(MAILBOXES, address=address), MAILBOXES))
+    desk.admin.delete(f"{MAILBOXES}/{mailboxes.made(desk.admin, address)['id']}")
     yield other.post(MAILBOXES, {"address": address})
     yield desk.admin.delete(f"/api/v1/former-addresses/{address}")
     yield other.post(MAILBOXES, {"address": address})

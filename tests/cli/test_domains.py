@@ -31,6 +31,11 @@ def test_an_assigned_domain_is_one_desks_until_it_is_released(
     terminal.out("domains", "release", domain)
     terminal.out("mailboxes", "add", f"more@{domain}", "--tenant", other)
     assert "is not assigned" in terminal.refused("domains", "release", domain)
+    terminal.out("domains", "share", domain)
+    assert "every tenant" in terminal.refused("domains", "assign", domain, "--tenant", acme)
+    (listed,) = (each for each in terminal.json("domains", "list") if each["domain"] == domain)
+    assert (listed["tenant_id"], listed["contested"]) == (None, [])
+    terminal.out("domains", "release", domain)
     for address in (old, new, f"more@{domain}"):
         terminal.out("mailboxes", "delete", address, "--yes")
 

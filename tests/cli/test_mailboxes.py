@@ -26,6 +26,8 @@ def test_a_mailbox_is_added_listed_paused_and_deleted(terminal: Terminal, acme: 
     terminal.out("mailboxes", "delete", address, "--yes")
     assert terminal.json("mailboxes", "list", "--tenant", acme) == []
     assert "no such mailbox" in terminal.refused("mailboxes", "pause", address)
+    waits = terminal.refused("mailboxes", "verify", address, "--tenant", acme)
+    assert "waits until" in waits
 
 
 @SQLITE_FIRST

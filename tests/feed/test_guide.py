@@ -17,7 +17,7 @@ import pytest
 from sealdesk.event_log import events
 from sealdesk.mail.mailboxes.types import Failure
 from sealdesk.routes.documented_events import DOCUMENTED_EVENTS
-from tests.mail.mailboxes.stored import set_problem
+from tests.mail.mailboxes.stored import made, set_problem
 from tests.support.client import Key, Person
 from tests.support.closed_document import close
 from tests.support.databases import SQLITE_FIRST
@@ -169,7 +169,7 @@ def _of_mailboxes(admin: Person, service: Service, tenant: Tenant) -> None:
     texts |= dict.fromkeys(("imap_host", "smtp_host"), "mail.acme.test")
     texts |= dict.fromkeys(("imap_password", "smtp_password"), "correct")
     new = {**texts, "receives": "imap", "language": "en"}
-    mailbox_id = admin.post("/api/v1/mailboxes", new).json()["data"]["id"]
+    mailbox_id = made(admin, **new)["id"]
     for failure in (Failure("login_refused", "NO"), None):
         set_problem(service, tenant, mailbox_id, "receiving", failure)
 

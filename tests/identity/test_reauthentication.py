@@ -30,7 +30,8 @@ _WITHOUT_PASSWORD = {
     f"{HOOKS}/{{id}}/test", f"{HOOKS}/{{id}}/replay", f"{HOOKS}/{{id}}/retry-now",
     f"{HOOKS}/{{id}}/deliveries/{{delivery_id}}/redeliver", f"{HOOKS}/{{id}}/redeliver-failed",
     f"{EMAIL}/blocks", f"{EMAIL}/blocks/remove", f"{EMAIL}/{{id}}/test", f"{EMAIL}/{{id}}/pause",
-    f"{EMAIL}/{{id}}/resume", "/settings/business-hours", "/settings/replies",
+    f"{EMAIL}/{{id}}/resume", f"{EMAIL}/{{id}}/code", f"{EMAIL}/{{id}}/verify",
+    "/settings/business-hours", "/settings/replies",
 }  # fmt: skip
 _GIVE_NO_ACCESS = tuple(
     f"/settings/{room}/"

@@ -12,7 +12,7 @@ from sealdesk.errors import ConfigurationError
 from sealdesk.mail.blocks.types import normalise
 from sealdesk.mail.mailboxes import actions
 from sealdesk.mail.mailboxes.store import directory
-from sealdesk.mail.mailboxes.store.directory import Domain
+from sealdesk.mail.mailboxes.store.directory import EVERYBODY, Domain
 
 _PAGE_ROWS = 500
 _MAX_CONTESTED = 100
@@ -25,22 +25,30 @@ Name = Annotated[str, typer.Argument(metavar="DOMAIN", help="As in acme.test.")]
 def assign(
     domain: Name, tenant: Annotated[str, typer.Option(metavar="ID", help="The tenant.")]
 ) -> None:
-    """Let only one tenant have mailboxes in a domain. Mailboxes of others stay, and are shown."""
+    """Let only one tenant have mailboxes in a domain. Those of others stay, and are shown."""
     wanted = Domain(_read_name(domain), tenant)
     with open_installation() as installation:
         installation.get_tenant(tenant)
-        known = _find(installation, wanted.name)
-        if known is not None and known.tenant_id != tenant:
-            raise ConfigurationError(
-                f"{domain} is assigned to {known.tenant_id}; to change that, run first:"
-                f" sealdesk domains release {domain}"
-            )
+        _check_free(installation, wanted)
         now_us = installation.clock.now_us()
         installation.act(tenant, actions.assign_domain, wanted, now_us=now_us)
         contested = list_contested(installation, wanted)
     print(f"{domain} is assigned to {tenant}.")
     for address, owner in contested.items():
         print(f"{address} stays a mailbox of {owner}.")
+
+
+@cli.command(epilog="Example: sealdesk domains share acme.test")
+def share(domain: Name) -> None:
+    """Let every tenant have mailboxes in a domain, as departments of a company."""
+    shared = Domain(_read_name(domain), EVERYBODY)
+    with open_installation() as installation:
+        _check_free(installation, shared)
+        installation.write(lambda tx: directory.assign_domain(tx, shared))
+        for tenant in installation.iterate_tenants():  # whose mailboxes may wait for it
+            now_us = installation.clock.now_us()
+            installation.act(tenant.id, actions.assign_domain, shared, now_us=now_us)
+    print(f"Every tenant can have mailboxes in {domain}.")
 
 
 @cli.command("list")
@@ -54,24 +62,41 @@ def list_domains(json: JsonOption = False) -> None:
     if json:
         return print_json(
             [
-                {"domain": name, "tenant_id": tenant_id, "contested": list(contested)}
+                {"domain": name, "tenant_id": tenant_id or None, "contested": list(contested)}
                 for name, tenant_id, contested in rows
             ]
         )
-    shown = [(name, tenant_id, ", ".join(contested)) for name, tenant_id, contested in rows]
+    shown = [
+        (name, tenant_id or "every tenant", ", ".join(contested))
+        for name, tenant_id, contested in rows
+    ]
     print_table(("DOMAIN", "TENANT", "MAILBOXES OF OTHERS"), shown)
 
 
 @cli.command(epilog="Example: sealdesk domains release acme.test")
 def release(domain: Name) -> None:
-    """Let every tenant have mailboxes in a domain."""
+    """Assign a domain to nobody: each tenant must verify its addresses in it."""
     with open_installation() as installation:
         known = _find(installation, _read_name(domain))
         if known is None:
             raise ConfigurationError(f"{domain} is not assigned; see sealdesk domains list")
-        now_us = installation.clock.now_us()
-        installation.act(known.tenant_id, actions.release_domain, known, now_us=now_us)
+        if known.tenant_id == EVERYBODY:
+            installation.write(lambda tx: directory.release_domain(tx, known.name))
+        else:
+            now_us = installation.clock.now_us()
+            installation.act(known.tenant_id, actions.release_domain, known, now_us=now_us)
     print(f"{domain} is released.")
+
+
+def _check_free(installation: Installation, wanted: Domain) -> None:
+    """Raises ConfigurationError for a domain that is assigned otherwise."""
+    known = _find(installation, wanted.name)
+    if known is not None and known != wanted:
+        domain = wanted.name.removeprefix("@")
+        raise ConfigurationError(
+            f"{domain} is assigned to {known.tenant_id or 'every tenant'}; to change that, run"
+            f" first: sealdesk domains release {domain}"
+        )
 
 
 def list_assigned(installation: Installation) -> list[Domain]:
@@ -86,6 +111,8 @@ def list_assigned(installation: Installation) -> list[Domain]:
 
 def list_contested(installation: Installation, domain: Domain) -> dict[str, str]:
     """The addresses of mailboxes of other tenants in a domain, with the tenants."""
+    if domain.tenant_id == EVERYBODY:
+        return {}
     return installation.read(lambda tx: directory.list_contested(tx, domain, _MAX_CONTESTED))
 
 

@@ -1,4 +1,4 @@
-"""`sealdesk mailboxes`: adds, lists, tests, pauses and deletes mailboxes."""
+"""`sealdesk mailboxes`: adds, lists, tests, verifies, pauses and deletes mailboxes."""
 
 import asyncio
 import getpass
@@ -135,6 +135,20 @@ def test(address: Address, json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
+@cli.command(epilog="Example: sealdesk mailboxes verify support@acme.test --tenant ID")
+def verify(address: Address, tenant: TenantId) -> None:
+    """Say that an address is a tenant's, which a mailbox waits for."""
+    identity = address_identity(address)
+    with open_installation() as installation:
+        waiting = installation.fetch(tenant, mailboxes.list_all)
+        found = next((each for each in waiting if identity in each.unverified), None)
+        if found is None:
+            raise ConfigurationError(f"no mailbox of {tenant} waits until {address} is verified")
+        now_us = installation.clock.now_us()
+        installation.act(tenant, actions.verify_address, found.id, identity, now_us=now_us)
+    print(f"{address} is an address of {tenant}.")
+
+
 @cli.command(epilog="Example: sealdesk mailboxes pause support@acme.test")
 def pause(address: Address) -> None:
     """Stop receiving and sending. Nothing is lost meanwhile."""
@@ -216,7 +230,9 @@ def _print_steps(mailbox: Mailbox, steps: list[StepResult]) -> None:
 def _state(mailbox: Mailbox) -> str:
     found = mailbox.problems
     codes = [each.code for each in (found.receiving, found.sending) if each is not None]
-    return ", ".join([*(["paused"] if mailbox.is_paused else []), *codes]) or "ok"
+    waits = [f"{each} is not yet verified" for each in mailbox.unverified]
+    is_paused = mailbox.is_paused and not mailbox.is_unverified
+    return ", ".join([*(["paused"] if is_paused else []), *waits, *codes]) or "ok"
 
 
 def _ask_password(server: str) -> str:

@@ -44,7 +44,7 @@ def _words(text: str) -> list[str]:
 
 
 _MINUTE_US = 60 * 1_000_000
-LONGEST_LIMIT_US = 60 * _MINUTE_US
+LONGEST_LIMIT_US = 24 * 60 * _MINUTE_US  # that of codes to addresses of mailboxes
 FROM_ANYWHERE = "from anywhere"
 
 

@@ -38,6 +38,8 @@ MAIL_API: tuple[Route, ...] = (
     Route("PATCH", "/api/v1/mailboxes/{id}", _ADMIN, mailboxes.change_mailbox, _LONG),
     Route("DELETE", "/api/v1/mailboxes/{id}", _ADMIN, mailboxes.delete_mailbox),
     Route("POST", "/api/v1/mailboxes/{id}/test", _ADMIN, mailboxes.test_mailbox),
+    Route("POST", "/api/v1/mailboxes/{id}/code", _ADMIN, mailboxes.send_code),
+    Route("POST", "/api/v1/mailboxes/{id}/verify", _ADMIN, mailboxes.verify_address),
     Route("GET", "/api/v1/former-addresses", _ADMIN, mailboxes.list_former_addresses),
     Route(
         "DELETE",
@@ -91,6 +93,8 @@ MAIL_PAGES: tuple[Route, ...] = (
     Route("GET", "/settings/email/{id}/edit", _ADMIN_PAGE, pages.edit_mailbox),
     Route("POST", "/settings/email/{id}/edit", _REAUTHENTICATED, pages.change_mailbox, _LONG),
     Route("POST", "/settings/email/{id}/test", _ADMIN_PAGE, pages.test_mailbox),
+    Route("POST", "/settings/email/{id}/code", _ADMIN_PAGE, pages.send_code),
+    Route("POST", "/settings/email/{id}/verify", _ADMIN_PAGE, pages.verify_address),
     Route("POST", "/settings/email/{id}/pause", _ADMIN_PAGE, pages.pause_mailbox),
     Route("POST", "/settings/email/{id}/resume", _ADMIN_PAGE, pages.resume_mailbox),
     Route("GET", "/settings/email/{id}/delete", _ADMIN_PAGE, pages.confirm_deletion),

@@ -14,6 +14,7 @@ _PREFIX = "SEALDESK_MAIL_"
 _MIB = 1024 * 1024
 _ADDRESS = re.compile(r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):[0-9]{1,5}")
 _PATH = re.compile(r"[^\0\n]{1,4096}")
+_SENDER = re.compile(r"[^\s@]{1,64}@[^\s@]{1,253}")
 _CLIENT = re.compile(r"[!-~]{1,512}")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _SERVERS = re.compile(r"[A-Za-z0-9._-]{1,253}(?:,[A-Za-z0-9._-]{1,253}){0,19}")
@@ -38,6 +39,7 @@ class MailSettings(NamedTuple):
     seals_messages: whether raw messages are stored sealed. oauth_clients: by provider.
     public_url: scheme and host of the service as browsers see them; "" if it is not known.
     waiting_bytes: of raw messages that may wait for a person, for each tenant.
+    sender: the address of the mailbox that sends what no desk sends; "" without one.
     """
 
     host: str
@@ -51,6 +53,7 @@ class MailSettings(NamedTuple):
     oauth_clients: dict[ProviderName, OAuthClient]
     public_url: str
     waiting_bytes: int = 512 * _MIB
+    sender: str = ""
 
 
 def read_mail(read: EnvReader) -> MailSettings:
@@ -78,6 +81,7 @@ def read_mail(read: EnvReader) -> MailSettings:
         clients := _read_clients(read),
         _read_public_url(read, is_needed=bool(clients)),
         _MIB * read.whole(f"{_PREFIX}WAITING_MIB", default=512, low=1, high=10**6),
+        read.text(f"{_PREFIX}SENDER", _SENDER, "the address of a mailbox, as in desk@example.com"),
     )
 
 

@@ -90,9 +90,9 @@ def _is_same(sent: Any, present: Any) -> bool:
 
 
 def _fields(shown: Any) -> dict[str, Any]:
-    return dict(
-        msgspec.json.decode(shown) if isinstance(shown, bytes) else msgspec.to_builtins(shown)
-    )
+    # As JSON, in which a tuple is the list that was sent.
+    document = shown if isinstance(shown, bytes) else msgspec.json.encode(shown)
+    return dict(msgspec.json.decode(document))
 
 
 def _parse_object(request: Request) -> dict[str, Any]:

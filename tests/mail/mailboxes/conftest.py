@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sealdesk.mail.mailboxes.store import directory
+from sealdesk.mail.mailboxes.store.directory import EVERYBODY, Domain
 from tests.http_client.receivers import Authority
 from tests.mail.mailboxes.servers import MailServers
 from tests.support.databases import Begin
@@ -27,6 +29,8 @@ def begin(begin: Begin) -> Begin:
 @pytest.fixture(scope="session")
 def shared_service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with begin(tmp_path_factory.mktemp("mailboxes")) as service:
+        shared = Domain("@acme.test", EVERYBODY)
+        service.write(lambda tx: directory.assign_domain(tx, shared))
         yield service
 
 

@@ -421,7 +421,8 @@ def test_audit_entries_name_the_mailbox_and_no_password(
     path = f"{MAILBOXES}/{made(admin, address, **_SMTP)['id']}"
     admin.patch(path, {"smtp_password": f"{SECRET}2", "signature": "Bye"})
     admin.delete(path)
-    entries = [entry for entry in _audit(service, tenant) if entry.startswith("mailbox.")]
+    listed = (each for each in _audit(service, tenant) if each.startswith("mailbox."))
+    entries = [each for each in listed if not each.startswith("mailbox.verified")]
     assert [entry.split()[0] for entry in entries] == [
         "mailbox.created",
         "mailbox.updated",

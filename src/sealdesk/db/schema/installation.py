@@ -3,7 +3,8 @@
 from sealdesk.db.schema.definitions import ONE_SHARD, Expiry, index, table, text_, time_
 
 # name: `process HOST PID` for a process, `backup` for the last backup, `directory` for the mark of
-# the data directory that all hosts share. note: JSON.
+# the data directory that all hosts share, `demo` for the id of the example tenant. note: JSON, but
+# of `demo`.
 table(
     "installation_notes",
     text_("name", key=True),

@@ -1,26 +1,40 @@
 """What administrators and the mail tasks do with mailboxes; each is the work of one transaction."""
 
+import math
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from sealdesk import ids
-from sealdesk.caller import Caller
+from sealdesk.caller import SYSTEM, Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, must_exist, raise_any
+from sealdesk.errors import (
+    Conflict,
+    Fault,
+    NotFound,
+    TooManyRequests,
+    gettext_noop,
+    must_exist,
+    raise_any,
+)
 from sealdesk.event_log import events
+from sealdesk.identity import store as users
+from sealdesk.identity.types import FailureLimit
 from sealdesk.mail.mailboxes import passwords, rules
 from sealdesk.mail.mailboxes.errors import (
+    ADDRESS_UNVERIFIED,
     CONSENT_OF_OTHER_ACCOUNT,
     MAIL_DOMAIN_ASSIGNED,
     MAILBOX_ADDRESS_TAKEN,
+    TOO_MANY_ADDRESS_CODES,
     TOO_MANY_MAILBOXES,
 )
 from sealdesk.mail.mailboxes.store import directory, mailboxes
-from sealdesk.mail.mailboxes.store.directory import Domain, Place
+from sealdesk.mail.mailboxes.store.directory import EVERYBODY, Domain, Place
 from sealdesk.mail.mailboxes.types import (
     Consent,
     Failure,
@@ -30,6 +44,7 @@ from sealdesk.mail.mailboxes.types import (
     Side,
     address_identity,
 )
+from sealdesk.oauth.providers import WITH_CONSENT
 from sealdesk.records import audit
 from sealdesk.resources import representation
 from sealdesk.tickets.store import teams
@@ -45,7 +60,10 @@ async def get_mailbox(tx: Tx, tenant_id: str, mailbox_id: str) -> Mailbox:
 async def create_mailbox(
     tx: Tx, caller: Caller, new: NewMailbox, *, key_ring: KeyRing, now_us: int
 ) -> Mailbox:
-    """Raises ValidationFailed, Conflict for a taken address and above MAX_MAILBOXES."""
+    """A mailbox that is paused if its address is not verified.
+
+    Raises ValidationFailed, Conflict for a taken address and above MAX_MAILBOXES.
+    """
     await _lock_mailboxes(tx, caller.tenant_id)
     if len(await mailboxes.list_all(tx, caller.tenant_id)) >= rules.MAX_MAILBOXES:
         raise Conflict(TOO_MANY_MAILBOXES, limit=rules.MAX_MAILBOXES)
@@ -55,7 +73,8 @@ async def create_mailbox(
     faults = rules.find_log_in_faults(None, mailbox, new)
     mailbox = _with_passwords(mailbox, new, key_ring)
     await _check(tx, mailbox, faults or rules.find_faults(mailbox), None)
-    await _claim(tx, mailbox, mailbox.identities)
+    unverified = await _claim_verified(tx, caller, mailbox, mailbox.identities)
+    mailbox = rules.with_unverified(mailbox, unverified, waited=False)
     await mailboxes.add(tx, mailbox)
     await _record_audit(tx, caller, "mailbox.created", mailbox, now_us)
     return mailbox
@@ -73,7 +92,8 @@ async def change_mailbox(
 ) -> Mailbox:
     """The mailbox after the change.
 
-    Raises NotFound, PreconditionFailed, ValidationFailed, Conflict for a taken address.
+    Raises NotFound, PreconditionFailed, ValidationFailed, Conflict for a taken address, and to
+    resume a mailbox whose address is not verified.
     """
     await _lock_mailboxes(tx, caller.tenant_id)
     before = await get_mailbox(tx, caller.tenant_id, mailbox_id)
@@ -85,7 +105,10 @@ async def change_mailbox(
     if after == before and not faults:
         return before
     await _check(tx, after, faults or rules.find_faults(after), before)
-    return await _replace(tx, caller, "mailbox.updated", before, after, now_us)
+    changed = await _replace(tx, caller, "mailbox.updated", before, after, now_us)
+    if changed.is_unverified and change.is_paused is False:
+        raise Conflict(ADDRESS_UNVERIFIED, address=changed.address)
+    return changed
 
 
 async def connect_mailbox(
@@ -103,7 +126,57 @@ async def connect_mailbox(
         )
     after = rules.connected(before, consent, now_us)
     after = passwords.seal(key_ring, after, "oauth", consent.refresh_token)
+    if consent.provider in WITH_CONSENT:  # an application's directory is of the desk's choice
+        after = await _take(tx, after, {after.address_identity})
     return await _replace(tx, caller, "mailbox.connected", before, after, now_us)
+
+
+async def count_code(
+    tx: Tx, caller: Caller, mailbox_id: str, identity: str, *, now_us: int
+) -> Mailbox:
+    """The mailbox, before a code is sent to an address that it waits for.
+
+    Raises NotFound for another address, Conflict if another desk has it by now, TooManyRequests.
+    """
+    await _lock_mailboxes(tx, caller.tenant_id)
+    mailbox = await get_mailbox(tx, caller.tenant_id, mailbox_id)
+    await _check_waits(tx, mailbox, identity)
+    limits = (rules.limit_of_codes(mailbox, identity), rules.limit_of_desk(caller.tenant_id))
+    for limit in limits:
+        await _count(tx, limit, now_us)
+    await _record_audit(tx, caller, "mailbox.code_sent", mailbox, now_us, to=identity)
+    return mailbox
+
+
+async def count_try(
+    tx: Tx, caller: Caller, mailbox_id: str, identity: str, *, now_us: int
+) -> Mailbox:
+    """The mailbox, before a code for an address is looked at.
+
+    Raises as `count_code` does.
+    """
+    mailbox = await get_mailbox(tx, caller.tenant_id, mailbox_id)
+    await _check_waits(tx, mailbox, identity)
+    limit = rules.limit_of_tries(mailbox, identity)
+    await tx.lock(limit.bucket)
+    await _count(tx, limit, now_us)
+    return mailbox
+
+
+async def verify_address(
+    tx: Tx, caller: Caller, mailbox_id: str, identity: str, *, now_us: int
+) -> Mailbox:
+    """The mailbox, which has an address that it waited for.
+
+    Raises NotFound, Conflict if another desk has it by now.
+    """
+    await _lock_mailboxes(tx, caller.tenant_id)
+    before = await get_mailbox(tx, caller.tenant_id, mailbox_id)
+    if identity not in before.unverified:
+        raise NotFound
+    after = await _take(tx, before, {identity})
+    await users.delete_bucket(tx, rules.limit_of_tries(before, identity).bucket)
+    return await _replace(tx, caller, "mailbox.verified", before, after, now_us)
 
 
 async def delete_mailbox(tx: Tx, caller: Caller, mailbox_id: str, *, now_us: int) -> None:
@@ -114,6 +187,7 @@ async def delete_mailbox(tx: Tx, caller: Caller, mailbox_id: str, *, now_us: int
     deleted = msgspec.structs.replace(
         mailbox,
         address_identity=mailbox.id,
+        unverified=(),
         sealed_imap_password=None,
         sealed_smtp_password=None,
         oauth_provider=None,
@@ -134,17 +208,21 @@ async def free_address(tx: Tx, caller: Caller, address: str, *, now_us: int) -> 
 
 
 async def assign_domain(tx: Tx, caller: Caller, domain: Domain, *, now_us: int) -> None:
-    """Give a domain to a tenant; mailboxes that others have in it stay.
+    """Give a domain to a tenant, or to everybody, and to the caller's mailboxes what they wait for.
 
-    Raises Conflict if it is assigned to another tenant.
+    Mailboxes that others have in it stay. Raises Conflict if it is assigned otherwise.
     """
-    if not await directory.assign_domain(tx, domain):
-        known = await directory.find_assigned(tx, domain.name)
-        if known == domain:
-            return
+    await _lock_mailboxes(tx, caller.tenant_id)
+    if await directory.assign_domain(tx, domain):
+        details = {"domain": domain.name}
+        await audit.record(tx, caller, "mailbox_domain.assigned", None, details, now_us)
+    elif await directory.find_assigned(tx, domain.name) != domain:
         raise Conflict(MAIL_DOMAIN_ASSIGNED, domain=domain.name.removeprefix("@"))
-    details = {"domain": domain.name}
-    await audit.record(tx, caller, "mailbox_domain.assigned", None, details, now_us)
+    for mailbox in await mailboxes.list_all(tx, caller.tenant_id):
+        for identity in mailbox.unverified:
+            if identity.endswith(domain.name):
+                with suppress(Conflict):  # another desk has had it before
+                    await verify_address(tx, caller, mailbox.id, identity, now_us=now_us)
 
 
 async def release_domain(tx: Tx, caller: Caller, domain: Domain, *, now_us: int) -> None:
@@ -220,16 +298,75 @@ async def _check(tx: Tx, mailbox: Mailbox, faults: list[Fault], before: Mailbox 
     raise_any(faults)
 
 
+async def _claim_verified(
+    tx: Tx, caller: Caller, mailbox: Mailbox, identities: Collection[str]
+) -> set[str]:
+    """Claim those of these addresses that are verified to be the desk's; the others."""
+    unverified = set[str]()
+    for identity in sorted(identities):
+        if not await _is_verified(tx, caller, identity):
+            unverified.add(identity)
+    await _claim(tx, mailbox, {*identities} - unverified)
+    return unverified
+
+
+async def _is_verified(tx: Tx, caller: Caller, identity: str) -> bool:
+    """Raises Conflict for an address that the desk cannot have."""
+    tenant_id = caller.tenant_id
+    is_of_domain = await _check_free(tx, tenant_id, identity)
+    # Commands are the operator's, who says whose an address is.
+    is_said = is_of_domain or caller.actor == SYSTEM
+    return (
+        is_said
+        or await directory.is_known(tx, identity, tenant_id)
+        or not await directory.has_many_desks(tx)
+    )
+
+
+async def _check_free(tx: Tx, tenant_id: str, identity: str) -> bool:
+    """Whether the domain of an address is assigned to the desk.
+
+    Raises Conflict if it is another one's, or if the address is.
+    """
+    domain = await directory.find_assigned(tx, identity)
+    if domain is not None and domain.tenant_id not in (tenant_id, EVERYBODY):
+        raise Conflict(MAIL_DOMAIN_ASSIGNED, domain=domain.name.removeprefix("@"))
+    if await directory.is_of_other(tx, identity, tenant_id):
+        raise Conflict(MAILBOX_ADDRESS_TAKEN, address=identity)
+    return domain is not None
+
+
+async def _check_waits(tx: Tx, mailbox: Mailbox, identity: str) -> None:
+    if identity not in mailbox.unverified:
+        raise NotFound
+    await _check_free(tx, mailbox.tenant_id, identity)
+
+
+async def _count(tx: Tx, limit: FailureLimit, now_us: int) -> None:
+    """Raises TooManyRequests above the limit."""
+    until_us = await users.reached_until(tx, limit, now_us)
+    if until_us is not None:
+        wait_s = math.ceil((until_us - now_us) / 1_000_000)
+        raise TooManyRequests(TOO_MANY_ADDRESS_CODES, wait_s=wait_s)
+    await users.add_attempt(tx, limit.bucket, ids.mint(now_us), now_us)
+
+
+async def _take(tx: Tx, mailbox: Mailbox, identities: Collection[str]) -> Mailbox:
+    """Claim those of these addresses that a mailbox waits for; the mailbox with them."""
+    found = {*mailbox.unverified} & {*identities}
+    for identity in sorted(found):
+        await _check_free(tx, mailbox.tenant_id, identity)
+    left = {*mailbox.unverified} - found
+    after = rules.with_unverified(mailbox, left, waited=mailbox.is_unverified)
+    await _claim(tx, after, found)
+    return after
+
+
 async def _claim(tx: Tx, mailbox: Mailbox, identities: Collection[str]) -> None:
     """In the order of the addresses, so that concurrent claims wait for each other in turn."""
     place = Place(mailbox.tenant_id, mailbox.id)
     for identity, listed_as in rules.entries(mailbox).items():
-        if identity not in identities:
-            continue
-        domain = await directory.find_assigned(tx, identity)
-        if domain is not None and domain.tenant_id != mailbox.tenant_id:
-            raise Conflict(MAIL_DOMAIN_ASSIGNED, domain=domain.name.removeprefix("@"))
-        if not await directory.claim(tx, identity, place, listed_as):
+        if identity in identities and not await directory.claim(tx, identity, place, listed_as):
             raise Conflict(MAILBOX_ADDRESS_TAKEN, address=identity)
 
 
@@ -238,17 +375,21 @@ async def _retire(tx: Tx, mailbox: Mailbox, identities: Collection[str]) -> None
         await directory.retire(tx, identity, mailbox.id)
 
 
-async def _move_addresses(tx: Tx, before: Mailbox, after: Mailbox) -> None:
+async def _move_addresses(tx: Tx, caller: Caller, before: Mailbox, after: Mailbox) -> Mailbox:
+    """The mailbox with its addresses, which waits for those that are not verified."""
     await _retire(tx, before, before.identities - after.identities)
-    await _claim(tx, after, after.identities - before.identities)
+    new = await _claim_verified(tx, caller, after, after.identities - before.identities)
+    unverified = {*after.unverified} & after.identities | new
+    after = rules.with_unverified(after, unverified, waited=before.is_unverified)
     for identity in {before.address_identity, after.address_identity} & after.identities:
         await directory.set_receives(tx, identity, after.id, rules.entries(after)[identity])
+    return after
 
 
 async def _replace(
     tx: Tx, caller: Caller, action: str, before: Mailbox, after: Mailbox, now_us: int
 ) -> Mailbox:
-    await _move_addresses(tx, before, after)
+    after = await _move_addresses(tx, caller, before, after)
     after = msgspec.structs.replace(after, version=before.version + 1)
     after = await _forget_problems(tx, before, after, now_us)
     await mailboxes.replace(tx, after)

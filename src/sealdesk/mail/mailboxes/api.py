@@ -1,19 +1,25 @@
 """The API of mailboxes, for administrators."""
 
-from sealdesk.mail.mailboxes import actions, examples, mailbox_service, rules
+from sealdesk.mail.mailboxes import actions, address_codes, examples, mailbox_service, rules
 from sealdesk.mail.mailboxes.errors import (
+    ADDRESS_CODE_NOT_SENT,
+    ADDRESS_CODE_REFUSED,
+    ADDRESS_UNVERIFIED,
     MAIL_DOMAIN_ASSIGNED,
     MAILBOX_ADDRESS_TAKEN,
+    TOO_MANY_ADDRESS_CODES,
     TOO_MANY_MAILBOX_TESTS,
     TOO_MANY_MAILBOXES,
 )
 from sealdesk.mail.mailboxes.store import directory, mailboxes
 from sealdesk.mail.mailboxes.types import (
+    AddressCode,
     FormerAddress,
     Mailbox,
     MailboxChange,
     MailboxResponse,
     NewMailbox,
+    UnverifiedAddress,
 )
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.operation import operation
@@ -41,7 +47,8 @@ async def list_mailboxes(request: Request) -> Response:
 )
 async def create_mailbox(request: Request) -> Response:
     """Connects to nothing yet: test the mailbox afterwards. Passwords are stored encrypted and are
-    never shown."""
+    never shown. Where several desks share an installation, a mailbox stays paused until its address
+    is verified; see `unverified_addresses`."""
     new = body.read(request, NewMailbox)
 
     mailbox = await request.act(
@@ -70,7 +77,7 @@ async def get_mailbox(request: Request, mailbox_id: str) -> Response:
     gives=examples.MAILBOX,
     headers=("if-match",),
     response_headers=("etag",),
-    fails=(MAILBOX_ADDRESS_TAKEN, MAIL_DOMAIN_ASSIGNED),
+    fails=(MAILBOX_ADDRESS_TAKEN, MAIL_DOMAIN_ASSIGNED, ADDRESS_UNVERIFIED),
     example=examples.MAILBOX_CHANGE,
 )
 async def change_mailbox(request: Request, mailbox_id: str) -> Response:
@@ -123,6 +130,47 @@ async def test_mailbox(request: Request, mailbox_id: str) -> Response:
     30 seconds until it arrives. Each other step takes 10 seconds at most, so allow two minutes.
     The status is 200 even if a step failed; see `is_working`."""
     return envelope.one(await mailbox_service.test_connection(request, mailbox_id))
+
+
+@operation(
+    "Send a code to an address",
+    tag=_TAG,
+    takes=UnverifiedAddress,
+    status=204,
+    fails=(
+        *(ADDRESS_CODE_NOT_SENT, MAILBOX_ADDRESS_TAKEN),
+        *(MAIL_DOMAIN_ASSIGNED, TOO_MANY_ADDRESS_CODES),
+    ),
+    example=examples.UNVERIFIED_ADDRESS,
+)
+async def send_code(request: Request, mailbox_id: str) -> Response:
+    """Sends a code that verifies one of `unverified_addresses` to it, at most three in a day. The
+    code ends after an hour."""
+    wanted = body.read(request, UnverifiedAddress)
+
+    await address_codes.send_code(request, mailbox_id, wanted.address)
+    return envelope.nothing()
+
+
+@operation(
+    "Verify an address",
+    tag=_TAG,
+    takes=AddressCode,
+    gives=examples.MAILBOX,
+    response_headers=("etag",),
+    fails=(
+        *(ADDRESS_CODE_REFUSED, MAILBOX_ADDRESS_TAKEN),
+        *(MAIL_DOMAIN_ASSIGNED, TOO_MANY_ADDRESS_CODES),
+    ),
+    example=examples.ADDRESS_CODE,
+)
+async def verify_address(request: Request, mailbox_id: str) -> Response:
+    """Gives the mailbox one of `unverified_addresses` by the code that was sent there. Five wrong
+    codes are looked at in an hour."""
+    given = body.read(request, AddressCode)
+
+    mailbox = await address_codes.verify(request, mailbox_id, given.address, given.code)
+    return _respond(mailbox, 200)
 
 
 async def _show(request: Request, mailbox_id: str) -> MailboxResponse:

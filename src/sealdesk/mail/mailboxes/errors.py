@@ -68,6 +68,62 @@ MAIL_DOMAIN_ASSIGNED = ProblemType(
     remedy="Choose an address in another domain, or ask the operator to assign or release it.",
     example={"domain": "acme.test"},
 )
+ADDRESS_UNVERIFIED = ProblemType(
+    code="mailbox_address_unverified",
+    status=409,
+    title="The address is not verified",
+    message=gettext_noop(
+        "It is not yet verified that %(address)s is of this desk. Until then the mailbox receives"
+        " and sends nothing."
+    ),
+    meaning="Where several desks share an installation, an address is verified to be a desk's: by"
+    " its domain, by a code that is sent to it, or by the consent of its account (OAuth).",
+    remedy="Have a code sent to the address and enter it, on the page of the mailbox; or connect it"
+    " with OAuth; or ask the operator to assign the domain.",
+    example={"address": "sales@acme.test"},
+)
+ADDRESS_CODE_NOT_SENT = ProblemType(
+    code="address_code_not_sent",
+    status=409,
+    title="No code can be sent to the address",
+    message=gettext_noop(
+        "No code was sent to %(address)s. %(reason)s The operator of Sealdesk can assign the domain"
+        " to this desk: sealdesk domains assign %(domain)s --tenant %(tenant_id)s"
+    ),
+    meaning="Codes are sent by the mailbox that the operator names in SEALDESK_MAIL_SENDER.",
+    remedy="Ask the operator to assign the domain, or to name a mailbox that sends codes. The TXT"
+    " record that the test of a mailbox names verifies the domain as well.",
+    example={
+        "address": "sales@acme.test",
+        "reason": "This installation has no mailbox that sends codes.",
+        "domain": "acme.test",
+        "tenant_id": "0199b0d1-1f20-7a41-8b62-7c8d9e0f1a2b",
+    },
+)
+ADDRESS_CODE_REFUSED = ProblemType(
+    code="address_code_refused",
+    status=409,
+    title="The code does not verify the address",
+    message=gettext_noop(
+        "This is no code for %(address)s, or it was sent more than an hour ago. Copy it whole, or"
+        " have another one sent."
+    ),
+    meaning="A code verifies the one address it was sent to, for the desk that asked, for an hour.",
+    remedy="Copy the code from the newest message, or have another one sent.",
+    example={"address": "sales@acme.test"},
+)
+TOO_MANY_ADDRESS_CODES = ProblemType(
+    code="too_many_address_codes",
+    status=429,
+    title="Too many codes were sent or tried",
+    message=gettext_noop(
+        "Too many codes were sent or tried for this address. Try again in %(wait_s)s s."
+    ),
+    meaning="An address gets 3 codes in a day, a desk 20; 5 wrong ones are tried in an hour.",
+    remedy="Wait for `Retry-After`, or ask the operator to assign the domain.",
+    example={"wait_s": 3600},
+    headers={"retry-after": "%(wait_s)s"},
+)
 TOO_MANY_MAILBOX_TESTS = ProblemType(
     code="too_many_mailbox_tests",
     status=429,

@@ -36,10 +36,13 @@ MAILBOX = MailboxResponse(
     has_imap_password=True,
     has_smtp_password=True,
     oauth_provider=None,
+    unverified_addresses=(),
     receiving_problem=None,
     sending_problem=None,
     created_at="2026-03-01T08:25:00.000000Z",
 )
+UNVERIFIED_ADDRESS = {"address": MAILBOX.address}
+ADDRESS_CODE = {**UNVERIFIED_ADDRESS, "code": "mfrggzdfmztwq2lknnwg23tpobyxe43uov3ho6dzpiydc"}
 FORMER_ADDRESS = FormerAddress("sales@acme.test")
 _PROBLEM = MailboxProblemResponse(
     "login_refused",

@@ -6,6 +6,8 @@ ACTION_LABELS = {
     "mailbox.created": gettext_noop("Mailbox added"),
     "mailbox.updated": gettext_noop("Mailbox changed"),
     "mailbox.connected": gettext_noop("Mailbox connected"),
+    "mailbox.code_sent": gettext_noop("Code sent to an address"),
+    "mailbox.verified": gettext_noop("Address verified"),
     "mailbox.deleted": gettext_noop("Mailbox deleted"),
     "mailbox.tested": gettext_noop("Mailbox tested"),
     "mailbox_domain.assigned": gettext_noop("Domain assigned"),

@@ -15,6 +15,7 @@ from sealdesk.mail.blocks import store as block_store
 from sealdesk.mail.blocks.types import Block, NewMailBlock
 from sealdesk.mail.mailboxes import (
     actions,
+    address_codes,
     consents,
     domain_check,
     errors,
@@ -250,6 +251,28 @@ async def change_mailbox(request: Request, mailbox_id: str) -> Response:
 
 
 @page
+async def send_code(request: Request, mailbox_id: str) -> Response:
+    """Send a code to an address that the mailbox waits for."""
+    address = forms.read(request).text("address")
+    try:
+        await address_codes.send_code(request, mailbox_id, address)
+    except (Conflict, TooManyRequests) as error:
+        return await _show(request, mailbox_id, error)
+    return await _show(request, mailbox_id, sent_to=address)
+
+
+@page
+async def verify_address(request: Request, mailbox_id: str) -> Response:
+    """Give the mailbox an address that it waits for, by the code that was sent there."""
+    form = forms.read(request)
+    try:
+        await address_codes.verify(request, mailbox_id, form.text("address"), form.text("code"))
+    except (Conflict, TooManyRequests) as error:
+        return await _show(request, mailbox_id, error)
+    return render.redirect(request, f"{_PATH}/{mailbox_id}")
+
+
+@page
 async def pause_mailbox(request: Request, mailbox_id: str) -> Response:
     """Stop receiving and sending."""
     mailbox = await _change(request, mailbox_id, MailboxChange(is_paused=True))
@@ -259,7 +282,10 @@ async def pause_mailbox(request: Request, mailbox_id: str) -> Response:
 @page
 async def resume_mailbox(request: Request, mailbox_id: str) -> Response:
     """Receive and send again."""
-    mailbox = await _change(request, mailbox_id, MailboxChange(is_paused=False))
+    try:
+        mailbox = await _change(request, mailbox_id, MailboxChange(is_paused=False))
+    except Conflict as error:
+        return await _show(request, mailbox_id, error)
     return render.redirect(request, f"{_PATH}/{mailbox.id}")
 
 

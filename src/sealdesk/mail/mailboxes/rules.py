@@ -1,5 +1,7 @@
 """How mailboxes are completed, changed and shown; no IO."""
 
+import hashlib
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -9,6 +11,7 @@ from sealdesk import clock
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log.events import Changes
 from sealdesk.http_client.urls import parse_host
+from sealdesk.identity.types import FailureLimit
 from sealdesk.mail.mailboxes import problems
 from sealdesk.mail.mailboxes.fields import OPTIONS
 from sealdesk.mail.mailboxes.types import (
@@ -36,6 +39,10 @@ from sealdesk.resources import merge_patch, representation
 from sealdesk.settings import OAuthClient
 
 MAX_MAILBOXES = 20  # of a tenant
+CODE_US = 3600 * 1_000_000  # how long a code verifies an address
+DAY_US = 24 * 3600 * 1_000_000
+# Codes that an address and a desk get in a day, and wrong ones that are looked at in an hour.
+MAX_CODES, MAX_CODES_OF_DESK, MAX_TRIES = 3, 20, 5
 DEFAULT_PER_MINUTE = 60
 PROTOCOLS: tuple[Protocol, ...] = ("imap", "smtp")
 SEALED: dict[SecretName, str] = {
@@ -224,6 +231,35 @@ def entries(mailbox: Mailbox) -> dict[str, ListedAs]:
     return dict(sorted({**found, mailbox.address_identity: listed_as(mailbox)}.items()))
 
 
+def with_unverified(mailbox: Mailbox, unverified: Collection[str], *, waited: bool) -> Mailbox:
+    """The mailbox that waits for these addresses: paused as long as its own is among them.
+
+    waited: whether it did so before, and was paused for that.
+    """
+    after = msgspec.structs.replace(mailbox, unverified=tuple(sorted(unverified)))
+    is_paused = after.is_unverified or (mailbox.is_paused and not waited)
+    return msgspec.structs.replace(after, is_paused=is_paused)
+
+
+def limit_of_codes(mailbox: Mailbox, identity: str) -> FailureLimit:
+    """How many codes are sent to an address, in a bucket that does not name it."""
+    return FailureLimit(f"address code {_digest(mailbox, identity)}", MAX_CODES, DAY_US)
+
+
+def limit_of_desk(tenant_id: str) -> FailureLimit:
+    """How many codes a desk has sent to all addresses, so that it cannot write to many people."""
+    return FailureLimit(f"address codes {tenant_id}", MAX_CODES_OF_DESK, DAY_US)
+
+
+def limit_of_tries(mailbox: Mailbox, identity: str) -> FailureLimit:
+    """How many wrong codes are looked at."""
+    return FailureLimit(f"address try {_digest(mailbox, identity)}", MAX_TRIES, CODE_US)
+
+
+def _digest(mailbox: Mailbox, identity: str) -> str:
+    return hashlib.sha256(f"{mailbox.tenant_id} {identity}".encode()).hexdigest()
+
+
 def with_failure(problems_: Problems, side: Side, failure: Failure | None, now_us: int) -> Problems:
     """The problems after an attempt; the same object if nothing has changed.
 
@@ -251,6 +287,11 @@ def to_response(mailbox: Mailbox) -> MailboxResponse:
         has_imap_password=mailbox.sealed_imap_password is not None,
         has_smtp_password=mailbox.sealed_smtp_password is not None,
         oauth_provider=mailbox.oauth_provider,
+        unverified_addresses=tuple(
+            each
+            for each in (mailbox.address, *mailbox.aliases)
+            if address_identity(each) in mailbox.unverified
+        ),
         receiving_problem=_problem_response(found.receiving, mailbox.imap_host),
         sending_problem=_problem_response(found.sending, mailbox.smtp_host),
         created_at=clock.iso(mailbox.created_at),

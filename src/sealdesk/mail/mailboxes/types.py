@@ -38,7 +38,10 @@ Side = Literal["receiving", "sending"]
 SecretName = Literal["imap", "smtp", "oauth"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 _READ_ONLY = frozenset(
-    {"id", "has_imap_password", "has_smtp_password", "oauth_provider", "created_at"}
+    {
+        *("id", "has_imap_password", "has_smtp_password", "oauth_provider"),
+        *("unverified_addresses", "created_at"),
+    }
 )
 
 
@@ -191,6 +194,7 @@ class Problems(msgspec.Struct, frozen=True):
 class Mailbox(MailboxFields, frozen=True, kw_only=True):
     """A mailbox as it is stored. address_identity: its id after it is deleted.
 
+    unverified: of its addresses, those that it does not have yet.
     problem: JSON of Problems. uid_validity, last_uid: of the last message that was taken from the
     IMAP folder. read_at: when the folder was read to its end; before the first time, since when
     its messages are taken.
@@ -198,6 +202,7 @@ class Mailbox(MailboxFields, frozen=True, kw_only=True):
 
     tenant_id: str
     address_identity: str
+    unverified: tuple[str, ...] = ()
     sealed_imap_password: bytes | None = None
     sealed_smtp_password: bytes | None = None
     oauth_provider: ProviderName | None = None
@@ -219,12 +224,33 @@ class Mailbox(MailboxFields, frozen=True, kw_only=True):
         return frozenset({self.address_identity, *map(address_identity, self.aliases)})
 
     @property
+    def is_unverified(self) -> bool:
+        """Whether it waits for its own address, not only for an alias."""
+        return self.address_identity in self.unverified
+
+    @property
     def sends(self) -> bool:
         return self.smtp_host is not None
 
     @property
     def problems(self) -> Problems:
         return Problems() if self.problem is None else _decode_problems(self.problem)
+
+
+class UnverifiedAddress(msgspec.Struct, frozen=True):
+    """One of `unverified_addresses` of a mailbox."""
+
+    address: str
+
+
+class AddressCode(msgspec.Struct, frozen=True):
+    """That messages to an address of a mailbox reach who has it. code: as it was sent there."""
+
+    address: str
+    code: str
+
+    def __repr__(self) -> str:
+        return f"AddressCode({self.address!r}, ***)"
 
 
 class FormerAddress(msgspec.Struct, frozen=True):
@@ -255,12 +281,15 @@ class MailboxResponse(MailboxFields, frozen=True, kw_only=True):
     has_imap_password, has_smtp_password: whether a password is stored; none is ever shown.
     oauth_provider: `google` or `microsoft` if somebody has consented to the log-in with OAuth,
     `microsoft_application` if an application of the mailbox's own logs in.
+    unverified_addresses: those that it gets once they are verified to be the desk's; as long as
+    `address` is among them, it is paused.
     receiving_problem, sending_problem: what is wrong since when; null if nothing is.
     """
 
     has_imap_password: bool
     has_smtp_password: bool
     oauth_provider: ProviderName | None
+    unverified_addresses: tuple[str, ...]
     receiving_problem: MailboxProblemResponse | None
     sending_problem: MailboxProblemResponse | None
     created_at: Iso

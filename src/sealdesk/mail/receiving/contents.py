@@ -97,7 +97,7 @@ def new_row(
         ticket_id=None,
         reply_id=None,
         received_at=incoming.history.written_at if incoming.history else now_us,
-        raw_until=now_us + RAW_KEPT_US,
+        raw_until=now_us + RAW_KEPT_US if raw.sha256 else None,
         envelope=_envelope_of(incoming),
     )
 

@@ -29,6 +29,7 @@ _SENDERS_PART = 8
 # Within which the same words, of the same date, are one message: relays may keep one for long.
 COPIES_US = 3600 * 1_000_000
 OWN_COPY = "a message of this desk that came back"
+CODE = "a code that verifies an address is never delivered inside its installation"
 COPY = "the same message came by another way"
 
 
@@ -122,6 +123,8 @@ def joins_ticket(case: Case) -> bool:
 
 def _reason_to_wait(case: Case) -> Effect | None:
     """The effect of a message that has no other before a person decides."""
+    if case.incoming.has_code:
+        return Effect("ignored", CODE)
     if case.is_own_copy:
         return Effect("ignored", OWN_COPY)
     if case.block is not None:

@@ -127,6 +127,7 @@ class Incoming(msgspec.Struct, frozen=True):
     recipients: the addresses of the mailbox that its envelope names. envelope_sender: "" for a
     report, None if there is no envelope. files: those to attach. left_out: the names of the others.
     waiting_bytes: how many may wait for a person, None for any number. arrived_at: see Arrival.
+    has_code: whether this installation has sent it with a code that verifies an address.
     """
 
     mailbox: Mailbox
@@ -141,6 +142,7 @@ class Incoming(msgspec.Struct, frozen=True):
     history: History | None = None
     waiting_bytes: int | None = None
     arrived_at: int | None = None
+    has_code: bool = False
 
 
 class Arrival(NamedTuple):

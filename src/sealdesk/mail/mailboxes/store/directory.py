@@ -38,6 +38,12 @@ ON CONFLICT (address_identity) DO NOTHING
 _RELEASE_DOMAIN = """
 DELETE FROM mailbox_directory WHERE address_identity = :domain AND receives = 'domain'
 """
+_DEMO = "SELECT note FROM installation_notes WHERE name = 'demo' LIMIT 1"
+_DESKS = """
+SELECT id FROM tenants WHERE id <> :demo
+    AND NOT EXISTS (SELECT 1 FROM test_tenants t WHERE t.tenant_id = tenants.id)
+ORDER BY id LIMIT 2
+"""
 # All that begins with an @.
 _LIST_DOMAINS = """
 SELECT address_identity, tenant_id FROM mailbox_directory
@@ -92,8 +98,12 @@ class Place(NamedTuple):
     mailbox_id: str
 
 
+# In place of a tenant: every one may have addresses of the domain.
+EVERYBODY = ""
+
+
 class Domain(NamedTuple):
-    """A domain that is assigned to a tenant. name: with @ before it."""
+    """A domain that is assigned to a tenant, or to EVERYBODY. name: with @ before it."""
 
     name: str
     tenant_id: str
@@ -133,8 +143,7 @@ async def claim(tx: Tx, address_identity: str, place: Place, receives: ListedAs)
 
     False if a mailbox has it, or if another tenant has or had a form of it with or without a +.
     """
-    await tx.lock(f"mailbox address {base_address(address_identity)}")
-    if await _has_form(tx, address_identity, place.tenant_id):
+    if await is_of_other(tx, address_identity, place.tenant_id):
         return False
     params = {"address_identity": address_identity, **place._asdict(), "receives": receives}
     return await tx.execute(_CLAIM, params) == 1
@@ -210,15 +219,28 @@ async def list_contested_forms(tx: Tx, limit: int) -> dict[str, str]:
     }
 
 
-async def _has_form(tx: Tx, address_identity: str, tenant_id: str) -> bool:
-    """Whether another tenant has or had a form of an address."""
+async def is_of_other(tx: Tx, address_identity: str, tenant_id: str) -> bool:
+    """Whether another tenant has or had a form of an address; nobody gets one meanwhile."""
     base = base_address(address_identity)
+    await tx.lock(f"mailbox address {base}")
     owner = (await find_tenants(tx, [base])).get(base, tenant_id)
     local, _, domain = base.rpartition("@")
     # "," follows "+" in the order of bytes.
     limits = {"low": f"{local}+", "high": f"{local},", "pattern": f"%@{domain}"}
     form = await tx.fetch_one(_FIND_PLUS_FORM, {**limits, "tenant_id": tenant_id})
     return owner != tenant_id or form is not None
+
+
+async def is_known(tx: Tx, address_identity: str, tenant_id: str) -> bool:
+    """Whether a tenant has or had an address, or what it is without a +."""
+    forms = sorted({address_identity, base_address(address_identity)})
+    return tenant_id in (await find_tenants(tx, forms)).values()
+
+
+async def has_many_desks(tx: Tx) -> bool:
+    """Whether there is more than one tenant besides the demo and those of test keys."""
+    demo = await tx.fetch_one(_DEMO, {})
+    return len(await tx.fetch_all(_DESKS, {"demo": demo["note"] if demo else ""})) > 1
 
 
 async def list_readable(tx: Tx, reader: str, now_us: int, limit: int) -> list[Readable]:

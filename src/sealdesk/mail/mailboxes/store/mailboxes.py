@@ -12,13 +12,14 @@ from sealdesk.resources.paging import PageRequest
 
 _STORED = Mailbox.__struct_fields__
 _COLUMNS = column_list(_STORED)
-_LISTS = ("aliases", "options")  # JSON, NULL without any
+_LISTS = ("aliases", "options", "unverified")  # JSON, NULL without any
 _SEALED = tuple(rules.SEALED.values())
 _CHANGED = (
     *rules.FIELDS,
     *_SEALED,
     "oauth_provider",
     "address_identity",
+    "unverified",
     "problem",
     "uid_validity",
     "last_uid",
