@@ -328,8 +328,8 @@ MUTANTS = (
     Mutant(
         "an assigned domain is anybody's",
         "mail/mailboxes/actions.py",
-        "if domain is not None and domain.tenant_id != mailbox.tenant_id:",
-        "if domain is not None and not domain.tenant_id:",
+        "if domain is not None and domain.tenant_id not in (tenant_id, EVERYBODY):",
+        "if domain is not None and domain.tenant_id not in (domain.tenant_id, EVERYBODY):",
         (
             (
                 "tests/mail/mailboxes/test_mailboxes.py"
