@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import msgspec
+import pytest
 
 from sealdesk import clock
 from sealdesk.caller import Actor
@@ -298,3 +299,22 @@ def test_conditions_compare_fields(condition: Condition, holds: bool) -> None:
     rule = rule_of(condition)
     assert (matching.find_causes(rule, ticket) is not None) == holds
     assert matching.RuleIndex([rule]).may_act("created", ticket, clock.Clock().now_us()) == holds
+
+
+def test_rules_that_share_a_value_are_found_by_what_tells_them_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared: list[Any] = []
+    monkeypatch.setattr(matching, "_holds", lambda prepared, _: compared.append(prepared))
+    is_open = Condition("status", "is", ["open"])
+    rules = [
+        rule_of(is_open, other)
+        for number in range(100)
+        for other in (
+            Condition("tag", "is", [f"tag {number}"]),
+            Condition("subject", "contains", [f"order {number}"]),
+        )
+    ]
+    ticket = facts(status="open", tags=["tag 7"], subject="Where is my order 8", description="")
+    assert not matching.RuleIndex(rules).may_act("created", ticket, 1)
+    assert len(compared) == 2
