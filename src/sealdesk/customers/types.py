@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk.clock import Iso
 from sealdesk.ids import Id
-from sealdesk.resources.representation import Email, Object, Text64, Text255
+from sealdesk.resources.representation import CONDITIONS, Email, Object, Text64, Text255
 
 MAX_OTHERS = 20
 OtherEmails = Annotated[list[Email], Meta(max_length=MAX_OTHERS)]
@@ -38,6 +38,8 @@ class CustomerChange(msgspec.Struct, frozen=True):
     email: one of `other_emails` changes places with the present one.
     other_emails, other_phones: all of them.
     """
+
+    MISTAKEN: ClassVar[dict[str, str]] = CONDITIONS
 
     email: Email | UnsetType = UNSET
     name: Text255 | UnsetType | None = UNSET

@@ -25,6 +25,9 @@ _NOT_VISIBLE = gettext_noop("This must have a character that can be seen.")
 _NOT_A_TIME = gettext_noop("This is not an ISO 8601 time, as in 2027-01-31T09:30:00Z.")
 TOO_LARGE = "This must be at most %(limit)s bytes of JSON."
 
+# Names of a condition in a body, in small letters: a change that nothing reads it of loses another.
+CONDITIONS = dict.fromkeys(("ifmatch", "etag"), "Send the ETag in the header If-Match.")
+
 # Nearly every address matches. The library takes 63 µs, a third of the time of creating a ticket; a
 # test checks that the library accepts everything that matches.
 _COMMON_EMAIL = re.compile(

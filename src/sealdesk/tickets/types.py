@@ -11,6 +11,7 @@ from sealdesk.event_log.events import Changes
 from sealdesk.ids import Id
 from sealdesk.resources import merge_patch
 from sealdesk.resources.representation import (
+    CONDITIONS,
     Email,
     Object,
     Text255,
@@ -115,6 +116,7 @@ class TicketChange(msgspec.Struct, frozen=True):
     """
 
     IGNORED: ClassVar[frozenset[str]] = _READ_ONLY | {"customer"}
+    MISTAKEN: ClassVar[dict[str, str]] = CONDITIONS
 
     subject: Subject | UnsetType = UNSET
     description: LongText | UnsetType = UNSET

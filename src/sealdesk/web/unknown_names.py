@@ -41,7 +41,7 @@ def read_only(name: str, struct: type[msgspec.Struct]) -> Fault:
 
 
 def meant(name: str, struct: type[msgspec.Struct]) -> str | None:
-    """The switch for which a name is mistaken, written in any way: `isInternal`, `is_interal`.
+    """The field for which a name is mistaken, written in any way: `isInternal`, `is_interal`.
 
     It is another name or spelling of a boolean field, or one that the struct's MISTAKEN has with
     the right name or a sentence of advice, or has a part that is in MISTAKEN_PARTS.

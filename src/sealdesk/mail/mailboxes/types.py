@@ -69,6 +69,7 @@ class NewMailbox(msgspec.Struct, frozen=True):
     """
 
     IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+    IS_CLOSED: ClassVar[bool] = True  # `options` has what is believed of a sender
 
     address: Address
     aliases: Aliases = []
@@ -104,6 +105,7 @@ class MailboxChange(msgspec.Struct, frozen=True):
     """
 
     IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+    IS_CLOSED: ClassVar[bool] = True
 
     address: Address | UnsetType = UNSET
     aliases: Aliases | UnsetType = UNSET

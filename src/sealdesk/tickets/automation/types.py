@@ -102,6 +102,7 @@ class NewRule(msgspec.Struct, frozen=True):
     IGNORED: ClassVar[frozenset[str]] = frozenset(
         {"id", "version", "paused_because", "created_at", "updated_at"}
     )
+    IS_CLOSED: ClassVar[bool] = True  # a rule whose condition is not read acts on every ticket
 
     name: RuleName
     trigger: Trigger
@@ -114,6 +115,8 @@ class NewRule(msgspec.Struct, frozen=True):
 
 class RuleChange(msgspec.Struct, frozen=True):
     """A merge patch of a rule; `conditions` and `actions` are replaced as a whole."""
+
+    IS_CLOSED: ClassVar[bool] = True
 
     name: RuleName | UnsetType = UNSET
     trigger: Trigger | UnsetType = UNSET

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from sealdesk.resources.representation import CONDITIONS
 from sealdesk.tickets.types import NewTicket, TicketChange, TicketResponse
 
 MAX_ITEMS = 100
@@ -23,6 +24,7 @@ class IdentifiedChange(TicketChange, frozen=True, kw_only=True):
     """
 
     IGNORED: ClassVar[frozenset[str]] = TicketChange.IGNORED - {"id"}
+    MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(CONDITIONS, "if_match")
 
     id: str
     if_match: Annotated[str, Meta(min_length=1, max_length=64)] | None = None

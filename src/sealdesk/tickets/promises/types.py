@@ -47,6 +47,7 @@ class NewPolicy(msgspec.Struct, frozen=True):
     """
 
     IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "version", "created_at", "updated_at"})
+    IS_CLOSED: ClassVar[bool] = True  # a policy whose condition is not read is that of all tickets
 
     name: PolicyName
     position: Position | None = None
@@ -64,6 +65,8 @@ class NewPolicy(msgspec.Struct, frozen=True):
 
 class PolicyChange(msgspec.Struct, frozen=True):
     """A merge patch of an SLA policy; lists are replaced as a whole."""
+
+    IS_CLOSED: ClassVar[bool] = True
 
     name: PolicyName | UnsetType = UNSET
     position: Position | UnsetType = UNSET
