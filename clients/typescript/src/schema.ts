@@ -1725,6 +1725,8 @@ export interface components {
             /** @description Of customers; satisfied are those with 4 or 5. */
             ratings: number;
             satisfied_percent: number | null;
+            /** @description Of all resolutions, also of those that reopening ended. */
+            reopened_percent: number | null;
         };
         /**
          * ReportStep
@@ -3685,7 +3687,8 @@ export interface operations {
                      *           "sla_promises": 397,
                      *           "sla_kept_percent": 94,
                      *           "ratings": 58,
-                     *           "satisfied_percent": 91
+                     *           "satisfied_percent": 91,
+                     *           "reopened_percent": 4
                      *         },
                      *         "previous_figures": {
                      *           "created": 214,
@@ -3703,7 +3706,8 @@ export interface operations {
                      *           "sla_promises": 397,
                      *           "sla_kept_percent": 94,
                      *           "ratings": 58,
-                     *           "satisfied_percent": 91
+                     *           "satisfied_percent": 91,
+                     *           "reopened_percent": 4
                      *         },
                      *         "step": "week",
                      *         "steps": [
@@ -3725,7 +3729,8 @@ export interface operations {
                      *               "sla_promises": 397,
                      *               "sla_kept_percent": 94,
                      *               "ratings": 58,
-                     *               "satisfied_percent": 91
+                     *               "satisfied_percent": 91,
+                     *               "reopened_percent": 4
                      *             }
                      *           }
                      *         ],
@@ -3749,7 +3754,8 @@ export interface operations {
                      *               "sla_promises": 397,
                      *               "sla_kept_percent": 94,
                      *               "ratings": 58,
-                     *               "satisfied_percent": 91
+                     *               "satisfied_percent": 91,
+                     *               "reopened_percent": 4
                      *             }
                      *           }
                      *         ],

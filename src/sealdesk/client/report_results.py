@@ -26,6 +26,7 @@ class ReportFigures(msgspec.Struct, frozen=True):
     sla_kept_percent: int | None = None
     ratings: int = 0
     satisfied_percent: int | None = None
+    reopened_percent: int | None = None
 
 
 class ReportStep(msgspec.Struct, frozen=True):

@@ -49,6 +49,7 @@ def test_a_report_counts_the_tickets_of_its_period(desk: TeamDesk) -> None:
     ]  # fmt: skip
     assert 0 <= figures["first_response_median_s"] <= figures["first_response_p90_s"]
     assert (figures["sla_promises"], figures["sla_kept_percent"]) == (0, None)
+    assert (figures["reopened_percent"], found["previous_figures"]["reopened_percent"]) == (0, None)
     assert found["previous_figures"]["created"] == 0
     assert (found["is_complete"], found["step"], found["time_zone"]) == (True, "week", "UTC")
     assert sum(each["figures"]["created"] for each in found["steps"]) == 3

@@ -124,7 +124,11 @@ def test_promises_and_ratings_are_shares_of_what_was_promised_and_rated(
     ] == [("3", "'=1+1", late["id"]), ("5", "'=1+1", early["id"])]
     file = visitor.get(f"{AT}/file?table=values&period=year").answer.text
     (row,) = csv.DictReader(io.StringIO(file))
-    assert [*row.values()][-4:] == ["2", "50", "2", "50"]
+    assert [*row.values()][-5:] == ["2", "50", "2", "50", "0"]
+    desk.change(late, status="open")
+    wait_until(lambda: is_counted(desk.tenant))
+    again = visitor.get(f"{AT}?period=year").text
+    assert "Reopened 1 50 % of all resolutions" in " ".join(again.split())
 
 
 def _rate(desk: TeamDesk, ticket_id: str, rating: int) -> None:

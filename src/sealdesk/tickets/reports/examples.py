@@ -25,6 +25,7 @@ _FIGURES = ReportFigures(
     sla_kept_percent=94,
     ratings=58,
     satisfied_percent=91,
+    reopened_percent=4,
 )
 REPORT = ReportResponse(
     period="month",

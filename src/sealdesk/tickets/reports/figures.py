@@ -17,7 +17,7 @@ class Figures(NamedTuple):
     those within business hours.
 
     promises: of SLA policies, kept or missed, of which `missed` were. ratings: of customers;
-    satisfied are 4 and 5.
+    satisfied are 4 and 5. reopened_percent: of all resolutions, also of those that reopening ended.
     """
 
     created: int
@@ -37,6 +37,7 @@ class Figures(NamedTuple):
     kept_percent: int | None
     ratings: int
     satisfied_percent: int | None
+    reopened_percent: int | None
 
 
 def figures_of(totals: Totals) -> Figures:
@@ -64,6 +65,8 @@ def figures_of(totals: Totals) -> Figures:
         _percent(counts[rules.KEPT], promises),
         sum(ratings),
         _percent(sum(ratings[3:]), sum(ratings)),
+        # A reopened ticket has no resolution any more, until the next one.
+        _percent(counts["reopened"], sum(resolutions) + counts["reopened"]),
     )
 
 
@@ -99,6 +102,7 @@ def to_response(figures: Figures) -> ReportFigures:
         figures.kept_percent,
         figures.ratings,
         figures.satisfied_percent,
+        figures.reopened_percent,
     )
 
 

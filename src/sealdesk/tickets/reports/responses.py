@@ -13,7 +13,8 @@ class ReportFigures(msgspec.Struct, frozen=True):
     *_s: median and 90th percentile in seconds of calendar time, *_business_* of the business hours
     in it, accurate to 2 %, null without any.
     sla_promises: first responses and resolutions that an SLA policy promised. ratings: of
-    customers; satisfied are those with 4 or 5.
+    customers; satisfied are those with 4 or 5. reopened_percent: of all resolutions, also of those
+    that reopening ended.
     """
 
     created: int
@@ -32,6 +33,7 @@ class ReportFigures(msgspec.Struct, frozen=True):
     sla_kept_percent: int | None
     ratings: int
     satisfied_percent: int | None
+    reopened_percent: int | None
 
 
 class ReportStep(msgspec.Struct, frozen=True):
