@@ -280,9 +280,37 @@ def test_what_the_author_says_of_a_dated_message_is_shown() -> None:
         "Le 24/11/2026 à 09:14 votre collègue a écrit :", "24.11.2026 09:14 she wrote: no.\nSo:",
         "Your colleague wrote on 24.11.2026 09:14 that it is fine:",
         "24.11.2026 09:14, the lamp broke:", "Shop Help wrote:",
+        "On 24 Nov 2026 at 09:14 the driver wrote:", "On 24.11.2026 somebody at your shop wrote:",
+        "On page 12 Ann Lee wrote:", "Am 24.11.2026 um 09:14 Uhr schrieb die Fahrerin:",
+        "Am 24.11.2026 hat eine Kollegin geschrieben:", "Am 24. November schrieb Ann Lee:",
+        "Le 24/11/2026 à 09:14, le livreur a écrit :", "Il corriere numero 12 ha scritto:",
+        "El 24/11/2026 a las 9:14 escribió el conductor:",
+        "Den 24.11.2026 kl. 9:14 skrev chauffören:",
+        "El 24/11/2026 a las 9:14 el conductor escribió:",
+        "Op 24-11-2026 om 9:14 schreef de chauffeur:",
+        "Il 24/11/2026 alle 9:14 l'autista ha scritto:",
+        "Em 24/11/2026 às 9:14 o motorista escreveu:",
+        "Dnia 24.11.2026 o 9:14 kierowca napisał:", "24.11.2026 в 9:14 водитель написал:",
     ):  # fmt: skip
         text = f"Hello,\n\n{sentence}\nit is sent.\n\nIt is not."
         assert fold(text) == (text, "")
+
+
+def test_sentences_below_a_rule_are_no_signature() -> None:
+    for words in (
+        "The handle is broken too.", "also the plate", "Can you\nhelp?", "お皿も割れています。",
+        "Ann Lee\n\nP.S. the plate is broken", "Das zweite Problem ist die Lieferung",
+        "1. the cup has a crack\n2. the plate too", "\nthe second thing\n--\nand the third thing",
+    ):  # fmt: skip
+        text = f"The cup is broken.\n--\n{words}"
+        assert fold(text) == (text, "")
+    for signature in (
+        "Ann Lee\nHead of Customer Support, Acme Ltd.\n1 High Street", "Sent from my iPhone",
+        "Mit freundlichen Grüßen\nAnn Lee", "李安\n客服部", "https://acme.example/all-the-best-cups",
+        "Ann Lee\n\nThis message is confidential and intended for its recipient only.",
+    ):  # fmt: skip
+        assert fold(f"The cup is broken.\n--\n{signature}")[0] == "The cup is broken."
+    assert fold("The cup is broken.\n-- \nhave a nice day, all of you")[0] == "The cup is broken."
 
 
 def test_a_date_and_words_of_the_author_stay_above_a_quote() -> None:

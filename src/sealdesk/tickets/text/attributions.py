@@ -1,7 +1,7 @@
 """Which sentences say who wrote what is quoted below them, as `On …, Ann wrote:` does; no I/O.
 
-Sentences are lines as one, in lower case. Structure decides before words: an address beside a time
-is one in every language.
+Sentences are lines as one. Structure decides before words: an address beside a time is one in every
+language.
 """
 
 import re
@@ -45,8 +45,19 @@ _PRONOUNS = phrases("""
 _OF_SENTENCES = phrases("""
     my, your, our, their, and, that, mein, ihre, unser, der, das, und, dass, votre, notre, et, que,
     nuestro, me, mio, suo, vostro, nostro, che, mijn, uw, onze, meu, seu, nosso, ich, yo, io, eu,
-    ik, jag, jeg, я
+    ik, jag, jeg, я, die, ein, eine, einer, jemand
 """)
+# Beside these stands who wrote, before the first ones and behind the others. A word in small
+# letters is no name: the author speaks of `the driver`. Articles of German, which has capitals, are
+# above.
+_NAME_BEFORE = re.compile(
+    r"(?<!\S)([^\W\d_]+(?:['’-][^\W\d_]+)*),? (?:wrote|a écrit|ha scritto|escribió|escreveu"
+    r"|napisał|napsal|napísal|написал|писал|написав|kirjoitti)\b"
+)
+_NAME_BEHIND = re.compile(
+    r"\b(?:schrieb|schreef|skrev|escribió|escreveu) "
+    r"(?!(?:am|um|op|om|den|på|kl|følgende|följande|folgendes|het) )([^\W\d_]+)(?!\S*[@.])"
+)
 # In the languages of the first eight verbs, in lower case.
 _DAYS = phrases("""
     monday, tuesday, wednesday, thursday, friday, saturday, sunday, mon, tue, wed, thu, fri, sat,
@@ -61,8 +72,9 @@ MAX_LENGTH = 400
 _MAX_NAME_WORDS = 4
 
 
-def is_attribution(joined: str) -> bool:
+def is_attribution(sentence: str) -> bool:
     """Whether a sentence that ends with a colon is none of the author's own."""
+    joined = sentence.lower()
     if names_sender_and_time(joined):
         return True
     if is_ruled(joined):
@@ -70,10 +82,12 @@ def is_attribution(joined: str) -> bool:
         return (ADDRESS.search(joined) is not None) + is_timed + has_verb(joined) >= 2
     if not has_verb(joined):
         return YEAR.search(joined) is not None and bool(_NAMES_AFTER_TIME.fullmatch(joined))
+    if ADDRESS.search(joined) is not None:
+        return (_begins_as_one(joined) and _has_digit(joined)) or _is_dated(joined)
     is_of_author = " i wrote" in joined or not _OF_SENTENCES.isdisjoint(_WORD.findall(joined))
-    if is_of_author and ADDRESS.search(joined) is None:
+    if is_of_author or _names_nobody(sentence):
         return False
-    return (_begins_as_one(joined) and _has_digit(joined)) or _is_dated(joined)
+    return (_begins_as_one(joined) and _has_date(joined)) or _is_dated(joined)
 
 
 def names_sender_and_time(joined: str) -> bool:
@@ -81,7 +95,9 @@ def names_sender_and_time(joined: str) -> bool:
     return found is not None
 
 
-def is_above_quote(joined: str) -> bool:
+def is_above_quote(sentence: str) -> bool:
+    """The same of one that stands above lines with a mark, and may say less."""
+    joined = sentence.lower()
     if joined.startswith(_QUOTING) or joined.endswith(_WRITES):
         return ADDRESS.search(joined) is not None
     if YEAR.search(joined) and _TIME_AND_NAME.fullmatch(joined):
@@ -107,7 +123,7 @@ def is_first_part(line: str) -> bool:
 
 
 def ends_with_verb(joined: str) -> bool:
-    return joined.endswith(tuple(_VERBS))
+    return joined.lower().endswith(tuple(_VERBS))
 
 
 def has_verb(joined: str) -> bool:
@@ -127,8 +143,17 @@ def _is_dated(joined: str) -> bool:
     """Whether a sentence says to the minute when somebody wrote who is named."""
     if len(_CLOCK.findall(joined)) > 1 or any(f"{verb}: " in joined for verb in _VERBS):
         return False
-    is_dated = YEAR.search(joined) or _SHORT_DATE.search(joined)
-    return bool(is_dated) and _PRONOUNS.isdisjoint(_WORD.findall(joined))
+    return _has_date(joined) and _PRONOUNS.isdisjoint(_WORD.findall(joined))
+
+
+def _has_date(joined: str) -> bool:
+    return bool(YEAR.search(joined) or _SHORT_DATE.search(joined))
+
+
+def _names_nobody(sentence: str) -> bool:
+    """Whether who wrote is a word of the language: `On 5 May 2026 at 10:00 the driver wrote:`."""
+    found = _NAME_BEFORE.search(sentence) or _NAME_BEHIND.search(sentence)
+    return found is not None and found[1].islower()
 
 
 def _begins_as_one(joined: str) -> bool:

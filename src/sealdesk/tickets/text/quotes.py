@@ -54,6 +54,11 @@ _RULES = ("--", "__", "\u2010\u2010")
 _NAMED = re.compile(r" {0,8}(?:([^\W\d_][\w.\'-]{0,19})>|\|)")
 _INITIALS = re.compile(r"(?!PS|SQL|DOS|IOS)[^\W\d_]{2,3}")  # those are of consoles
 _WIDE_MARK = "\uff1e"
+_WORD = re.compile(r"[^\W\d_]+")
+_ENDS = ("?", "\uff1f", "\u3002", "\uff01", "\u061f")
+_MIN_WORDS, _MANY_WORDS = 3, 6
+_MAX_SIGNATURE_LINES = 60
+_POSTSCRIPT = re.compile(r"^ {0,4}(?:P\. ?S|PS|P\.-S|N\. ?B|NB)\b", re.MULTILINE)
 _ON_ONE_LINE = ":   "  # Yahoo's for Android goes on behind `On …, Ann <a@b.example> wrote:`
 
 
@@ -107,7 +112,9 @@ def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
     line = lines[at]
     if not line or line.startswith(">"):
         return _is_of_groupwise(line)
-    if line.rstrip(" ") == "--" or _is_original(line) or is_header_of_notes(lines, at):
+    if line.rstrip(" ") == "--":
+        return line != "--" or not _says_something(lines, at + 1)
+    if _is_original(line) or is_header_of_notes(lines, at):
         return True
     before, mark, _ = line.partition(_ON_ONE_LINE)
     is_short = bool(mark) and len(before) <= MAX_LENGTH
@@ -120,6 +127,24 @@ def _is_beginning_of_rest(lines: list[str], at: int) -> bool:
     count = _attribution_lines(lines, at)
     following = (each for each in lines[at + count : at + count + 3] if each.strip())
     return count > 0 and not next(following, "").startswith(">")
+
+
+def _says_something(lines: list[str], at: int) -> bool:
+    """Whether sentences follow a rule without the space that marks a signature (RFC 3676, 4.3)."""
+    rest = "\n".join(lines[at : at + _MAX_SIGNATURE_LINES]).strip()
+    first = rest.partition("\n\n")[0].split("\n")
+    return _POSTSCRIPT.search(rest) is not None or any(map(_is_sentence, first))
+
+
+def _is_sentence(line: str) -> bool:
+    """Whether a line is neither a name, a title nor an address: most of its words are small."""
+    words = _WORD.findall(line[:MAX_LENGTH])
+    small_count = sum(not any(map(str.isupper, word)) for word in words)
+    # `Sent from my iPhone` is none.
+    is_most = 2 * small_count >= len(words) + (len(words) < _MANY_WORDS)
+    is_link = ADDRESS.search(line) is not None or "://" in line
+    is_one = len(words) >= _MIN_WORDS and is_most and not is_link
+    return is_one or line.rstrip().endswith(_ENDS)
 
 
 def _is_of_groupwise(line: str) -> bool:
@@ -165,9 +190,9 @@ def _is_whole(lines: list[str], after: int, joined: str) -> bool:
 
 
 def _joined(lines: list[str], at: int, count: int) -> str:
-    """So many lines as one, in lower case; "" if one is blank, or they are too long or too few."""
+    """So many lines as one; "" if one is blank, or they are too long or too few."""
     part = lines[at : at + count]
-    joined = MARKS.sub("", " ".join(part)).lower().rstrip()
+    joined = MARKS.sub("", " ".join(part)).rstrip()
     is_whole = len(part) == count and all(map(str.strip, part))
     return joined if is_whole and len(joined) <= MAX_LENGTH else ""
 
