@@ -26,6 +26,8 @@ def test_a_call_prints_the_status_apart_from_the_body(with_key: Terminal) -> Non
     result = with_key.run("call", "GET", f"{TICKETS}?per_page=1&status=open")
     assert (result.returncode, result.stderr) == (0, "200 OK\n")
     assert json.loads(result.stdout)["meta"]["per_page"] == 1
+    typo = with_key.run("call", "POST", TICKETS, "-d", json.dumps({**TICKET, "prority": "high"}))
+    assert typo.stderr == "201 Created\nx-warnings: unknown_field=/prority\n"
 
 
 def test_a_ticket_posted_from_a_file_is_listed(with_key: Terminal, tmp_path: Path) -> None:

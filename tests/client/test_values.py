@@ -41,6 +41,7 @@ REFUSED: dict[str, Callable[[Any], object]] = {
     ).first(),
     "status cannot be b'open'": lambda d: d.tickets.list(status=b"open").first(),
     "customer_id cannot be <object": lambda d: d.tickets.list(customer_id=object()).first(),
+    "q must be a text, not None": lambda d: d.tickets.search(None).first(),
     "the query cannot be sent": lambda d: d.tickets.list(tag="\ud800").first(),
     "the request cannot be sent": lambda d: d.request("GET", "/caf\xe9"),
     "timeout_s must be a number above 0, not None": lambda d: d.with_options(timeout_s=None),

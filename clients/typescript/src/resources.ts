@@ -88,6 +88,8 @@ export class Tickets extends Resource {
 
   /** The tickets with all words and filters of the inbox's search, such as `tag:vip kettle`. */
   search(q: string, options: ListOptions = {}): Pages<types.FoundTicket> {
+    // Without it the newest tickets would be found.
+    if (typeof q !== "string") throw new InvalidConfiguration(`q must be a text, not ${String(q)}`);
     return this.listRows(`${ROOT}/search`, { q }, options);
   }
 

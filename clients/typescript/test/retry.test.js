@@ -151,6 +151,7 @@ test("what would be sent as something else is refused before it is sent", async 
     () => tickets.list({ status: { name: "open" } }).first(),
     () => tickets.list({ tag: "\ud800" }).first(),
     () => tickets.list({}, { after: "c" }).first(),
+    () => tickets.search(undefined).first(),
     () => tickets.get("\ud800"),
     () => tickets.get("1", { includes: ["replies"] }),
     () => desk.events.follow({ type: ["ticket.created"] }),

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from sealdesk.client.errors import InvalidConfiguration
 from sealdesk.client.operation import (
     JSON_HEADERS,
     PAGE_ROWS,
@@ -135,6 +136,8 @@ def list_tickets(query: Mapping[str, Any]) -> ListOperation[Ticket]:
 
 def search_tickets(query: Mapping[str, Any]) -> ListOperation[FoundTicket]:
     """Search tickets by words and filters."""
+    if not isinstance(query["q"], str):  # without it the newest tickets would be found
+        raise InvalidConfiguration(f"q must be a text, not {query['q']!r}")
     return ListOperation(f"{ROOT}/search", query, _read_found)
 
 

@@ -68,8 +68,8 @@ def call(
 ) -> None:
     """Send a signed request and print the response.
 
-    Prints status and headers on stderr and the body on stdout. Exits with 1 if the status is 400
-    or higher. A POST has an Idempotency-Key. Redirects are not followed.
+    Prints the status and what was ignored on stderr, and the body on stdout. Exits with 1 if the
+    status is 400 or higher. A POST has an Idempotency-Key. Redirects are not followed.
     """
     method = _check(method, path)
     headers = dict(_read_header(line) for line in header or ())
@@ -78,6 +78,8 @@ def call(
     print(f"{response.status_code} {response.reason_phrase}", file=sys.stderr)
     if include:
         print("\n".join(f"{n}: {v}" for n, v in response.headers.multi_items()), file=sys.stderr)
+    elif "x-warnings" in response.headers:
+        print(f"x-warnings: {response.headers['x-warnings']}", file=sys.stderr)
     print(_format_body(response.content), end="", flush=True)
     error = find_error(response)
     if error is not None:
