@@ -113,12 +113,16 @@ def test_a_zero_that_is_dialled_within_the_country_alone_hides_no_number() -> No
         assert any(end.startswith(term.words[0]) for end in ends), typed
 
 
-@pytest.mark.parametrize("typed", ["+1 212 555 0188", "0012125550188", "+12125550188"])
+@pytest.mark.parametrize(
+    "typed",
+    ["+1 212 555 0188", "0012125550188", "+12125550188", "1-212-555-0188", "8 (212) 555-01-88"],
+)
 def test_the_code_of_a_country_hides_no_number_that_is_stored_without_it(typed: str) -> None:
     ends = rules.phone_words("(212) 555-0188").split()
     (term,) = rules.parse_prefixes(typed)
     assert any(end.startswith(term.others) for end in ends)
-    assert rules.parse_prefixes("212 555 0188")[0].others == ()
+    for number in ("212 555 0188", "12125550188", "1 212 555 018"):
+        assert rules.parse_prefixes(number)[0].others == ()
 
 
 @for_each(

@@ -68,6 +68,8 @@ _MAX_PHONE_DIGITS = 15  # E.164
 _MAX_PHONES = 20  # of a ticket
 _COUNTRY = re.compile(r"\+|00")
 _MAX_COUNTRY_DIGITS = 3
+# Before the ten digits of a number in North America, or in Russia; without signs, any number.
+_LONG_DISTANCE = re.compile(rf"[18](?=[{_SIGNS}])(?:[{_SIGNS}]*[0-9]){{10}}\Z")
 _PART = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))')
 
 
@@ -261,19 +263,23 @@ def has_phone(query: str) -> bool:
 
 
 def _join_phones(query: str) -> tuple[str, dict[str, tuple[str, ...]]]:
-    """A query with each phone number as one word, and that word without its country's code."""
+    """A query with each phone number as one word, and that word as it is dialled nearby."""
     phones: dict[str, tuple[str, ...]] = {}
 
     def join(match: re.Match[str]) -> str:
         dialled = _dialled(match[0])
-        phones[dialled] = _without_country(dialled) if _COUNTRY.match(match[0]) else ()
+        phones[dialled] = _without_country(match[0], dialled)
         return f" {dialled} "
 
     return _PHONE.sub(join, _plain_digits(query[:MAX_QUERY_LENGTH])), phones
 
 
-def _without_country(dialled: str) -> tuple[str, ...]:
+def _without_country(phone: str, dialled: str) -> tuple[str, ...]:
     """What is dialled within the country, whose code has one to three digits."""
+    if _LONG_DISTANCE.match(phone):
+        return (dialled[1:],)
+    if not _COUNTRY.match(phone):
+        return ()
     ends = (dialled[at:] for at in range(1, _MAX_COUNTRY_DIGITS + 1))
     return tuple(end for end in ends if len(end) >= _MIN_SUFFIX_IN_TEXT)
 
