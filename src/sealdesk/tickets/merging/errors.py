@@ -36,13 +36,13 @@ MERGE_FINAL = ProblemType(
     title="The merge can no longer be undone",
     message=(
         "A merge can be undone for %(hours)s hours, and before its result, %(merged_into_id)s, is"
-        " merged again."
+        " merged again or erased."
     ),
     meaning="The merge is too old, or the other one has been merged or erased since.",
     remedy=(
-        "If the one that `merged_into_id` names was merged since, undo that merge first. Otherwise"
-        " split the replies off the ticket; of a customer, take the address out of `other_emails`"
-        " and create a customer with it."
+        "If the one that `merged_into_id` names was merged since, undo that merge first; if it was"
+        " erased, nothing is left to undo. Otherwise split the replies off the ticket; of a"
+        " customer, take the address out of `other_emails` and create a customer with it."
     ),
     example={"hours": 24, "merged_into_id": "0199c0de-0b1c-7d2e-9f30-415263748596"},
     members=("merged_into_id",),
