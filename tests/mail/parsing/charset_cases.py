@@ -241,6 +241,10 @@ def lie_cases() -> Iterator[Case]:
         yield Case(f"UTF-8 that calls itself {codec}", raw, {"text": foreign, "faults": ()})
     raw = with_header(part("text/plain; charset=utf-7", "Grüße".encode("cp1252")))
     yield Case("eight bits that call themselves UTF-7", raw, {"text": "Grüße"})
+    chinese = "您好，我的訂單在哪裡？謝謝您"
+    for charset in ("utf-8", ""):
+        raw = with_header(part(f"text/plain; charset={charset}", chinese.encode("big5")))
+        yield Case(f"Big5 that calls itself {charset!r}", raw, {"text": chinese})
     arabic = "لم يصل طلبي بعد، الرجاء المساعدة"
     yield Case("Arabic like Greek", message("", arabic.encode("cp1256")), {"text": arabic})
     for codec, subject in (("shift_jis", "注文について"), ("latin-1", "Größe")):

@@ -41,6 +41,9 @@ def report_cases() -> Iterator[Case]:
     yield Case("with headers only", _report(_ABOUT, _FAILED, original=headers), expected)
     unnamed = part("application/octet-stream; name=a.eml", "Message-ID: <r1.abc@desk.example>\r\n")
     yield Case("a copy of no type", _report(_ABOUT, _FAILED, original=unnamed), expected)
+    named = "application/octet-stream; name=a.eml"
+    sealed = part(named, "Message-ID: <r1.abc@desk.example>\r\n", encoding="base64")
+    yield Case("a copy in base64", _report(_ABOUT, _FAILED, original=sealed), expected)
     international = _report(_ABOUT, _FAILED).replace(b"/delivery", b"/global-delivery")
     yield Case("RFC 6533", international, expected)
     named = _ABOUT + "Original-Message-ID: <r1.abc@desk.example>\r\n"
@@ -162,6 +165,8 @@ _GAVE_UP = (
     "this message, without success, and has stopped trying. 4.4.7 Message expired\n",
     "ann@example.com: connection timed out. No further attempts will be made. 441 4.4.1\n",
     "Not delivered to ann@example.com: 421 4.7.0 temporarily deferred; no more retries.\n",
+    "<ann@example.com>... Deferred: Connection timed out. 451 4.4.1\nMessage could not be "
+    "delivered for 5 days\nMessage will be deleted from queue\n",
 )
 # Servers speak all languages, and quote what another one answered.
 _QUOTES_A_REFUSAL = (
@@ -174,6 +179,7 @@ _OF_ANY_LANGUAGE = {
     "Ni bezongo: ann@example.com\n450 4.2.0 greylisted\n": "perhaps delayed",
     "Ni bezongo: ann@example.com\n550 5.1.1 unknown\n": "failed",
     "Ni bezongo: ann@example.com\n": "perhaps delayed",
+    "To ann@example.com I will keep trying; after 7 days I'll give up. 4.4.1\n": "delayed",
     "Pranešimo įteikti nepavyko: ann@example.com\n": "failed",
     "Não foi possível entregar sua mensagem a ann@example.com\n": "failed",
     "Uw bericht kon niet worden afgeleverd bij ann@example.com\n": "failed",

@@ -28,6 +28,7 @@ COMPLAINT_TYPE = "message/feedback-report"  # RFC 5965
 _COMPLAINTS = ("abuse", "fraud", "virus", "other", "opt-out", "opt-out-list", "miscategorized")
 _COMPLAINT_SUBJECT = re.compile(r"\s*complaint about message from [0-9a-f.:]+\s*$", re.IGNORECASE)
 _ORIGINALS = re.compile(r"message/(?:rfc822|global|partial)(?:-headers?)?|text/rfc822-headers?")
+_EML = re.compile(r"name\*?=.{0,200}\.eml\b", re.IGNORECASE)
 _CODE = re.compile(r"\b([245]\.[0-9]{1,3}\.[0-9]{1,3})\b")
 _REPLY_CODE = re.compile(r"(?<![0-9.])([45])[0-9]{2}(?![0-9.])")
 _MESSAGE_ID = re.compile(r"^[ \t>]{0,10}Message-ID:\s{0,10}(<[^<>\s]{1,998}>)", re.I | re.M)
@@ -87,10 +88,11 @@ _SAYS_DELAYED = re.compile(
 )
 # Words decide whether a server goes on trying; its code only says why the last attempt failed.
 _GAVE_UP = re.compile(
-    r"(?:^|(?<!then)(?<!before)(?<!will)\s)(?:giv(?:en|e|ing)|gave) up|not going to try|too long"
-    r"|expired|time-?out exceeded|permanent(?:ly)? (?:fatal )?(?:error|fail)|returned to sender"
-    r"|undeliverable|failure notice|(?:no|not) (?:be )?(?:further|more|longer|retried)"
-    r"|stopped trying",
+    r"(?:^|(?<!then)(?<!before)(?<!will)(?<!.ll)\s)(?:giv(?:en|e|ing)|gave) up|not going to try"
+    r"|too long|expired|time-?out exceeded|permanent(?:ly)? (?:fatal )?(?:error|fail)"
+    r"|returned to sender|undeliverable|failure notice"
+    r"|(?:no|not) (?:be )?(?:further|more|longer|retried)"
+    r"|stopped trying|cannot send message (?:for|within) \d|deleted from (?:the )?queue",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
@@ -190,13 +192,19 @@ def _of_recipient(group: Headers, message_id: str | None, words: str) -> Deliver
 
 def _original_id(raw: bytes, node: Node) -> str | None:
     """The Message-ID in the copy of the message that a report contains."""
-    if _ORIGINALS.fullmatch(node.kind):
+    if _ORIGINALS.fullmatch(node.kind) or _is_eml(node):
         encoding = node.headers.first("content-transfer-encoding")
         data = decode_text(Encoded(raw, node.start, node.end, encoding), set(), _MAX_REPORT_BYTES)
         start = len(data) - len(data.lstrip(b"\r\n"))
         ids = read_message_ids(read_headers(data, start, len(data))[0].first("message-id"))
         return ids[0] if ids else None
     return next((found for part in node.parts if (found := _original_id(raw, part))), None)
+
+
+def _is_eml(node: Node) -> bool:
+    """Whether it is a file with a message, whose type does not say so."""
+    names = (node.headers.first(name) for name in ("content-type", "content-disposition"))
+    return not node.parts and any(_EML.search(each) for each in names)
 
 
 def _action(words: str, status: str) -> str:

@@ -8,6 +8,7 @@ from itertools import pairwise
 # Latin texts have single letters outside ASCII; others have whole words of them.
 _PAIRS = re.compile(rb"[\x80-\xff]{2}")
 _MIN_SHARE_IN_PAIRS = 0.7
+_BIG5 = "cp950"  # in which the second byte of a character is often one of ASCII
 _MIN_BYTES = 6
 _MIN_LETTERS = 0.7  # of the characters outside ASCII
 _MIN_COMMON = 0.4
@@ -70,8 +71,10 @@ def guess_codec(data: bytes) -> str | None:
     """The codec of bytes that look like a text in another script than Latin; None if unsure."""
     high = sum(byte > 0x7F for byte in data)  # not of UTF-8, which is told by itself
     in_pairs = 2 * len(_PAIRS.findall(data))
-    if high < _MIN_BYTES or in_pairs < _MIN_SHARE_IN_PAIRS * high:
+    if high < _MIN_BYTES:
         return None
+    if in_pairs < _MIN_SHARE_IN_PAIRS * high:
+        return _BIG5 if _score(data, _BIG5, _SHARES[_BIG5]) >= 1.0 else None
     scores = {codec: _score(data, codec, share) for codec, share in _SHARES.items()}
     best = max(scores, key=scores.__getitem__)
     return best if scores[best] >= 1.0 else None
