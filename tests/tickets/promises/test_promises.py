@@ -6,6 +6,7 @@ import pytest
 
 from sealdesk import clock
 from sealdesk.tickets.hours.types import DAYS
+from sealdesk.tickets.promises import store as promises_store
 from tests.support.client import Key, Person
 from tests.support.pages import logged_in, ticket_ids
 from tests.support.service import Service, Tenant, wait_until
@@ -88,8 +89,18 @@ def test_a_new_ticket_says_by_when_it_is_answered_and_resolved(tenant: Tenant) -
     assert read(key, ticket)["due"] is None
 
 
-def test_without_a_policy_nothing_is_due(tenant: Tenant) -> None:
-    assert opened(tenant.key())["due"] is None
+def test_without_a_policy_nothing_is_due_and_nothing_is_read(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_promises(*_: Any) -> None:
+        raise AssertionError("a desk without policies pays for none")
+
+    monkeypatch.setattr(promises_store, "read", read_promises)
+    key = tenant.key()
+    ticket = opened(key)
+    assert ticket["due"] is None
+    reply(key, ticket)
+    assert key.patch(f"{TICKETS}/{ticket['id']}", {"status": "resolved"}).is_success
 
 
 def test_a_breach_is_told_once(own_service: Service, desk: Tenant) -> None:
