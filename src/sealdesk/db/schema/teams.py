@@ -31,7 +31,7 @@ table(
     worker="SELECT",
 )
 # seen_at: when the user last did something in a page, to a minute. away_at: since when they say
-# that they are away. last_assigned_at: by the round robin.
+# that they are away. last_assigned_at: by the round robin. capacity: in place of the team's.
 table(
     "team_members",
     tenant(),
@@ -40,6 +40,7 @@ table(
     time_("last_assigned_at", null=True),
     time_("seen_at", null=True),
     time_("away_at", null=True),
+    number("capacity", null=True),
     refers("team_id", "teams"),
     refers("user_id", "users"),
     index("team_members_user", "tenant_id user_id"),
