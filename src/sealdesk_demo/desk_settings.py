@@ -11,7 +11,7 @@ from sealdesk.tickets.macros.types import ME, NewMacro
 from sealdesk.tickets.promises import actions as promises
 from sealdesk.tickets.promises.types import NewPolicy
 from sealdesk.tickets.teams import actions as teams
-from sealdesk.tickets.teams.types import NewTeam
+from sealdesk.tickets.teams.types import NewMember, NewTeam
 from sealdesk.tickets.views import actions as views
 from sealdesk.tickets.views.actions import Editor
 from sealdesk_demo.plan import CARRIERS
@@ -62,7 +62,7 @@ async def create(tx: Tx, admin: Caller, user_ids: list[str], now_us: int) -> Map
         team = await teams.create_team(tx, admin, NewTeam(name), now_us=now_us)
         team_ids[name] = team.id
         for user_id in user_ids:
-            await teams.add_member(tx, admin, team.id, user_id, now_us=now_us)
+            await teams.add_member(tx, admin, team.id, NewMember(user_id), now_us=now_us)
     for field in _FIELDS:
         await custom_fields.define_field(tx, admin, field, now_us=now_us)
     for macro in _MACROS:

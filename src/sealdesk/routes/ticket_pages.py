@@ -128,6 +128,7 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("GET", "/settings/teams/{id}", _ADMIN_PAGE, teams.show_team),
     Route("POST", "/settings/teams/{id}", _ADMIN_PAGE, teams.change_team),
     Route("POST", "/settings/teams/{id}/members", _ADMIN_PAGE, teams.add_member),
+    Route("POST", "/settings/teams/{id}/members/{user_id}", _ADMIN_PAGE, teams.change_member),
     Route(
         "POST", "/settings/teams/{id}/members/{user_id}/remove", _ADMIN_PAGE, teams.remove_member
     ),

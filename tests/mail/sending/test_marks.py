@@ -75,7 +75,10 @@ def test_a_note_on_a_ticket_that_is_not_open_is_told_to_users(
 def test_a_note_is_told_to_the_team_of_the_ticket_alone(own: Desk, ticket: Ticket) -> None:
     member = own.tenant.user()
     team_id = own.add_team()
-    own.receiver.service.write(lambda tx: teams.add_member(tx, own.tenant.id, team_id, member))
+    tenant_id = own.tenant.id
+    own.receiver.service.write(
+        lambda tx: teams.add_member(tx, tenant_id, team_id, member, capacity=None)
+    )
     own.change(ticket, status="resolved", team_id=team_id)
     get_note(own, ticket, Auto_Submitted="auto-replied")
     assert told(own) == ["noted"]

@@ -25,6 +25,10 @@ def test_a_team_is_made_and_gets_members(desk: TeamDesk, visitor: Visitor) -> No
     page = visitor.submit(page.form(f"{AT}/{team_id}/members"), user_id=ada)
     assert "Ada Lovelace" in page.text
     assert "0 open tickets" in page.text
+    at = f"{AT}/{team_id}/members/{ada}"
+    wrong = visitor.submit(page.form(at), capacity="0")
+    assert wrong.status == 422 and wrong.form(at).value("capacity") == "0"
+    assert visitor.submit(wrong.form(at), capacity="2").form(at).value("capacity") == "2"
     (team,) = desk.admin.get(TEAMS).json()["data"]
     assert (team["name"], team["assignment"], team["capacity"]) == ("Returns", "round_robin", 3)
     assert "in turn, at most 3 open tickets each" in visitor.get(AT).text

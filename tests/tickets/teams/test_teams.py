@@ -102,11 +102,16 @@ def test_members_are_listed_with_their_load_and_presence(desk: TeamDesk) -> None
     }
 
 
-def test_adding_a_member_again_changes_nothing(desk: TeamDesk) -> None:
+def test_adding_a_member_again_changes_their_capacity_alone(desk: TeamDesk) -> None:
     team_id = desk.team()
     user_id = desk.member(team_id)
     again = desk.admin.post(f"{TEAMS}/{team_id}/members", {"user_id": user_id})
     assert again.status_code == 201
+    for given, capacity in (({"capacity": 2}, 2), ({}, 2), ({"capacity": None}, None)):
+        again = desk.admin.post(f"{TEAMS}/{team_id}/members", {"user_id": user_id, **given})
+        assert again.json()["data"]["capacity"] == capacity
+    wrong = desk.admin.post(f"{TEAMS}/{team_id}/members", {"user_id": user_id, "capacity": 0})
+    assert wrong.json()["errors"][0]["pointer"] == "/capacity"
     assert len(desk.admin.get(f"{TEAMS}/{team_id}/members").json()["data"]) == 1
 
 
@@ -184,6 +189,7 @@ def test_changes_of_teams_are_in_the_audit_log(desk: TeamDesk) -> None:
     user_id = desk.member(team_id)
     desk.admin.patch(f"{TEAMS}/{team_id}", {"capacity": 4})
     desk.admin.patch(f"{TEAMS}/{team_id}", {"capacity": 4})
+    desk.admin.post(f"{TEAMS}/{team_id}/members", {"user_id": user_id, "capacity": 2})
     desk.admin.delete(f"{TEAMS}/{team_id}/members/{user_id}")
     desk.admin.delete(f"{TEAMS}/{team_id}")
     rows = desk.service.rows(AUDIT, tenant=desk.tenant.id)
@@ -192,6 +198,7 @@ def test_changes_of_teams_are_in_the_audit_log(desk: TeamDesk) -> None:
         "team.created",
         "team.member_added",
         "team.updated",
+        "team.member_changed",
         "team.member_removed",
         "team.deleted",
     ]

@@ -19,12 +19,18 @@ def member(
     last: int | None = None,
     seen: int | None = NOW,
     is_active: bool = True,
+    capacity: int | None = None,
 ) -> Member:
-    return Member(user_id, user_id, is_active, seen, last, open_count)
+    return Member(user_id, user_id, is_active, seen, last, open_count, capacity=capacity)
 
 
 def test_a_ticket_goes_to_who_has_the_most_room() -> None:
     assert rules.take_turns([member("a", 2), member("b", 1), member("c", 3)], 5, 1, NOW) == ["b"]
+
+
+def test_the_room_of_a_member_is_by_their_own_capacity() -> None:
+    members = [member("part time", 1, capacity=2), member("a", 3), member("b", 9, capacity=12)]
+    assert rules.take_turns(members, 5, 9, NOW) == ["b", "a", "b", "part time", "a", "b"]
 
 
 def test_of_equals_it_goes_to_who_was_given_one_longest_ago() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from sealdesk import ids
 from sealdesk.caller import Caller
@@ -18,7 +19,7 @@ from sealdesk.tickets.store.teams import MAX_TEAMS
 from sealdesk.tickets.teams import store
 from sealdesk.tickets.teams.errors import TOO_MANY_MEMBERS, TOO_MANY_TEAMS
 from sealdesk.tickets.teams.rules import MAX_MEMBERS
-from sealdesk.tickets.teams.types import Member, NewTeam, Team, TeamChange
+from sealdesk.tickets.teams.types import Member, NewMember, NewTeam, Team, TeamChange
 
 _TAKEN = gettext_noop("There is already a team with this name.")
 _NO_USER = gettext_noop("There is no such active user.")
@@ -72,21 +73,44 @@ async def delete_team(tx: Tx, caller: Caller, team_id: str, *, now_us: int) -> N
     await _record_audit(tx, caller, "team.deleted", team, now_us)
 
 
-async def add_member(tx: Tx, caller: Caller, team_id: str, user_id: str, *, now_us: int) -> Member:
-    """A user who is a member already stays one. Raises NotFound, Conflict, ValidationFailed."""
+async def add_member(
+    tx: Tx, caller: Caller, team_id: str, new: NewMember, *, now_us: int
+) -> Member:
+    """A user who is a member already stays one, with the capacity that is given.
+
+    Raises NotFound, Conflict, ValidationFailed.
+    """
     await _lock_teams(tx, caller)
     team = await get_current(tx, caller.tenant_id, team_id)
     members = await store.list_members(tx, caller.tenant_id, team_id)
-    known = next((each for each in members if each.user_id == user_id), None)
+    known = next((each for each in members if each.user_id == new.user_id), None)
     if known is not None:
-        return known
-    if not await assignees.is_assignable(tx, caller.tenant_id, user_id):
+        return await _change_member(tx, caller, team, known, new.capacity, now_us)
+    if not await assignees.is_assignable(tx, caller.tenant_id, new.user_id):
         raise invalid([Fault("/user_id", "unknown_user", _NO_USER)])
     if len(members) >= MAX_MEMBERS:
         raise Conflict(TOO_MANY_MEMBERS, limit=MAX_MEMBERS)
-    await store.add_member(tx, caller.tenant_id, team_id, user_id)
-    await _record_audit(tx, caller, "team.member_added", team, now_us, user_id=user_id)
-    return await _get_member(tx, caller.tenant_id, team_id, user_id)
+    capacity = None if new.capacity is UNSET else new.capacity
+    await store.add_member(tx, caller.tenant_id, team_id, new.user_id, capacity)
+    await _record_audit(tx, caller, "team.member_added", team, now_us, user_id=new.user_id)
+    return await _get_member(tx, caller.tenant_id, team_id, new.user_id)
+
+
+async def _change_member(
+    tx: Tx,
+    caller: Caller,
+    team: Team,
+    member: Member,
+    capacity: int | UnsetType | None,
+    now_us: int,
+) -> Member:
+    if capacity is UNSET or capacity == member.capacity:
+        return member
+    await store.set_capacity(tx, caller.tenant_id, team.id, member.user_id, capacity)
+    changes = {"capacity": (member.capacity, capacity)}
+    details = {"user_id": member.user_id, "changes": changes}
+    await _record_audit(tx, caller, "team.member_changed", team, now_us, **details)
+    return msgspec.structs.replace(member, capacity=capacity)
 
 
 async def remove_member(tx: Tx, caller: Caller, team_id: str, user_id: str, *, now_us: int) -> None:

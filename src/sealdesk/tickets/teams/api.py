@@ -104,9 +104,9 @@ async def list_members(request: Request, team_id: str) -> Response:
     example=examples.NEW_MEMBER,
 )
 async def add_member(request: Request, team_id: str) -> Response:
-    """A user who is a member already stays one."""
-    user_id = body.read(request, NewMember).user_id
-    member = await request.act(actions.add_member, team_id, user_id, now_us=request.now_us)
+    """A user who is a member already stays one, with the `capacity` that is given."""
+    new = body.read(request, NewMember)
+    member = await request.act(actions.add_member, team_id, new, now_us=request.now_us)
     return envelope.one(rules.member_response(member, request.now_us), 201)
 
 

@@ -19,6 +19,7 @@ MEMBER = MemberResponse(
     is_present=True,
     is_away=False,
     open_ticket_count=4,
+    capacity=5,
 )
-NEW_MEMBER = {"user_id": MEMBER.id}
+NEW_MEMBER = {"user_id": MEMBER.id, "capacity": 5}
 TEAM_REF = TeamRef(TEAM.id, TEAM.name)

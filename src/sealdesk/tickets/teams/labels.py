@@ -7,6 +7,7 @@ ACTION_LABELS = {
     "team.updated": gettext_noop("Team changed"),
     "team.deleted": gettext_noop("Team deleted"),
     "team.member_added": gettext_noop("Member added to a team"),
+    "team.member_changed": gettext_noop("Member of a team changed"),
     "team.member_removed": gettext_noop("Member removed from a team"),
 }
 FIELD_LABELS = {

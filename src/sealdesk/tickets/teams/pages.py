@@ -1,15 +1,23 @@
 """Settings → Teams: the teams of a desk and their members."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, ValidationFailed
+from sealdesk.errors import ApiError, Conflict, ValidationFailed, invalid
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store import assignees
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.teams import MAX_TEAMS
 from sealdesk.tickets.teams import actions, errors, labels, rules, store
-from sealdesk.tickets.teams.types import MAX_CAPACITY, Member, NewTeam, Team, TeamChange
+from sealdesk.tickets.teams.types import (
+    MAX_CAPACITY,
+    Member,
+    NewMember,
+    NewTeam,
+    Team,
+    TeamChange,
+)
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
@@ -69,11 +77,25 @@ async def change_team(request: Request, team_id: str) -> Response:
 
 @page
 async def add_member(request: Request, team_id: str) -> Response:
-    user_id = forms.read(request).text("user_id")
+    new = NewMember(forms.read(request).text("user_id"))
     try:
-        await request.act(actions.add_member, team_id, user_id, now_us=request.now_us)
+        await request.act(actions.add_member, team_id, new, now_us=request.now_us)
     except (ValidationFailed, Conflict) as error:
         return await _show(request, team_id, error)
+    return render.redirect(request, f"{_PATH}/{team_id}")
+
+
+@page
+async def change_member(request: Request, team_id: str, user_id: str) -> Response:
+    """Give a member a capacity of their own, or that of the team."""
+    typed = forms.read(request).text("capacity").strip()
+    fields = {"user_id": user_id, "capacity": _number(typed) if typed else None}
+    try:
+        new = body.convert(fields, NewMember)
+        await request.act(actions.add_member, team_id, new, now_us=request.now_us)
+    except ValidationFailed as error:
+        faults = [each._replace(pointer=f"/capacity-{user_id}") for each in error.faults]
+        return await _show(request, team_id, invalid(faults), own={user_id: typed})
     return render.redirect(request, f"{_PATH}/{team_id}")
 
 
@@ -104,9 +126,12 @@ def _typed(form: Form) -> dict[str, str]:
 def _as_json(form: Form) -> dict[str, Any]:
     """The form fields as the body of an API request."""
     typed = _typed(form)
-    digits = typed["capacity"]
+    return {**typed, "capacity": _number(typed["capacity"])}
+
+
+def _number(digits: str) -> int:
     is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(MAX_CAPACITY))
-    return {**typed, "capacity": int(digits) if is_number else 0}
+    return int(digits) if is_number else 0
 
 
 async def _form(request: Request, typed: dict[str, str], error: ApiError | None = None) -> Response:
@@ -124,7 +149,9 @@ async def _show(
     team_id: str,
     error: ApiError | None = None,
     typed: dict[str, str] | None = None,
+    own: Mapping[str, str] | None = None,
 ) -> Response:
+    """own: the capacities of members as they were typed."""
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[Team, list[Member], list[Assignee]]:
@@ -141,6 +168,7 @@ async def _show(
         error,
         team=team,
         typed=typed or _stored(team),
+        own={each.user_id: str(each.capacity or "") for each in members} | {**(own or {})},
         most=MAX_CAPACITY,
         members=[rules.member_response(each, request.now_us) for each in members],
         others=sorted(others, key=lambda each: (each.name.casefold(), each.id)),

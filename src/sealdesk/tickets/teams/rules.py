@@ -28,7 +28,13 @@ def member_response(member: Member, now_us: int) -> MemberResponse:
         is_present(member, now_us),
         member.away_at is not None,
         member.open_count,
+        member.capacity,
     )
+
+
+def room(member: Member, capacity: int) -> int:
+    """How many tickets a member can be given. capacity: of the team."""
+    return (member.capacity or capacity) - member.open_count
 
 
 def available(members: Sequence[Member], capacity: int, now_us: int) -> list[Member]:
@@ -39,7 +45,7 @@ def available(members: Sequence[Member], capacity: int, now_us: int) -> list[Mem
         if each.is_active
         and each.away_at is None
         and is_present(each, now_us)
-        and each.open_count < capacity
+        and room(each, capacity) > 0
     ]
 
 
@@ -48,20 +54,20 @@ def take_turns(members: Sequence[Member], capacity: int, count: int, now_us: int
 
     Each goes to who has the most room, of equals to who was given one longest ago.
     """
+
+    def turn(member: Member) -> tuple[int, int, str]:
+        return -room(member, capacity), member.last_assigned_at or 0, member.user_id
+
     waiting = {each.user_id: each for each in available(members, capacity, now_us)}
     turns: list[str] = []
     while waiting and len(turns) < count:
-        chosen = min(waiting.values(), key=_turn)
+        chosen = min(waiting.values(), key=turn)
         turns.append(chosen.user_id)
         later = now_us + len(turns)
         given = msgspec.structs.replace(
             chosen, open_count=chosen.open_count + 1, last_assigned_at=later
         )
         waiting[given.user_id] = given
-        if given.open_count >= capacity:
+        if room(given, capacity) <= 0:
             del waiting[given.user_id]
     return turns
-
-
-def _turn(member: Member) -> tuple[int, int, str]:
-    return member.open_count, member.last_assigned_at or 0, member.user_id

@@ -27,17 +27,18 @@ _LIST_MEMBERS = f"""
 SELECT m.user_id, u.name, u.is_active, m.seen_at, m.last_assigned_at,
     (SELECT count(*) FROM (SELECT 1 FROM tickets t WHERE t.tenant_id = :tenant_id
         AND t.status = 'open' AND t.assignee_id = m.user_id LIMIT {MAX_CAPACITY}) x) AS open_count,
-    m.away_at
+    m.away_at, m.capacity
 FROM team_members m JOIN users u ON u.tenant_id = :tenant_id AND u.id = m.user_id
 WHERE m.tenant_id = :tenant_id AND m.team_id = :team_id ORDER BY m.user_id LIMIT :limit
 """
-_ADD_MEMBER = insert_into("team_members", "tenant_id team_id user_id away_at")
+_ADD_MEMBER = insert_into("team_members", "tenant_id team_id user_id away_at capacity")
 _FIND_AWAY = """
 SELECT away_at FROM team_members WHERE tenant_id = :tenant_id AND user_id = :user_id
 ORDER BY team_id LIMIT 1
 """
 _DELETE_MEMBER = delete_row("team_members", "tenant_id team_id user_id")
 _SET_ASSIGNED = update_row("team_members", "last_assigned_at", key="tenant_id team_id user_id")
+_SET_CAPACITY = update_row("team_members", "capacity", key="tenant_id team_id user_id")
 _IS_MEMBER = """
 SELECT user_id FROM team_members WHERE tenant_id = :tenant_id AND user_id = :user_id LIMIT :limit
 """
@@ -90,11 +91,21 @@ async def list_members(tx: Tx, tenant_id: str, team_id: str) -> list[Member]:
     return [_member(row) for row in rows]
 
 
-async def add_member(tx: Tx, tenant_id: str, team_id: str, user_id: str) -> None:
+async def add_member(
+    tx: Tx, tenant_id: str, team_id: str, user_id: str, capacity: int | None
+) -> None:
     params: dict[str, object] = {"tenant_id": tenant_id, "user_id": user_id}
     elsewhere = await tx.fetch_one(_FIND_AWAY, params)
     away_at = None if elsewhere is None else elsewhere["away_at"]
-    await tx.execute_one(_ADD_MEMBER, {**params, "team_id": team_id, "away_at": away_at})
+    of_team = {"team_id": team_id, "away_at": away_at, "capacity": capacity}
+    await tx.execute_one(_ADD_MEMBER, params | of_team)
+
+
+async def set_capacity(
+    tx: Tx, tenant_id: str, team_id: str, user_id: str, capacity: int | None
+) -> None:
+    params = {"tenant_id": tenant_id, "team_id": team_id, "user_id": user_id}
+    await tx.execute_one(_SET_CAPACITY, {**params, "capacity": capacity})
 
 
 async def delete_member(tx: Tx, tenant_id: str, team_id: str, user_id: str) -> bool:

@@ -41,9 +41,12 @@ class NewMember(msgspec.Struct, frozen=True):
     """The body of a request that adds a member to a team.
 
     user_id: an active user of the tenant; GET /api/v1/external/agents lists them.
+    capacity: in place of that of the team; null for that of the team. A member who is added again
+    gets it, and keeps theirs if it is left out.
     """
 
     user_id: str
+    capacity: Capacity | UnsetType | None = UNSET
 
 
 class Team(msgspec.Struct, frozen=True):
@@ -62,7 +65,8 @@ class Member(msgspec.Struct, frozen=True):
     """A user in a team. open_count: of their open tickets, at most MAX_CAPACITY.
 
     seen_at: when they last did something in a page, None if unknown. last_assigned_at: by round
-    robin. away_at: since when they are away by their own word, None if they are not.
+    robin. away_at: since when they are away by their own word, None if they are not. capacity: in
+    place of the team's, None for that of the team.
     """
 
     user_id: str
@@ -72,6 +76,7 @@ class Member(msgspec.Struct, frozen=True):
     last_assigned_at: int | None
     open_count: int
     away_at: int | None = None
+    capacity: int | None = None
 
 
 class TeamResponse(msgspec.Struct, frozen=True):
@@ -99,6 +104,7 @@ class MemberResponse(msgspec.Struct, frozen=True):
     is_present: whether they did something in a page within the last five minutes.
     is_away: whether they said so: round robin gives them none until they are back.
     open_ticket_count: how many open tickets they have, of any team; 100 stands for more.
+    capacity: their own, in place of that of the team; null for that of the team.
     """
 
     id: Id
@@ -107,6 +113,7 @@ class MemberResponse(msgspec.Struct, frozen=True):
     is_present: bool
     is_away: bool
     open_ticket_count: int
+    capacity: int | None
 
 
 class TeamRef(msgspec.Struct, frozen=True):
