@@ -351,6 +351,13 @@ def test_a_policy_is_added_changed_and_deleted_on_pages(tenant: Tenant) -> None:
     at = f"{path}/{listed['id']}"
     page = visitor.submit(visitor.get(at).form(at), resolution_minutes="480")
     assert "Resolution: 8 h" in page.text
+    admin = tenant.admin()
+    team_id = admin.post("/api/v1/teams", {"name": "Gone"}).json()["data"]["id"]
+    assert admin.patch(f"/api/v1/sla-policies/{listed['id']}", {"team_ids": [team_id]}).is_success
+    admin.delete(f"/api/v1/teams/{team_id}")
+    page = visitor.submit(visitor.get(at).form(at), name="Of a team that is gone")
+    assert page.status == 422 and "There is no such team." in page.text
+    assert ("team_ids", team_id) in page.form(at).fields
     deletion = f"{at}/delete"
     assert "No policies yet" in visitor.submit(visitor.get(deletion).form(deletion)).text
     assert "SLA policy deleted" in visitor.get("/settings/audit").text
