@@ -101,6 +101,8 @@ def test_every_tag_can_be_written_in_a_search(typed: tuple[str, str]) -> None:
 @pytest.mark.parametrize(
     ("q", "named"),
     [("status:broken", "Write open, pending"),
+     ('kettle -tag:"a b"', "“-tag:\"a b\"” cannot be left out. Only words can"),
+     ("-Field.plan:gold", "cannot be left out"),
      ("assignee:Zzz", "Nobody is called"), ("before:yesterday", "is no date")],
 )  # fmt: skip
 def test_a_filter_that_cannot_be_read_is_named(key: Key, q: str, named: str) -> None:

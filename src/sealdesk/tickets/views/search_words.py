@@ -10,13 +10,14 @@ from sealdesk.resources.identity import identity
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Priority, Status
 
 # A phrase in quotes, which is left as it is, or a filter, whose quotes contain a quote as two.
-_OPERATOR = re.compile(r'"[^"]*"?|(?<!\S)([A-Za-z][\w.-]*):(?:"((?:[^"]|"")*)"?|([^\s"]\S*))')
+_OPERATOR = re.compile(r'"[^"]*"?|(?<!\S)(-?)([A-Za-z][\w.-]*):(?:"((?:[^"]|"")*)"?|([^\s"]\S*))')
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _NUMBER = re.compile(r"#?([0-9]{1,12})", re.ASCII)
 _DAY_US = 24 * 60 * 60 * 1_000_000
 _NO_STATUS = gettext_noop("“%(value)s” is no status. Write %(right)s.")
 _NO_PRIORITY = gettext_noop("“%(value)s” is no priority. Write %(right)s.")
 _NO_DATE = gettext_noop("“%(value)s” is no date. Write it as in before:2026-11-01.")
+_NOT_EXCLUDED = gettext_noop("“%(value)s” cannot be left out. Only words can, as in -kettle.")
 
 
 class Problem(NamedTuple):
@@ -55,19 +56,22 @@ def parse(query: str, keys: Collection[str] = ()) -> SearchWords:
     problems: list[Problem] = []
 
     def take(match: re.Match[str]) -> str:
-        if match[1] is None:
+        if match[2] is None:
             return match[0]
-        name, value = match[1].lower(), (match[3] or match[2].replace('""', '"')).strip()
+        name, value = match[2].lower(), (match[4] or match[3].replace('""', '"')).strip()
         if value.startswith("//") or not value:
             return match[0]  # an address, such as https://example.com
         if name in ("status", "priority") and any(each.isdigit() for each in value):
             return match[0]  # of a log, such as status:500: no word of these has a digit
-        if name in _NAMES:
-            typed.setdefault(name, []).append(value)
-        elif name.startswith(_FIELD) or name in keys:
+        is_field = name.startswith(_FIELD) or name in keys
+        if name not in _NAMES and not is_field:
+            return match[0]
+        if match[1]:
+            problems.append(Problem(_NOT_EXCLUDED, {"value": match[0]}))
+        elif is_field:
             fields.append((name.removeprefix(_FIELD), value))
         else:
-            return match[0]
+            typed.setdefault(name, []).append(value)
         return " "
 
     text = " ".join(_OPERATOR.sub(take, query).split())
