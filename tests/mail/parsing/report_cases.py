@@ -310,6 +310,14 @@ def _text_cases() -> Iterator[Case]:
     vacation = b"From: ann@example.com\r\nReturn-Path: <>\r\nSubject: Away\r\n"
     raw = message("", "I am away.", header=vacation)
     yield Case("an absence", raw, {"delivery_status": None, "automatic": "empty sender"})
+    for subject, words in (
+        ("Out of office", "I am away, so the delivery of your order has been delayed."),
+        ("Automatic reply: Bowl", "Your words were not delivered to anybody else."),
+        ("Re: Bowl", "Thank you. The parcel could not be delivered to my neighbour."),
+    ):
+        header = b"From: ann@example.com\r\nReturn-Path: <>\r\nIn-Reply-To: <a@b>\r\nSubject: "
+        raw = message("", words, header=header + subject.encode() + b"\r\n")
+        yield Case(f"deliveries in {words}", raw, {"delivery_status": None, "is_by_program": True})
 
 
 def _bounce(name: str, text: str, **expected: Any) -> Case:

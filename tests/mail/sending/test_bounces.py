@@ -55,7 +55,11 @@ def test_a_message_that_comes_back_makes_its_reply_bounced(
     own.receiver.service.settle()
     feed = own.key.get("/api/v1/external/events?type=reply.bounced").json()["data"]
     assert [each["data"]["object"] for each in feed] == [reply]
-    assert own.outcomes() == ["ticket", "bounce"]
+    # The envelope says that a server wrote it, whoever its From names.
+    plain = f"Your message was rejected: {ANN}\n\nMessage-ID: {sent[ANN]}"
+    of_person = message(plain, sender="Administrator <admin@mx.test>", subject="Undeliverable: Re")
+    own.get_mail(of_person, sender="<>")
+    assert own.outcomes() == ["ticket", "bounce", "bounce"]
 
 
 def test_a_complaint_is_a_note_and_opens_no_ticket(

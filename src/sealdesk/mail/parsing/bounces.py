@@ -2,6 +2,7 @@
 
 import re
 
+from sealdesk.mail.parsing.absences import is_of_absence
 from sealdesk.mail.parsing.automatic import is_daemon
 from sealdesk.mail.parsing.charsets import clean_line, clean_text, decode
 from sealdesk.mail.parsing.encoded_words import decode_words
@@ -226,13 +227,16 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
     beginning = text[:_BEGINNING_LENGTH]
     failed = top.headers.first("x-failed-recipients")
     said = f"{subject}\n{beginning}"
-    says = (_SAYS_UNDELIVERED, _SAYS_DELAYED, _REFUSAL)
     message_id = _original_id(raw, top) or _id_in_text(raw, top, text)
     # In a language that is not known here, a server's copy of a message says what it is about.
     is_of_server = is_daemon(top.headers.first("from").rpartition("<")[2])
     # Postmasters who answer quote headers too.
     has_copy = is_of_server and message_id is not None and not top.headers.first("in-reply-to")
-    if not (failed or has_copy or any(pattern.search(said) for pattern in says)):
+    # Absent people and shops write of deliveries too, with a subject of theirs.
+    is_about_mail = is_of_server or message_id is not None or _says_so(subject)
+    is_told = _REFUSAL.search(said) is not None or (is_about_mail and _says_so(said))
+    is_answer = is_of_absence(subject) and not is_of_server
+    if not failed and (is_answer or not (has_copy or is_told)):
         return None
     copy = _COPY.search(text)
     own = text[: copy.start()] if copy else beginning
@@ -247,6 +251,10 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
         code,
         clean_text(own).strip()[:_MAX_TEXT_LENGTH],
     )
+
+
+def _says_so(text: str) -> bool:
+    return any(each.search(text) for each in (_SAYS_UNDELIVERED, _SAYS_DELAYED))
 
 
 def _id_in_text(raw: bytes, top: Node, text: str) -> str | None:

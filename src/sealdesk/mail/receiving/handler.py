@@ -20,6 +20,9 @@ _TOO_MANY = "452 4.5.3 Too many recipients"
 _LATER = "451 4.3.0 The message cannot be stored now, try again later"
 _WAITING_FULL = "452 4.2.2 Too many messages wait for a decision, try again later"
 _NULL_SENDER = "<>"
+# As the server of the mailbox writes it (RFC 5321, 4.4): so reports are read as those that come by
+# IMAP, whoever their From names.
+_NULL_PATH = b"Return-Path: <>\r\n"
 
 log = logging.getLogger("sealdesk.mail")
 
@@ -82,6 +85,7 @@ class Handler:
     async def deliver(self, envelope: Any, raw: bytes) -> list[str]:
         """Deliver a message to each mailbox; an answer for each recipient, in their order."""
         sender = "" if envelope.mail_from == _NULL_SENDER else envelope.mail_from
+        raw = raw if sender else _NULL_PATH + raw
         recipients = list(zip(envelope.rcpt_tos, envelope.mailboxes, strict=True))
         answers: dict[str, str] = {}
         for _, mailbox in recipients:
