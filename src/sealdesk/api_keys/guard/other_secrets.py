@@ -40,11 +40,7 @@ async def find_owner(request: Request, key: ApiKey, message: bytes, signature: b
 async def _list_secrets(request: Request, key: ApiKey) -> list[_Secret]:
     """Always as many, so that the time does not tell how many secrets the desk has."""
     read, tenant_id = request.state.database.read, key.tenant_id
-    own = await read(lambda tx: store.list_keys(tx, tenant_id, _NEWEST_KEYS), tenant_id)
-    hooks = await read(
-        lambda tx: endpoints.list_newest_secrets(tx, tenant_id, _OF_WEBHOOKS), tenant_id
-    )
-    its_id, name = await read(lambda tx: _find_counterpart(tx, tenant_id), tenant_id)
+    own, hooks, (its_id, name) = await read(lambda tx: _read(tx, tenant_id), tenant_id)
     its = await read(lambda tx: store.list_keys(tx, its_id, _NEWEST_KEYS), its_id)
     filler = _Secret("", key.sealed_secret or b"", rules.seal_context(key))
     return [
@@ -52,6 +48,16 @@ async def _list_secrets(request: Request, key: ApiKey) -> list[_Secret]:
         *_padded(_of_keys(name, its, key), filler, _OF_COUNTERPART),
         *_padded([_Secret("secret_of_webhook", *hook) for hook in hooks], filler, _OF_WEBHOOKS),
     ]
+
+
+async def _read(
+    tx: Tx, tenant_id: str
+) -> tuple[list[ApiKey], list[tuple[bytes, str]], tuple[str, str]]:
+    return (
+        await store.list_keys(tx, tenant_id, _NEWEST_KEYS),
+        await endpoints.list_newest_secrets(tx, tenant_id, _OF_WEBHOOKS),
+        await _find_counterpart(tx, tenant_id),
+    )
 
 
 async def _find_counterpart(tx: Tx, tenant_id: str) -> tuple[str, str]:
