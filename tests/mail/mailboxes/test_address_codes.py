@@ -10,7 +10,7 @@ import pytest
 
 from sealdesk.caller import SYSTEM, Caller, without_rights
 from sealdesk.installation.store import notes
-from sealdesk.mail.mailboxes import actions
+from sealdesk.mail.mailboxes import actions, domain_check
 from sealdesk.mail.mailboxes.store import directory
 from sealdesk.mail.mailboxes.store.directory import EVERYBODY, Domain
 from sealdesk.mail.mailboxes.types import Consent
@@ -189,6 +189,20 @@ def test_a_code_is_never_delivered_inside_the_installation(
 def assign(service: Service, tenant: Tenant, domain: Domain) -> None:
     caller, now_us = without_rights(tenant.id, SYSTEM), service.clock.now_us()
     service.write(lambda tx: actions.assign_domain(tx, caller, domain, now_us=now_us))
+
+
+def test_the_test_looks_at_the_domain_of_an_alias_that_waits(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    domain = f"a{tenant.id[-12:]}.com"
+    desk = mailbox_of(tenant, aliases=[f"sales@{domain}"])
+
+    async def look_up(name: str, kind: str) -> list[str]:
+        return [f"sealdesk-tenant={tenant.id}"] if (name, kind) == (domain, "TXT") else []
+
+    monkeypatch.setattr(domain_check, "look_up", look_up)
+    assert desk.admin.post(f"{desk.at}/test").status_code == 200
+    assert desk.get()["unverified_addresses"] == [desk.shown["address"]]
 
 
 def test_the_domain_verifies_what_waits_and_what_comes(tenant: Tenant) -> None:

@@ -1,7 +1,9 @@
 """The connection test, limited for each tenant; no transaction is open while it runs."""
 
+import asyncio
 import math
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 
@@ -36,19 +38,27 @@ async def test_connection(request: Request, mailbox_id: str) -> MailboxTestRespo
     steps = await _run(request, mailbox)
     await request.write_more(lambda tx: _heal(tx, mailbox, steps, request.state.clock.now_us()))
     faults = await domain_check.check_domain(mailbox.address, domain_check.look_up)
-    await _assign_proven_domain(request, mailbox)
+    await _assign_proven_domains(request, mailbox)
     return to_response(mailbox, steps, faults)
 
 
-async def _assign_proven_domain(request: Request, mailbox: Mailbox) -> None:
-    """Assign the domain of a mailbox if its DNS records name the desk, and no other has it."""
-    domain = Domain(f"@{mailbox.address_identity.rpartition('@')[2]}", mailbox.tenant_id)
-    found, now_us = domain_check.look_up, request.state.clock.now_us()
-    if await domain_check.names_tenant(domain.name.removeprefix("@"), domain.tenant_id, found):
-        with suppress(Conflict):
-            await request.write_more(
-                lambda tx: actions.assign_domain(tx, request.caller, domain, now_us=now_us)
-            )
+async def _assign_proven_domains(request: Request, mailbox: Mailbox) -> None:
+    """Assign the domains of a mailbox whose DNS records name the desk, and that no other has."""
+    now_us, tenant_id = request.state.clock.now_us(), mailbox.tenant_id
+    identities = (mailbox.address_identity, *mailbox.unverified)
+    names = sorted({each.rpartition("@")[2] for each in identities})
+    found = [domain_check.names_tenant(each, tenant_id, domain_check.look_up) for each in names]
+    for name, is_ours in zip(names, await asyncio.gather(*found), strict=True):
+        if is_ours:
+            with suppress(Conflict):
+                await request.write_more(
+                    partial(
+                        actions.assign_domain,
+                        caller=request.caller,
+                        domain=Domain(f"@{name}", tenant_id),
+                        now_us=now_us,
+                    )
+                )
 
 
 def to_response(
