@@ -12,6 +12,7 @@ from tests.servers import free_port
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant, running
+from tests.tickets.teams.desks import TEAMS, TeamDesk
 
 HOME = "/settings/email"
 NEW = f"{HOME}/new"
@@ -52,6 +53,13 @@ def test_a_mailbox_is_added_changed_paused_and_deleted(
     assert shown["options"] == ["strict_dmarc"]
     assert visitor.get(f"{at}/edit").form(f"{at}/edit").value("options") == "strict_dmarc"
     assert (shown["signature"], shown["has_smtp_password"]) == ("Best wishes", True)
+    # A team that is deleted stays until somebody chooses another one.
+    _, team = map(TeamDesk(tenant).team, ("Orders", "Returns"))
+    visitor.submit(visitor.get(f"{at}/edit").form(f"{at}/edit"), team_id=team)
+    admin.call("DELETE", f"{TEAMS}/{team}")
+    page = visitor.submit(visitor.get(f"{at}/edit").form(f"{at}/edit"), signature="Bye")
+    shown = admin.get(f"{MAILBOXES}/{at.rpartition('/')[2]}").json()["data"]
+    assert (shown["signature"], shown["team_id"]) == ("Bye", team)
     page = visitor.submit(page.form(f"{at}/pause"))
     assert "Paused" in page.text
     page = visitor.submit(page.form(f"{at}/resume"))

@@ -397,7 +397,7 @@ async def _form(
     mailbox: Mailbox | None = None,
 ) -> Response:
     """The form with what was typed, without passwords, and a message beside each invalid field."""
-    listed = await request.fetch(teams.list_teams)
+    listed = await request.fetch(teams.list_choices, typed["team_id"])
     return await forms.show(
         request,
         "mailboxes/form.html",

@@ -189,7 +189,7 @@ async def _form(
 
     async def work(tx: Tx) -> tuple[list[assignees.Assignee], bool, list[TeamOption]]:
         people, has_more = await _people(tx, tenant_id, assignee_id)
-        return people, has_more, await _teams(tx, tenant_id, typed["team_id"])
+        return people, has_more, await teams.list_choices(tx, tenant_id, typed["team_id"])
 
     people, has_more, team_options = await request.read(work)
     files = await request.fetch(attachments.list_unsent, typed["attachment_ids"])
@@ -220,12 +220,3 @@ async def _people(
         listed[current.id] = current
     by_name = sorted(listed.values(), key=lambda user: (user.name.casefold(), user.id))
     return by_name, len(users) > _ASSIGNEES
-
-
-async def _teams(tx: Tx, tenant_id: str, team_id: str) -> list[TeamOption]:
-    """The teams by name, and this one, which may be deleted."""
-    options = await teams.list_teams(tx, tenant_id)
-    if team_id and team_id not in dict(options):
-        names = await teams.list_names(tx, tenant_id, [team_id])
-        options += [TeamOption(*each) for each in names.items()]
-    return options

@@ -49,6 +49,15 @@ async def list_teams(tx: Tx, tenant_id: str) -> list[TeamOption]:
     return [TeamOption(row["id"], row["name"]) for row in rows]
 
 
+async def list_choices(tx: Tx, tenant_id: str, chosen_id: str | None) -> list[TeamOption]:
+    """The teams by their names, and the one that is chosen, which may be deleted."""
+    teams = await list_teams(tx, tenant_id)
+    if chosen_id and chosen_id not in dict(teams):
+        names = await list_names(tx, tenant_id, [chosen_id])
+        teams += [TeamOption(*each) for each in names.items()]
+    return teams
+
+
 async def list_near(tx: Tx, tenant_id: str, user_id: str, limit: int) -> list[TeamOption]:
     """The first teams: those of a user, then the others, each by their names."""
     params = {"tenant_id": tenant_id, "user_id": user_id, "limit": limit}
