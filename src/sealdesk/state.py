@@ -146,7 +146,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
     """The state of one process. Raises ConfigurationError when the Redis URL is invalid."""
     jwt_secret = epochs.derive_secret(settings.jwt_secret, epoch)
     limits, lifetime = _make_limits(settings, clock), Lifetime()
-    issues = Issues()
+    issues = Issues(clock.monotonic_s)
     http_client = HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http)
     return AppState(
         settings=msgspec.structs.replace(settings, jwt_secret=jwt_secret),

@@ -58,6 +58,8 @@ def test_a_postgresql_installation_is_checked(shell: Terminal, env: Env) -> None
     secrets = (key["api_secret"], ":runtime@", ":worker@", env["SEALDESK_MASTER_KEY"])
     assert not any(secret in text for secret in secrets)
     assert not shell.data_dir.exists()
+    blind = shell.with_env(SEALDESK_WORKER_DATABASE_URL="")
+    assert "no attachment was looked at" in blind.run("doctor", "--deep").stdout
 
 
 def test_wrong_checksums_of_pages_fail() -> None:

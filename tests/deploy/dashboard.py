@@ -41,7 +41,7 @@ def exposed() -> str:
     storage = StorageHealth()
     storage.free_bytes = 1
     limiter = SharedLimiter("redis://127.0.0.1:1", 1, time.monotonic)
-    metrics = Metrics(limiter, storage, ByteBudget(1), ByteBudget(1), Issues())
+    metrics = Metrics(limiter, storage, ByteBudget(1), ByteBudget(1), Issues(time.monotonic))
     return metrics.exposition().decode()
 
 

@@ -1,5 +1,6 @@
 """The check of the whole installation: each fault is named, and gone when it is repaired."""
 
+import asyncio
 import datetime
 import os
 import shutil
@@ -14,13 +15,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from sealdesk import __version__
+from sealdesk import __version__, build
 from sealdesk.db.schema_version import KNOWN_VERSIONS
-from sealdesk.installation import checks, marking, processes
+from sealdesk.installation import checks, marking, processes, watch
 from sealdesk.installation.store import notes
 from sealdesk.installation.types import BackupNote, ProcessNote
 from sealdesk.installation.watch import Watch
-from sealdesk.telemetry.issues import Findings, Issue
+from sealdesk.telemetry.issues import NOT_LOOKING, Findings, Issue
 from tests.cli.backups import terminal_of
 from tests.mail.support import Desk, message, receiving
 from tests.servers import free_port
@@ -38,7 +39,7 @@ class Installation:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.data_dir = service.settings.data_dir
-        self._serve = Watch(service.state, "serve")
+        self.serve = Watch(service.state, "serve")
         self._worker = Watch(service._background, "worker")
 
     def look(self) -> dict[str, Any]:
@@ -46,7 +47,7 @@ class Installation:
         service = self.service
         if service.settings.has_worker_process:
             service.in_background(lambda _: self._worker.look())
-        service.in_serving(lambda _: self._serve.look())
+        service.in_serving(lambda _: self.serve.look())
         return dict(Person(service, "").get(PATH).json()["data"])
 
     def issues(self) -> dict[str, str]:
@@ -69,8 +70,10 @@ def installation(begin: Begin, tmp_path: Path) -> Iterator[Installation]:
         yield Installation(service)
 
 
-def process(kind: Any = "serve", version: str = __version__) -> ProcessNote:
-    return ProcessNote(kind, "other-host", 7, version, 0, Findings())
+def process(
+    kind: Any = "serve", version: str = __version__, commit: str = build.commit()
+) -> ProcessNote:
+    return ProcessNote(kind, "other-host", 7, version, 0, Findings(), commit)
 
 
 def test_an_installation_without_a_fault_is_healthy(installation: Installation) -> None:
@@ -84,6 +87,34 @@ def test_an_installation_without_a_fault_is_healthy(installation: Installation) 
     metrics = Person(installation.service, "").get("/metrics").text
     assert 'sealdesk_issue{code="attachments_missing"} 0.0' in metrics
     assert 'code="backup_lacks"' not in metrics  # not looked at is not well
+
+
+def test_nothing_is_well_once_nobody_looks(installation: Installation) -> None:
+    installation.look()
+    installation.service.clock.advance(60)
+    seen = Person(installation.service, "").get(PATH).json()["data"]
+    assert (seen["healthy"], [each["code"] for each in seen["issues"]]) == (False, [NOT_LOOKING])
+    assert "disk_almost_full" in {each["code"] for each in seen["unknown"]}
+    metrics = Person(installation.service, "").get("/metrics").text
+    assert f'sealdesk_issue{{code="{NOT_LOOKING}"}} 1.0' in metrics
+    assert 'code="disk_almost_full"' not in metrics
+    assert NOT_LOOKING not in installation.issues()
+
+
+@SQLITE_ONLY
+def test_a_look_that_fails_is_not_the_last(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = iter([RuntimeError(), asyncio.CancelledError()])
+
+    async def fail() -> None:
+        raise next(ends)
+
+    monkeypatch.setattr(installation.serve, "look", fail)
+    monkeypatch.setattr(watch, "FIRST_LOOK_AFTER_S", 0)
+    monkeypatch.setattr(processes, "LOOK_EVERY_S", 0)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(installation.serve.run())
 
 
 @SQLITE_ONLY
@@ -113,6 +144,7 @@ def test_the_doctor_compares_all_attachments(installation: Installation) -> None
     shown = [key.attachment(content=bytes([number])) for number in range(60)]
     last = max(shown, key=lambda each: str(each["sha256"]))
     (file,) = installation.data_dir.glob(f"attachments/*/{last['sha256']}.*")
+    written = file.read_bytes()
     file.unlink()
     terminal = terminal_of(installation.service)
     found = {each["about"]: each["state"] for each in terminal.json("doctor")}
@@ -120,6 +152,10 @@ def test_the_doctor_compares_all_attachments(installation: Installation) -> None
     deep = terminal.run("doctor", "--deep")
     assert deep.returncode == 1
     assert last["sha256"] in deep.stdout
+    file.write_bytes(bytes([written[0] ^ 1, *written[1:]]))
+    assert last["sha256"] in terminal.run("doctor", "--deep").stdout
+    file.write_bytes(written)
+    assert "of all attachments" in terminal.out("doctor", "--deep")
 
 
 @SQLITE_ONLY
@@ -321,6 +357,7 @@ def test_a_data_directory_that_hosts_do_not_share_is_named(installation: Install
     [
         (lambda each: each.note("process a", process(), 60), "process_silent", "serve on other-ho"),
         (lambda each: each.note("process a", process(version="9.9")), "versions_differ", "9.9"),
+        (lambda each: each.note("process a", process(commit="f" * 40)), "versions_differ", "ffff"),
     ],
 )
 def test_other_processes_are_seen(
@@ -328,6 +365,7 @@ def test_other_processes_are_seen(
 ) -> None:
     plant(installation)
     assert words in installation.issues()[code]
+    assert words in terminal_of(installation.service).run("doctor").stdout
 
 
 @POSTGRESQL_ONLY

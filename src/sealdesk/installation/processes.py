@@ -54,15 +54,16 @@ def find_missing(
 
 def find_other_version(alive: list[ProcessNote]) -> Issue | None:
     """Processes of different versions, which an upgrade leaves behind."""
-    versions = sorted({process.version for process in alive})
-    if len(versions) < 2:
+    if len({process.build for process in alive}) < 2:
         return None
-    old = [each for each in alive if each.version != versions[-1]]
-    named = ", ".join(f"{each.kind} on {each.host} ({each.version})" for each in old[:5])
+    # Of one version the newest commit is what was started last.
+    newest = max(alive, key=lambda each: (each.version, each.started_at)).build
+    old = [each for each in alive if each.build != newest]
+    named = ", ".join(f"{each.kind} on {each.host} ({each.build})" for each in old[:5])
     return Issue(
         "versions_differ",
-        f"Processes of several versions run: {named}, others {versions[-1]}.",
-        f"Restart what is older with {versions[-1]}.",
+        f"Processes of several versions run: {named}, others {newest}.",
+        f"Restart what is older with {newest}.",
     )
 
 

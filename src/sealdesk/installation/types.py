@@ -41,7 +41,10 @@ class Check(Protocol):
 
 
 class ProcessNote(msgspec.Struct, frozen=True):
-    """What a process notes every few seconds. started_at: microseconds."""
+    """What a process notes every few seconds.
+
+    started_at: microseconds. commit: "" from older versions.
+    """
 
     kind: Kind
     host: str
@@ -49,6 +52,12 @@ class ProcessNote(msgspec.Struct, frozen=True):
     version: str
     started_at: int
     findings: Findings
+    commit: str = ""
+
+    @property
+    def build(self) -> str:
+        """The version, and the commit in short: there are many of one version."""
+        return f"{self.version} {self.commit[:12]}".strip()
 
 
 DOCUMENTS = "ticket documents"  # the name of the next note

@@ -10,7 +10,7 @@ from functools import wraps
 
 import msgspec
 
-from sealdesk import __version__
+from sealdesk import __version__, build
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.installation import marking, processes
@@ -20,7 +20,7 @@ from sealdesk.installation.store import notes
 from sealdesk.installation.store.notes import Note
 from sealdesk.installation.types import NOT_NEEDED, Check, HostCheck, Kind, Look, ProcessNote
 from sealdesk.state import AppState
-from sealdesk.telemetry.issues import Findings, Issue, Unknown, merge
+from sealdesk.telemetry.issues import NOT_LOOKING, Findings, Issue, Unknown, merge
 
 FIRST_LOOK_AFTER_S = 1.0
 
@@ -44,7 +44,10 @@ class Watch:
         try:
             await asyncio.sleep(FIRST_LOOK_AFTER_S)
             while True:
-                await self.look()
+                try:
+                    await self.look()
+                except Exception:
+                    log.exception("the look at the installation failed")
                 await asyncio.sleep(processes.LOOK_EVERY_S)
         finally:
             if self._is_noted:
@@ -64,7 +67,7 @@ class Watch:
 
     def _own_state(self) -> Findings:
         """What the process has noticed of itself."""
-        issues, codes = [], {"storage_faulty"}
+        issues, codes = [], {"storage_faulty", NOT_LOOKING}
         if fault := self._state.database.health.reason:
             text = "See the log; `sealdesk doctor` looks at the database and the disk."
             issues.append(Issue("storage_faulty", f"{fault[0].upper()}{fault[1:]}.", text))
@@ -90,11 +93,11 @@ class Watch:
             needs_mail = self._kind == "serve" and await look.read(notes.has_receiving_mailbox)
         except ServiceUnavailable:
             why = "the database cannot be reached"
-            codes = ("process_silent", "worker_missing", "versions_differ")
+            codes = ("process_silent", "worker_missing", "mail_missing", "versions_differ")
             unknown = tuple(Unknown(code, why) for code in codes)
             return msgspec.structs.replace(own, unknown=own.unknown + unknown)
+        seen = look_at_processes(signs, look.now_us, needs_mail=needs_mail)
         alive = processes.living(signs, look.now_us)
-        seen = _look_at_processes(signs, alive, look, needs_mail=needs_mail)
         return merge([own, seen, *(each.findings for each in alive if not self._is_own(each))])
 
     def _is_own(self, note: ProcessNote) -> bool:
@@ -102,7 +105,8 @@ class Watch:
 
     def _note(self, own: Findings) -> str:
         host, pid = socket.gethostname(), os.getpid()
-        note = ProcessNote(self._kind, host, pid, __version__, self._started_at, own)
+        commit = build.commit()
+        note = ProcessNote(self._kind, host, pid, __version__, self._started_at, own, commit)
         return msgspec.json.encode(note).decode()
 
     async def _mark_directory(self, look: Look) -> None:
@@ -121,9 +125,9 @@ async def look_at_all(look: Look, walk: AttachmentWalk) -> Findings:
     return merge([await attempt(check, look) for check in every])
 
 
-def _look_at_processes(
-    signs: Mapping[str, Note], alive: list[ProcessNote], look: Look, *, needs_mail: bool
-) -> Findings:
+def look_at_processes(signs: Mapping[str, Note], now_us: int, *, needs_mail: bool) -> Findings:
+    """Which processes are missing, silent or of another version. signs: their notes, by name."""
+    alive = processes.living(signs, now_us)
     missing = [
         processes.find_missing(
             alive,
@@ -137,7 +141,7 @@ def _look_at_processes(
         looked_at.add("mail_missing")
         sign = processes.last_sign(signs, "mail")
         missing.append(processes.find_missing(alive, "mail", "mailboxes are not read", sign))
-    silent = processes.find_silent(signs, look.now_us)
+    silent = processes.find_silent(signs, now_us)
     found = (*missing, silent, processes.find_other_version(alive))
     return Findings(frozenset(looked_at), tuple(each for each in found if each is not None))
 
