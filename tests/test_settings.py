@@ -103,13 +103,26 @@ def test_what_kubernetes_sets_beside_a_service_of_this_name_is_passed_over(tmp_p
         assert name in faults(tmp_path, **{name: "9000"})
 
 
-def test_a_tilde_in_the_data_directory_is_the_home_of_the_user(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        ("SEALDESK_DATA_DIR", ""),
+        ("SEALDESK_DATABASE_URL", "sqlite:///"),
+        ("SEALDESK_MAIL_TLS_CERT", ""),
+        ("SEALDESK_MAIL_TLS_KEY", ""),
+    ],
+)
+def test_a_tilde_in_a_path_is_the_home_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, before: str
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert from_env({"SEALDESK_DATA_DIR": "~/desk"}).data_dir == tmp_path / "desk"
+    env = {"SEALDESK_MAIL_TLS_CERT": "/x.pem", "SEALDESK_MAIL_TLS_KEY": "/x.pem"}
+    settings = from_env(env | {name: f"{before}~/desk"}, needs_keys=False)
+    mail = settings.mail
+    paths = (settings.data_dir, settings.database_path, mail.certificate, mail.private_key)
+    assert tmp_path / "desk" in paths
     with pytest.raises(BadSettings, match="unknown user"):
-        from_env({"SEALDESK_DATA_DIR": "~nobody-of-this-name/desk"})
+        from_env(env | {name: f"{before}~nobody-of-this-name/desk"}, needs_keys=False)
 
 
 @pytest.mark.parametrize(

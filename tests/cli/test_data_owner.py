@@ -13,6 +13,7 @@ from sealdesk.api_keys import journal
 from sealdesk.db import data_owner
 from sealdesk.errors import ServiceUnavailable
 from tests.cli.terminal import Terminal
+from tests.servers import server_directory
 from tests.support.service import Service
 
 _SERVICE_UID = 65534
@@ -64,6 +65,30 @@ def test_a_file_that_the_service_deletes_meanwhile_ends_no_command(
     monkeypatch.setattr(os, "walk", lambda folder: [(folder, [], ["deleted"])])
     assert data_owner.find_foreign(tmp_path) == []
     data_owner.give_to_owner(tmp_path, [tmp_path / "deleted"])
+
+
+@needs_root
+def test_who_may_not_use_the_directory_is_told_why() -> None:
+    with server_directory() as directory:  # another user may not look into tmp_path
+        terminal = Terminal(directory / "data")
+        terminal.out("tenants", "list")
+        for command in ("doctor", "serve --port 0", f"backup {directory}/x"):
+            said = _output_as_service(terminal, command)
+            assert "run this as root, who owns" in said
+            assert "all private" not in said
+        _give_away(terminal.data_dir)
+        terminal.data_dir.chmod(0o500)
+        for command in ("doctor", f"backup {terminal.data_dir}/x"):
+            wanted = f"who owns it; run `chmod u+rwX {terminal.data_dir}`"
+            assert wanted in _output_as_service(terminal, command)
+        terminal.data_dir.chmod(0o700)
+        os.chown(terminal.data_dir / "sealdesk.db", 0, 0)
+        assert "doctor --fix` as root" in _output_as_service(terminal, "tenants list")
+
+
+def _output_as_service(terminal: Terminal, command: str) -> str:
+    done = terminal.run(*command.split(), user=_SERVICE_UID)
+    return done.stdout + done.stderr
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs mount namespaces")

@@ -36,7 +36,7 @@ def test_a_running_installation_passes_every_check(terminal: Terminal) -> None:
 def test_what_a_service_that_does_not_respond_hides_is_not_called_good(installed: Terminal) -> None:
     nowhere = installed.with_env(SEALDESK_API_URL="http://127.0.0.1:1")
     findings = find_all(nowhere)
-    for about in ("routes", "clock", "proxies"):
+    for about in ("routes", "clock", "proxies", "server", "secrets"):
         assert findings[about]["state"] == "note"
         assert "not " in findings[about]["text"]
 

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import sys
 from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
 
 import typer
 
@@ -133,11 +134,20 @@ def _describe_error(error: Exception) -> str:
             return _describe_api_error(error)
         case sqlite3.Error():
             return f"the database cannot be used: {error}"
+        case PermissionError(filename=str(name), strerror=str(reason)):
+            return _explain_denial(name) or f"{name}: {reason}"
         case OSError(filename=str(name), strerror=str(reason)):
             return f"{name}: {reason}"
         case OSError():
             return str(error.strerror or error)
     return f"this is a bug in Sealdesk, please report it: {error!r}"
+
+
+def _explain_denial(name: str) -> str | None:
+    if _WITH_SERVER:
+        with suppress(OSError):
+            return data_owner.explain_denial(Path(name))
+    return None
 
 
 def _describe_api_error(error: ApiError) -> str:

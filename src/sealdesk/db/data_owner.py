@@ -51,16 +51,37 @@ def name_of(uid: int) -> str:
 
 
 def explain_denial(path: Path) -> str | None:
-    """Why this user cannot write a file or beside it, and what to do; None when they can."""
-    directory = path if path.is_dir() else path.parent
+    """Why this user cannot write a file or beside it, and what to do; None when they can.
+
+    Raises OSError where not even the directory can be looked at.
+    """
+    directory = _directory_of(path)
     found = os.statvfs(directory)
     if found.f_flag & os.ST_RDONLY:
         return f"{directory} is on a read-only file system; mount it writable"
-    if all(os.access(each, os.R_OK | os.W_OK) for each in (directory, path)):
-        is_full = found.f_blocks > 0 and found.f_bavail == 0
-        return f"{directory} is on a full file system; make room there" if is_full else None
-    user, owner = name_of(os.geteuid()), name_of(directory.stat().st_uid)
-    return f"{path} cannot be written by {user}; run this as {owner}, who owns {directory}"
+    if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
+        return _explain_rights(path, directory, directory)
+    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+        return _explain_rights(path, directory, path)
+    is_full = found.f_blocks > 0 and found.f_bavail == 0
+    return f"{directory} is on a full file system; make room there" if is_full else None
+
+
+def _directory_of(path: Path) -> Path:
+    with suppress(PermissionError):  # of a directory that this user may not enter
+        if path.is_dir():
+            return path
+    return path.parent
+
+
+def _explain_rights(path: Path, directory: Path, denying: Path) -> str:
+    user, owner = os.geteuid(), directory.stat().st_uid
+    text = f"{path} cannot be written by {name_of(user)}"
+    if user != owner:
+        return f"{text}; run this as {name_of(owner)}, who owns {directory}"
+    if denying.stat().st_uid != user:
+        return f"{text}, who owns {directory}; run `sealdesk doctor --fix` as root"
+    return f"{text}, who owns it; run `chmod u+rwX {denying}`"
 
 
 def _walk(directory: Path) -> Iterator[tuple[Path, int]]:

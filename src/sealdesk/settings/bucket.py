@@ -51,9 +51,9 @@ def read_bucket(read: EnvReader, data_dir: Path) -> BucketSettings | None:
     region = region or "us-east-1"
     endpoint = read.url(f"{_PREFIX}ENDPOINT", _is_endpoint, "https://host or https://host:port")
     key_id = read.text(f"{_PREFIX}KEY_ID", _KEY_ID, "the id of an access key")
-    secret = read.text(
-        f"{_PREFIX}SECRET", _SECRET, "the secret of an access key", file=data_dir / _SECRET_FILE
-    )
+    # Without a bucket the file is not read: who may not read it gets a word about the database.
+    file = data_dir / _SECRET_FILE if name else None
+    secret = read.text(f"{_PREFIX}SECRET", _SECRET, "the secret of an access key", file=file)
     addressing = read.choice(f"{_PREFIX}ADDRESSING", "path", "host")
     if not name:
         return None

@@ -105,9 +105,18 @@ class EnvReader:
     def _read_file(self, name: str, file: Path) -> str:
         try:
             return file.read_text("utf-8-sig").strip() if file.is_file() else ""
-        except (OSError, UnicodeDecodeError):
-            self.refuse(f"{name}: {file} cannot be read")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", "it is not text")
+            self.refuse(f"{name}: {file} cannot be read: {reason}")
             return ""
+
+    def path(self, name: str, text: str) -> Path:
+        """A path in which ~ is a home: systemd and Compose hand it on as it is."""
+        try:
+            return Path(text).expanduser()
+        except RuntimeError:
+            self.refuse(f"{name}: {text} names an unknown user's home")
+            return Path(text)
 
     def url(self, name: str, is_right: Callable[[str], bool], form: str) -> str:
         """A URL of a form, "" when it is not set."""
@@ -132,7 +141,9 @@ class EnvReader:
 
     def database_path(self, data_dir: Path) -> Path:
         path = self._file_path()
-        return Path(path).absolute() if path else data_dir / _DATABASE_FILE
+        if not path:
+            return data_dir / _DATABASE_FILE
+        return self.path("SEALDESK_DATABASE_URL", path).absolute()
 
     def _file_path(self) -> str:
         url = self._get("SEALDESK_DATABASE_URL")

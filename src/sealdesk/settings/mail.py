@@ -11,6 +11,7 @@ from sealdesk.oauth.providers import WITH_CONSENT, ProviderName
 from sealdesk.settings.env_reader import EnvReader
 
 _PREFIX = "SEALDESK_MAIL_"
+_TLS = ("CERT", "KEY")
 _MIB = 1024 * 1024
 _ADDRESS = re.compile(r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):[0-9]{1,5}")
 _PATH = re.compile(r"[^\0\n]{1,4096}")
@@ -59,11 +60,7 @@ class MailSettings(NamedTuple):
 def read_mail(read: EnvReader) -> MailSettings:
     """The settings that begin with SEALDESK_MAIL_, and SEALDESK_PUBLIC_URL."""
     host, port = _read_address(read)
-    paths = [
-        read.text(f"{_PREFIX}TLS_{name}", _PATH, "the path of a file in PEM form")
-        for name in ("CERT", "KEY")
-    ]
-    certificate, private_key = (Path(path) if path else None for path in paths)
+    certificate, private_key = (_read_file(read, f"{_PREFIX}TLS_{name}") for name in _TLS)
     if (certificate is None) != (private_key is None):
         read.refuse(f"{_PREFIX}TLS_CERT and {_PREFIX}TLS_KEY belong together")
     servers = read.text(
@@ -83,6 +80,11 @@ def read_mail(read: EnvReader) -> MailSettings:
         _MIB * read.whole(f"{_PREFIX}WAITING_MIB", default=512, low=1, high=10**6),
         read.text(f"{_PREFIX}SENDER", _SENDER, "the address of a mailbox, as in desk@example.com"),
     )
+
+
+def _read_file(read: EnvReader, name: str) -> Path | None:
+    text = read.text(name, _PATH, "the path of a file in PEM form")
+    return read.path(name, text) if text else None
 
 
 def _read_clients(read: EnvReader) -> dict[ProviderName, OAuthClient]:

@@ -93,6 +93,9 @@ def _check_sqlite_installation(
         if not data_dir.is_dir():
             yield Finding("bad", "data", f"{data_dir} does not exist; `sealdesk serve` creates it")
             return
+        if not os.access(data_dir, os.R_OK | os.X_OK):
+            yield Finding("bad", "data", f"{data_owner.explain_denial(data_dir)}")
+            return
         yield from _check_file_modes(data_dir, "*", fix)
     try:
         settings = from_env(os.environ)
@@ -255,6 +258,8 @@ def _check_secrets(installation: Installation) -> Finding:
     mailboxes = try_passwords(installation, _SECRETS_TRIED)
     if fault := keys.fault or mailboxes.fault:
         return Finding("bad", "secrets", f"{fault}; is a master key missing?")
+    if not keys.tried_count + mailboxes.tried_count:
+        return Finding("note", "secrets", "none is stored, so the master key was not tried")
     tried = f"{keys.tried_count} of API keys and {mailboxes.tried_count} of mailboxes tried"
     return Finding("good", "secrets", f"the master key opens them ({tried})")
 
@@ -264,4 +269,6 @@ def _check_server(settings: Settings) -> Finding:
     from sealdesk.server.serve import is_serving
 
     is_running = is_serving(settings.database_path)
-    return Finding("good", "server", "is running" if is_running else "is not running")
+    if is_running:
+        return Finding("good", "server", "is running")
+    return Finding("note", "server", "is not running; `sealdesk serve` starts it")
