@@ -3,7 +3,7 @@
 #
 #   sealdesk.env   for `sealdesk serve`: its role in PostgreSQL, the keys
 #   worker.env     for `sealdesk worker`: its own role, the keys
-#   owner.env      only for `sealdesk migrate`: the role that owns the tables
+#   owner.env      for commands such as `sealdesk migrate` and `backup`: the role that owns the tables
 #   postgres.env   for deploy/postgres/owner.sh, which creates that role, and for the image of PostgreSQL
 #
 # Generates random secrets, and refuses to replace existing files. Back up sealdesk.env: without its

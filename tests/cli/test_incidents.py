@@ -7,6 +7,7 @@ from sealdesk.routes.rooms import PROBLEM_TYPES
 from tests.cli.terminal import Terminal
 
 _ROOT = Path(__file__).parents[2]
+_CHECKS = _ROOT / "src" / "sealdesk" / "installation"
 GUIDE = (_ROOT / "docs" / "incidents.md").read_text()
 _COMMAND = re.compile(r"^(sealdesk [^#\n]+?) *(?:#|$)|`(sealdesk [^`]+)`", re.MULTILINE)
 
@@ -44,6 +45,20 @@ def test_every_command_works_as_it_is_written(installed: Terminal, tmp_path: Pat
         assert ended.returncode == 0 or is_refusal, (command, ended.stdout, ended.stderr)
         assert "sealdesk --help" not in ended.stderr, (command, ended.stderr)
         assert "; see sealdesk" not in ended.stderr, (command, ended.stderr)
+
+
+def test_every_finding_of_the_doctor_that_it_quotes_exists() -> None:
+    quoted = {
+        name
+        for line in GUIDE.splitlines()
+        for said in re.findall(r"`sealdesk doctor`: ([^|.;]+)", line)
+        for name in re.findall(r'"(\w+)"', said)
+    }
+    assert len(quoted) > 5
+    sources = [*(_ROOT / "src/sealdesk/cli/doctor").glob("*.py"), *_CHECKS.glob("*.py")]
+    text = "".join(source.read_text() for source in sources)
+    of_doctor = set(re.findall(r'Finding\(\s*[^,]+,\s*"(\w+)"', text))
+    assert quoted <= of_doctor | set(re.findall(r'Issue\(\s*"(\w+)"', text))
 
 
 def test_every_code_that_it_quotes_exists() -> None:

@@ -215,6 +215,16 @@ def test_a_database_file_that_was_replaced_is_named(installation: Installation) 
     away.rename(file)
 
 
+@SQLITE_FIRST
+def test_a_sender_of_codes_that_no_desk_has_is_named(begin: Begin, tmp_path: Path) -> None:
+    with begin(tmp_path, SEALDESK_MAIL_SENDER="codes@example.com") as service:
+        installation = Installation(service)
+        assert "codes@example.com" in installation.issues()["mail_sender_missing"]
+        with receiving(service) as receiver:
+            Desk(receiver, address="codes@example.com")
+        assert "mail_sender_missing" not in installation.issues()
+
+
 @SQLITE_ONLY
 def test_redis_that_cannot_be_reached_is_named(begin: Begin, tmp_path: Path) -> None:
     with begin(tmp_path, SEALDESK_REDIS_URL=f"redis://127.0.0.1:{free_port()}") as service:

@@ -22,6 +22,8 @@ from sealdesk.installation.types import (
     HostCheck,
     Look,
 )
+from sealdesk.mail.mailboxes.store import directory
+from sealdesk.mail.mailboxes.types import address_identity
 from sealdesk.telemetry.issues import Issue, Unknown
 
 _S = 1_000_000
@@ -217,8 +219,27 @@ async def mailboxes_failing(look: Look) -> Issue | Unknown | None:
         "mailboxes_failing",
         f"{_named([row['address'] for row in found])}: mailboxes that cannot be read, cannot send,"
         " or are paused while messages wait.",
-        "Their administrators see the cause under Settings, Mailboxes; if none of them works,"
+        "Their administrators see the cause under Settings, E-mail; if none of them works,"
         " check that this machine reaches mail servers.",
+    )
+
+
+async def mail_sender_missing(look: Look) -> Issue | Unknown | None:
+    """Whether the mailbox exists that sends the codes by which desks verify their addresses."""
+    address = look.settings.mail.sender
+    if not address:
+        return NOT_NEEDED
+    if look.kind == "worker" and look.settings.has_worker_process:
+        return Unknown("mail_sender_missing", "its role cannot read whose an address is")
+    identity = address_identity(address)
+    if await look.read(lambda tx: directory.find(tx, identity)) is not None:
+        return None
+    return Issue(
+        "mail_sender_missing",
+        f"SEALDESK_MAIL_SENDER is {address}, and no desk has this mailbox: no desk gets the codes"
+        " by which it verifies an address.",
+        "Name the address of a mailbox that sends (`sealdesk mailboxes list`), and restart; or"
+        " unset it, and assign domains (`sealdesk domains assign`).",
     )
 
 
@@ -295,6 +316,7 @@ OF_THE_DATABASE: tuple[Check, ...] = (
     schema_differs,
     indexes_missing,
     mailboxes_failing,
+    mail_sender_missing,
     endpoints_failing,
     backup_lacks,
     documents_outdated,
