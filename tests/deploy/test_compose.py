@@ -229,14 +229,18 @@ def test_an_upload_to_one_node_is_served_by_the_other_and_backed_up(
     wait_until(lambda: not issues())  # Redis may have answered late at first
     command = [str(directory / "backups") if each == "/backups" else each for each in BACKUP]
     (directory / "backups").mkdir()
+    given = env("backup", composed.made)
+    assert given["TMPDIR"] == "/backups"  # /tmp is small: a restore would fill it
+    given["TMPDIR"] = str(directory / "backups")
     done = subprocess.run(
-        [PROGRAM, *command],
-        check=False,
-        env=env("backup", composed.made),
-        capture_output=True,
-        text=True,
+        [PROGRAM, *command], check=False, env=given, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+    (backup,) = (directory / "backups").iterdir()
+    drill = subprocess.run(
+        [PROGRAM, "restore", "--drill", backup], check=False, env=given, capture_output=True
+    )
+    assert drill.returncode == 0, drill.stderr
     # And that of the message, if it has arrived before.
     assert re.search(r"\b[12] attached files", done.stdout), done.stdout
 
