@@ -237,6 +237,14 @@ def test_a_ticket_stays_with_its_text_when_the_next_one_cannot_be_loaded(
         page.wait_for_timeout(50)
     page.keyboard.press("e")
     expect(page.locator("[data-field=status] [data-state]")).to_contain_text("Saved")
+    # The list does not come, either: the address is that of the ticket.
+    address = page.url
+    page.route(f"**{INBOX}", lambda route: route.abort())
+    with page.expect_event("requestfailed"):
+        page.evaluate("history.back()")
+    expect(page).to_have_url(address)
+    expect(page.get_by_label("Your reply")).to_have_value("Almost done")
+    window.complaints.clear()
 
 
 def test_keys_work_at_once_after_a_change_of_many(
@@ -250,3 +258,12 @@ def test_keys_work_at_once_after_a_change_of_many(
     page.keyboard.press("z")
     expect(page.locator("#said")).to_contain_text("3 tickets are as before")
     assert {_now(key, each)["priority"] for each in orders} == {"medium"}
+    # It says so also when a ticket stands in place of the list by then.
+    lists = _held(page, f"**{INBOX}")
+    page.keyboard.press("a")
+    while not lists:
+        page.wait_for_timeout(10)
+    _open(page, "Order 2")
+    for each in lists:
+        each.continue_()
+    expect(page.locator("#said")).to_contain_text("3 tickets were changed")

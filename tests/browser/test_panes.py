@@ -48,7 +48,38 @@ def test_keys_lead_through_the_view_and_back(
     page.get_by_role("heading", name="Order 1").wait_for()
     page.go_back()
     expect(page.locator("[data-ticket].current a:focus")).to_contain_text("Order 1")
+    # It is where it was, also after Forward and Back.
+    page.set_viewport_size({"width": 1280, "height": 150})
+    page.evaluate("scrollTo(0, 20)")
+    page.go_forward()
+    page.get_by_role("heading", name="Order 1").wait_for()
+    page.go_back()
+    expect(page.locator("[data-ticket].current a:focus")).to_contain_text("Order 1")
+    assert page.evaluate("scrollY") == 20
+    page.set_viewport_size({"width": 1280, "height": 720})
+    # Whoever goes on before the list is there sees what the address says.
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Order 1").wait_for()
+    held: list[Route] = []
+    page.route(f"**{INBOX}", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
+    with page.expect_request(f"**{INBOX}"):
+        page.evaluate("history.back()")
+    page.evaluate("history.forward()")
+    page.wait_for_url(f"**{INBOX}/{orders[1]}")
+    with page.expect_event("requestfinished", lambda each: each.url.endswith(INBOX)):
+        held.pop().continue_()
+    page.keyboard.press("u")
+    while not held:
+        page.wait_for_timeout(10)
+    expect(page.get_by_role("heading", name="Order 1")).to_be_visible()
+    # Keys are held for the list, too.
+    for key in ("j", "Enter"):
+        page.keyboard.press(key)
+    held.pop().continue_()
+    page.get_by_role("heading", name="Order 0").wait_for()
+    page.unroute_all()
     assert page.evaluate("window.isSame")
+    page.goto(INBOX)
     # A page behind the first one counts on, also to tickets that it does not list.
     newest = page.locator("[data-ticket]").first
     page.goto(f"{INBOX}?before={newest.get_attribute('data-at')}_{orders[0]}")
@@ -105,6 +136,11 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
     ticket.get_by_role("heading", name="Order 2").wait_for()
     page.keyboard.press("u")
     page.wait_for_function("document.activeElement.closest('[data-ticket]') !== null")
+    page.go_back()
+    expect(page).to_have_title("Tickets · Sealdesk")
+    expect(page.locator("[data-ticket].current a:focus")).to_contain_text("Order 2")
+    page.go_forward()
+    ticket.get_by_role("heading", name="Order 2").wait_for()
     # A reply is written beside the list; none of its letters is a command.
     page.keyboard.press("r")
     page.keyboard.type("your error")
@@ -187,8 +223,12 @@ def test_a_page_with_an_unsaved_choice_asks_before_the_next_ticket(
     page.route("**/fields", lambda route: route.abort())
     page.get_by_label("Priority", exact=True).select_option("urgent")
     page.get_by_role("button", name="Try again").wait_for()
+    address = page.url
     with page.expect_event("dialog"):  # which the window refuses
         page.keyboard.press("j")
+    with page.expect_event("dialog"):
+        page.evaluate("setTimeout(() => history.back())")
+    expect(page).to_have_url(address)
     expect(page.get_by_label("Priority", exact=True)).to_have_value("urgent")
     page.unroute_all()
     page.get_by_role("button", name="Try again").click()

@@ -120,7 +120,7 @@ const reloadList = async () => {
   const number = askedLists += 1;
   const text = await (await fetch(listAddress, { redirect: "manual" })).text();
   const next = parsePage(text);
-  if (!next.getElementById("list") || number < shownList) return;
+  if (![document, next].every((each) => each.getElementById("list")) || number < shownList) return;
   shownList = number;
   const place = rows().indexOf(currentRow());
   const hadFocus = !document.activeElement.closest("[data-bulk] input");

@@ -104,7 +104,8 @@ const replayKey = (event) => {
   const field = document.activeElement;
   if (held) held.push(event);
   else if (field.matches(FIELDS) && !isChord(event) && event.key !== "Escape") typeKey(field, event.key);
-  else field.dispatchEvent(new KeyboardEvent(event.type, event));
+  else if (field.dispatchEvent(new KeyboardEvent(event.type, event)) && event.key === "Enter"
+    && !isChord(event) && field.matches("a[href]")) field.click();
 };
 // isShown: whether the ticket is there that they were held for; else they are dropped.
 const releaseKeys = (isShown) => {

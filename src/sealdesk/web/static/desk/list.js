@@ -57,7 +57,7 @@ const savePlace = () => {
   if (!document.getElementById("list")) return;
   try {
     sessionStorage.place = JSON.stringify({
-      address: location.pathname + location.search, id: row && checkbox(row).value, top: scrollY,
+      address: listAddress, id: row && checkbox(row).value, top: scrollY,
       at: row && String(placeOf(row)), order: orderOfList(),
     });
   } catch { /* Storage is disabled. */ }

@@ -79,15 +79,35 @@ const loadBeside = async (address) => {
 // Shows another ticket, for which keys pressed meanwhile are held. show: says whether it did.
 const READ_MS = 1000;
 let shownCount = 0;
-const showNext = async (show) => {
+let shownAddress = location.href; // The browser's Back changes the address before anything is shown.
+const restoreAddress = () => history.pushState(null, "", shownAddress);
+const showNext = async (isNew, show) => {
   const mine = shownCount += 1;
   const isLatest = () => mine === shownCount;
   holdKeys();
   const isShown = await show(isLatest);
+  if (isShown) shownAddress = location.href;
+  else if (!isNew && isLatest()) restoreAddress();
   const release = () => isLatest() && releaseKeys(isShown);
   // Keys of somebody who has not read why there is none are not meant for the old ticket.
   if (isShown) release();
   else setTimeout(release, READ_MS);
+};
+// What is on its way is not shown any more.
+const keepShown = () => {
+  shownCount += 1;
+  shownAddress = location.href;
+  releaseKeys(false);
+};
+// A page with something unsaved asks before it is left, which the browser does on the way to another page.
+const mayLeave = () => dispatchEvent(new Event("beforeunload", { cancelable: true }));
+const mayGoBack = () => {
+  const address = location.href;
+  if (mayLeave()) return true;
+  restoreAddress();
+  keepShown();
+  location.assign(address);
+  return false;
 };
 // An address may lead into the reply or the note of its ticket; whether it does.
 const LEADS = { "#reply": "r", "#note": "n" };
@@ -96,7 +116,7 @@ const enter = (pane, address) => {
   if (control) pressControl(control);
   return control !== null;
 };
-const openBeside = (address, isNew) => showNext(async () => {
+const openBeside = (address, isNew) => showNext(isNew, async () => {
   const shown = await loadBeside(address);
   if (shown.refusal) say(shown.refusal);
   if (!shown.address) return false;
@@ -114,6 +134,7 @@ const openTicket = (address) => {
   else location.assign(address);
 };
 if (beside?.dataset.beside === "ticket") {
+  const listTitle = document.title;
   addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
     const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
@@ -121,17 +142,23 @@ if (beside?.dataset.beside === "ticket") {
     if (link.matches("[data-inbox]") && beside.contains(link)) {
       event.preventDefault();
       (currentRow() ? linkOf(currentRow()) : document.getElementById("content")).focus();
-    } else if (isTicket(link) && link.closest("[data-ticket], [data-beside]")) {
+    } else if (isTicket(link) && link.closest("[data-ticket], [data-beside]") && mayLeave()) {
       event.preventDefault();
       openBeside(link.href, true);
     }
   });
   addEventListener("popstate", () => {
+    if (!mayGoBack()) return;
     if (isTicket(location) && isSplit()) openBeside(location.href, false);
-    else if (location.pathname + location.search !== listAddress) location.reload();
+    else if (!isOwnList(location)) location.reload();
     else {
-      besideCount += 1; // What is on its way is not shown any more.
+      keepShown();
+      besideCount += 1;
+      besideEnding?.abort();
+      beside.ariaBusy = null;
       beside.replaceChildren();
+      document.title = listTitle;
+      leave(main);
     }
   });
 } else if (beside) {
@@ -155,7 +182,7 @@ if (beside?.dataset.beside === "ticket") {
 const isOwnList = ({ pathname, search }) => pathname + search === listAddress;
 let mainEnding = null; // Null while the first ticket is shown.
 const showInMain = (page, address, isNew) => {
-  savePlace();
+  if (isNew) savePlace();
   const left = main.querySelector("[data-visited]")?.dataset.visited;
   (mainEnding ?? pageEnding).abort();
   scrollTo(0, 0);
@@ -171,7 +198,7 @@ const showInMain = (page, address, isNew) => {
   if (row) markRow(row);
   if (row && main.contains(row)) row.scrollIntoView({ block: "nearest" });
 };
-const swapMain = (address, isNew) => showNext(async (isLatest) => {
+const swapMain = (address, isNew) => showNext(isNew, async (isLatest) => {
   try {
     const early = await takePrefetched(address);
     const response = early ?? await fetchTicket(address);
@@ -198,17 +225,19 @@ addEventListener("click", (event) => {
   if (!link || event.defaultPrevented || beside && link.closest("#list")) return;
   if (link.matches("[data-inbox]") && !isOwnList(link)) return;
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  // A page with something unsaved asks before it is left.
-  if (!dispatchEvent(new Event("beforeunload", { cancelable: true }))) return;
+  if (!mayLeave()) return;
   event.preventDefault();
   swapMain(link.href, true);
 });
 addEventListener("popstate", () => {
+  if (beside?.dataset.beside === "ticket") return;
   const shown = main.querySelector("[data-visited]")?.dataset.visited;
-  // A fragment of the same page leads to a place on it.
-  if (shown === location.pathname || beside?.dataset.beside === "ticket") return;
-  if (isTicket(location) || shown && isOwnList(location)) swapMain(location.href, false);
-  else if (shown) location.reload();
+  // It is shown still, or a fragment of it leads to a place on it.
+  if (shown ? shown === location.pathname : !isTicket(location)) return keepShown();
+  savePlace(); // Before the browser scrolls.
+  if (!mayGoBack()) return;
+  if (isTicket(location) || isOwnList(location)) swapMain(location.href, false);
+  else location.reload();
 });
 
 // Which ticket of the view it is, from 1: by the list, or as its neighbour was counted; 0 if not known.
