@@ -294,7 +294,8 @@ def test_a_paused_mailbox_is_named_once_messages_wait(installation: Installation
 
 
 def test_the_last_backup_is_known(installation: Installation, tmp_path: Path) -> None:
-    terminal_of(installation.service).out("backup", str(tmp_path / "backup"))
+    with changed_schema(installation.service, KNOWN_VERSIONS[-2]):  # as before an upgrade
+        terminal_of(installation.service).out("backup", str(tmp_path / "backup"))
     seen = installation.look()
     assert (seen["issues"], seen["unknown"]) == ([], [])
     installation.note("backup", BackupNote("/backups/old.tar", 0), age_s=4 * DAY_S)

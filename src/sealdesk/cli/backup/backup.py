@@ -146,7 +146,7 @@ def write(
         _write_archive(directory / "complete", manifest, payload, passphrase)
         scratch.publish(directory / "complete", file)
     report = Report.of(packer.lacking)
-    _note(settings, file, report, manifest.dump.schema)
+    _note(settings, file, report)
     return Checked(manifest, report)
 
 
@@ -236,10 +236,8 @@ def show(file: Path, backup: Checked, *, is_check: bool) -> None:
         print(f"It was made with these settings: {', '.join(names)}")
 
 
-def _note(settings: Settings, file: Path, report: Report, schema: str) -> None:
-    """Note a backup that is written; what prevents it is only told. schema: of the database."""
-    if schema != schema_version.KNOWN_VERSIONS[-1]:
-        return  # before an upgrade: the note has no place yet, or another one
+def _note(settings: Settings, file: Path, report: Report) -> None:
+    """Note a backup that is written; what prevents it is only told."""
     text = msgspec.json.encode(BackupNote(str(file), report.lacking_count)).decode()
     now_us = Clock().now_us()
 
