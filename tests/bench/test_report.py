@@ -1,5 +1,6 @@
 """What a run of the benchmark publishes."""
 
+import re
 from pathlib import Path
 
 from bench.figures import report
@@ -28,3 +29,13 @@ def test_readme_gets_five_figures_and_their_document_all(tmp_path: Path) -> None
 def test_figures_of_the_readme_are_published() -> None:
     written = (_ROOT / "docs" / "figures.md").read_text()
     assert [name for name in _NAMES if f"| {name} |" not in written] == []
+
+
+def test_the_guide_for_scaling_has_the_sizes_that_were_measured() -> None:
+    written = (_ROOT / "docs" / "figures.md").read_text()
+    found = dict(re.findall(r"^\| ([^|]+) \| ([\d.,]+) (?:MiB|s|/s) \|", written, re.MULTILINE))
+    webhooks = int(found["webhooks that one worker delivers"].replace(",", ""))
+    guide = (_ROOT / "docs" / "scaling.md").read_text()
+    assert f"| Memory | {found['memory at start']} MiB at start |" in guide
+    assert f"| Start | {float(found['ready to answer after start']):.1f} s until" in guide
+    assert f"or {round(webhooks, -2):,} webhooks |" in guide
