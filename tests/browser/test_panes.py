@@ -141,6 +141,13 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
     expect(page.locator("[data-ticket].current a:focus")).to_contain_text("Order 2")
     page.go_forward()
     ticket.get_by_role("heading", name="Order 2").wait_for()
+    # A fragment leads to a place of the page, which loads nothing.
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("location.hash = 'rows'")
+    page.wait_for_url("**#rows")
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert not [url for url in asked if url.endswith(orders[0])]
     # A reply is written beside the list; none of its letters is a command.
     page.keyboard.press("r")
     page.keyboard.type("your error")

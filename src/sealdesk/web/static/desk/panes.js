@@ -148,14 +148,16 @@ if (beside?.dataset.beside === "ticket") {
     }
   });
   addEventListener("popstate", () => {
+    const shown = beside.querySelector("[data-visited]")?.dataset.visited;
+    besideCount += 1;
+    beside.ariaBusy = null;
+    if (shown === location.pathname) return keepShown();
     if (!mayGoBack()) return;
     if (isTicket(location) && isSplit()) openBeside(location.href, false);
     else if (!isOwnList(location)) location.reload();
     else {
       keepShown();
-      besideCount += 1;
       besideEnding?.abort();
-      beside.ariaBusy = null;
       beside.replaceChildren();
       document.title = listTitle;
       leave(main);
