@@ -372,7 +372,10 @@ def test_another_master_key_is_refused_before_anything_is_restored(
     terminal_of(source).out("backup", str(file))
     with empty_target(source, tmp_path / "restored") as target:
         other = target.with_env(SEALDESK_MASTER_KEY=random_key())
+        if not source.settings.database_url:
+            del other.env["SEALDESK_JWT_SECRET"]  # which a start of the service would create
         assert "sealed with the master key" in other.run("restore", str(file)).stderr
+        assert not (tmp_path / "restored" / "jwt.key").exists()
         target.out("restore", str(file))
 
 

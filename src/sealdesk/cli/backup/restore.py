@@ -1,7 +1,9 @@
 """`sealdesk restore`: puts a backup into an empty database, and begins a new epoch."""
 
 import asyncio
+import base64
 import os
+import secrets
 import tempfile
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -16,7 +18,7 @@ from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.output import make_console
 from sealdesk.cli.progress import show_progress
 from sealdesk.clock import Clock
-from sealdesk.crypto.sealing import KeyRing, UnsealError
+from sealdesk.crypto.sealing import KEY_BYTES, KeyRing, UnsealError
 from sealdesk.db import data_owner, epochs, schema_version
 from sealdesk.db.backup import archive, scratch, sqlite
 from sealdesk.db.backup.archive import Archive, Checked, Manifest
@@ -144,7 +146,9 @@ def _check_manifest(settings: Settings, file: Path, manifest: Manifest) -> None:
     schema = manifest.dump.schema
     if schema not in KNOWN_VERSIONS:
         raise Unusable(f"{file} {describe_unknown(schema, 'restore')}; nothing was changed")
-    key_ring = KeyRing(from_env(os.environ).master_keys)
+    # Without a JWT secret in the environment one would be created, before the backup is accepted.
+    unused = {"SEALDESK_JWT_SECRET": base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()}
+    key_ring = KeyRing(from_env(unused | os.environ).master_keys)
     missing = sorted(set(manifest.master_keys) - key_ring.fingerprints)
     if missing:
         raise Unusable(
