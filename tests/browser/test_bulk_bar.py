@@ -61,6 +61,7 @@ def test_a_change_concerns_all_tickets_of_a_view(window: Window, tenant: Tenant)
     page.locator("[data-all]").check()
     window.touch(whole)
     page.get_by_text("52 selected").wait_for()
+    expect(page.locator("#list a:focus")).to_have_count(1)
     window.touch(page.get_by_role("button", name="Resolve", exact=True))
     page.get_by_text("52 tickets were changed").wait_for()
     opened = key.get(f"{TICKETS}?status=open").json()["data"]

@@ -24,6 +24,7 @@ const listRest = async (button) => {
   const { dataset } = button;
   const list = document.getElementById("rows");
   const known = new Set(rows().map((row) => checkbox(row).value));
+  leave(button); // Which loses the focus while it is disabled.
   button.disabled = true; // Or a double click would list each ticket twice.
   try {
     for (let next, page = document; (next = nextOf(page));) {
