@@ -20,9 +20,9 @@ _FORCED = {
     "users": "name = :text, email = :text || id",
     "replies": "delivery_reason = :text",
     "endpoints": "url = :text",
-    "mailboxes": "address = :text || id, aliases = :list, options = :list, display_name = :text,"
-    " signature = :text, imap_host = :text, imap_username = :text, imap_folder = :text,"
-    " smtp_host = :text, smtp_username = :text, acknowledgement = :text",
+    "mailboxes": "address = :text || id, aliases = :list, options = :list, unverified = :list,"
+    " display_name = :text, signature = :text, imap_host = :text, imap_username = :text,"
+    " imap_folder = :text, smtp_host = :text, smtp_username = :text, acknowledgement = :text",
     "received_messages": "from_identity = :text, reason = :text, subject = :text,"
     " outcome = 'blocked'",
     "rating_settings": "base_url = :text",
