@@ -17,7 +17,7 @@ from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Service, Tenant
 
 pytestmark = pytest.mark.timeout(600)
-# Forms that no page offers here, or that a script sends: they have no text fields.
+# Forms that no page offers here, or that a script sends: they have no text that a page shows.
 _UNSEEN = {
     "/tickets/{id}/answering",
     "/team-now/away",
@@ -41,6 +41,9 @@ _UNSEEN = {
     "/settings/webhooks/{id}/retry-now",
     "/settings/email/{id}/pause",
     "/settings/email/{id}/connect",
+    "/settings/email/{id}/code",
+    "/settings/email/{id}/verify",
+    "/settings/teams/{id}/members/{user_id}",
     "/settings/email/former",
     "/held-messages/{id}/block",
     "/held-messages/{id}/add-sender",

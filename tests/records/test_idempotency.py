@@ -93,11 +93,11 @@ def test_the_body_is_compared_byte_for_byte(key: Key) -> None:
 def test_another_idempotency_key_path_api_key_or_tenant_is_independent(
     key: Key, tenant: Tenant, service: Service
 ) -> None:
-    body = {**NEW, "body": "b", "email": "a@example.test"}
+    body = {**NEW, "body": "b"}
     responses = [
         send(key, "once", body),
         send(key, "Once", body),
-        send(key, "once", body, CUSTOMERS),
+        send(key, "once", {"email": "a@example.test"}, CUSTOMERS),
         *(send(key, "once", body, f"{TICKETS}/{key.ticket()['id']}/replies") for _ in range(2)),
         send(tenant.key(), "once", body),
         send(service.tenant().key(), "once", body),

@@ -19,7 +19,12 @@ _INSERT = """
 INSERT INTO events (tenant_id, id, type, object, changes, created_at) VALUES (?, ?, ?, ?, ?, ?)
 """
 # Every change of a key replaces it by a random number, also the one that copies the keys.
-_OF_ITSELF = ('INSERT INTO "key_stamp"', 'INSERT INTO "ticket_stamps"', "'oldest_reader'")
+_OF_ITSELF = (
+    'INSERT INTO "key_stamp"',
+    'INSERT INTO "ticket_stamps"',
+    "'oldest_reader'",
+    "installation_notes",
+)
 
 
 def add_many(path: Path, count: int = MANY) -> None:
@@ -40,8 +45,8 @@ def add_many(path: Path, count: int = MANY) -> None:
 def dump(path: Path) -> list[str]:
     """Return the content of an SQLite file as sorted statements.
 
-    Without what each database has of its own: the stamps of its keys and tickets, and when it was
-    migrated.
+    Without what each database has of its own: the stamps of its keys and tickets, its notes, and
+    when it was migrated.
     """
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         return sorted(
