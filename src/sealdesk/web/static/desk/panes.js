@@ -184,6 +184,7 @@ if (beside?.dataset.beside === "ticket") {
 const isOwnList = ({ pathname, search }) => pathname + search === listAddress;
 let mainEnding = null; // Null while the first ticket is shown.
 const showInMain = (page, address, isNew) => {
+  for (const each of document.querySelectorAll("dialog[open]")) each.close(); // About what is left.
   if (isNew) savePlace();
   const left = main.querySelector("[data-visited]")?.dataset.visited;
   (mainEnding ?? pageEnding).abort();
