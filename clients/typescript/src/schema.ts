@@ -1618,10 +1618,10 @@ export interface components {
             request_id: string;
         };
         /**
-         * Participants
+         * ParticipantList
          * @description Who gets the public replies of a ticket by e-mail, by address.
          */
-        Participants: {
+        ParticipantList: {
             participants: components["schemas"]["Participant"][];
         };
         /**
@@ -3110,7 +3110,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        data: components["schemas"]["Participants"];
+                        data: components["schemas"]["ParticipantList"];
                     };
                 };
             };
@@ -3176,7 +3176,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        data: components["schemas"]["Participants"];
+                        data: components["schemas"]["ParticipantList"];
                     };
                 };
             };

@@ -15,8 +15,8 @@ from sealdesk.mail.threads.types import (
     MAX_PARTICIPANTS,
     NewParticipant,
     Participant,
+    ParticipantListResponse,
     ParticipantResponse,
-    ParticipantsResponse,
 )
 from sealdesk.records import audit
 from sealdesk.resources.addresses import can_receive
@@ -111,8 +111,8 @@ async def _record(
         await audit.record(tx, caller, "participants.changed", ticket_id, details, now_us)
 
 
-def to_response(participants: Iterable[Participant]) -> ParticipantsResponse:
-    return ParticipantsResponse(
+def to_response(participants: Iterable[Participant]) -> ParticipantListResponse:
+    return ParticipantListResponse(
         tuple(
             ParticipantResponse(each.address, each.name, clock.iso(each.created_at))
             for each in participants

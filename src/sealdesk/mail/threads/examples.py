@@ -1,8 +1,8 @@
 """Example participants for the API reference."""
 
-from sealdesk.mail.threads.types import ParticipantResponse, ParticipantsResponse
+from sealdesk.mail.threads.types import ParticipantListResponse, ParticipantResponse
 
-PARTICIPANTS = ParticipantsResponse(
+PARTICIPANTS = ParticipantListResponse(
     (
         ParticipantResponse("ann@example.test", "Ann", "2026-03-01T08:25:00.000000Z"),
         ParticipantResponse("ben@example.test", None, "2026-03-02T09:15:41.842000Z"),

@@ -55,7 +55,7 @@ class ParticipantResponse(msgspec.Struct, frozen=True):
     created_at: Iso
 
 
-class ParticipantsResponse(msgspec.Struct, frozen=True):
+class ParticipantListResponse(msgspec.Struct, frozen=True):
     """Who gets the public replies of a ticket by e-mail, by address."""
 
     participants: tuple[ParticipantResponse, ...]
