@@ -8,7 +8,7 @@ import smtplib
 import subprocess
 import sys
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -129,7 +129,7 @@ def composed(directory: Path, certificate: Certificate) -> Iterator[Composed]:
         ]
         for process in others:
             stack.callback(process.kill)
-        stack.callback(lambda: [node.kill() for node in nodes.values()])
+        stack.callback(lambda: end(nodes.values()))
         tls = free_port()
         front = Ports(free_port(), tls, (ports["one"], ports["two"]))
         balancer = Haproxy.start(directory / "composed", files.haproxy(certificate, front, {}))
@@ -137,6 +137,11 @@ def composed(directory: Path, certificate: Certificate) -> Iterator[Composed]:
         operator = Terminal(directory)
         operator.env = {**operator.env, **env("one", made)}
         yield Composed(f"https://localhost:{tls}", operator, nodes, ports, mail_port, made)
+
+
+def end(processes: Iterable[Process]) -> None:
+    for process in processes:
+        process.kill()
 
 
 def make_owner(database: Postgres, made: Path) -> None:

@@ -13,7 +13,7 @@ onPart((part, signal) => {
   // The button says what it does.
   const drawSend = () => {
     const way = sends.querySelector("[name=status]:checked");
-    send.replaceChildren(...way.value ? way.nextElementSibling.cloneNode(true).childNodes : plain);
+    send.replaceChildren(...way?.value ? way.nextElementSibling.cloneNode(true).childNodes : plain);
   };
   const mark = part.querySelector("[data-draft-mark]");
   const save = () => {
