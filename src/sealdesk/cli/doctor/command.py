@@ -94,7 +94,7 @@ def _check_sqlite_installation(
             yield Finding("bad", "data", f"{data_dir} does not exist; `sealdesk serve` creates it")
             return
         if not os.access(data_dir, os.R_OK | os.X_OK):
-            yield Finding("bad", "data", f"{data_owner.explain_denial(data_dir)}")
+            yield Finding("bad", "data", data_owner.explain_denial(data_dir) or str(data_dir))
             return
         yield from _check_file_modes(data_dir, "*", fix)
     try:

@@ -1,7 +1,6 @@
 """What administrators and the mail tasks do with mailboxes; each is the work of one transaction."""
 
 import math
-from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
@@ -9,7 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from sealdesk import ids
-from sealdesk.caller import SYSTEM, Caller
+from sealdesk.caller import Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
 from sealdesk.errors import (
@@ -24,17 +23,16 @@ from sealdesk.errors import (
 from sealdesk.event_log import events
 from sealdesk.identity import store as users
 from sealdesk.identity.types import FailureLimit
-from sealdesk.mail.mailboxes import passwords, rules
+from sealdesk.mail.mailboxes import addresses, passwords, rules
 from sealdesk.mail.mailboxes.errors import (
     ADDRESS_UNVERIFIED,
     CONSENT_OF_OTHER_ACCOUNT,
     MAIL_DOMAIN_ASSIGNED,
-    MAILBOX_ADDRESS_TAKEN,
     TOO_MANY_ADDRESS_CODES,
     TOO_MANY_MAILBOXES,
 )
 from sealdesk.mail.mailboxes.store import directory, mailboxes
-from sealdesk.mail.mailboxes.store.directory import EVERYBODY, Domain, Place
+from sealdesk.mail.mailboxes.store.directory import Domain
 from sealdesk.mail.mailboxes.types import (
     Consent,
     Failure,
@@ -73,7 +71,7 @@ async def create_mailbox(
     faults = rules.find_log_in_faults(None, mailbox, new)
     mailbox = _with_passwords(mailbox, new, key_ring)
     await _check(tx, mailbox, faults or rules.find_faults(mailbox), None)
-    unverified = await _claim_verified(tx, caller, mailbox, mailbox.identities)
+    unverified = await addresses.claim_verified(tx, caller, mailbox, mailbox.identities)
     mailbox = rules.with_unverified(mailbox, unverified, waited=False)
     await mailboxes.add(tx, mailbox)
     await _record_audit(tx, caller, "mailbox.created", mailbox, now_us)
@@ -127,7 +125,7 @@ async def connect_mailbox(
     after = rules.connected(before, consent, now_us)
     after = passwords.seal(key_ring, after, "oauth", consent.refresh_token)
     if consent.provider in WITH_CONSENT:  # an application's directory is of the desk's choice
-        after = await _take(tx, after, {after.address_identity})
+        after = await addresses.take(tx, after, {after.address_identity})
     return await _replace(tx, caller, "mailbox.connected", before, after, now_us)
 
 
@@ -174,7 +172,7 @@ async def verify_address(
     before = await get_mailbox(tx, caller.tenant_id, mailbox_id)
     if identity not in before.unverified:
         raise NotFound
-    after = await _take(tx, before, {identity})
+    after = await addresses.take(tx, before, {identity})
     await users.delete_bucket(tx, rules.limit_of_tries(before, identity).bucket)
     return await _replace(tx, caller, "mailbox.verified", before, after, now_us)
 
@@ -183,7 +181,7 @@ async def delete_mailbox(tx: Tx, caller: Caller, mailbox_id: str, *, now_us: int
     """Retire its address and delete its passwords. Raises NotFound, also the second time."""
     await _lock_mailboxes(tx, caller.tenant_id)
     mailbox = await get_mailbox(tx, caller.tenant_id, mailbox_id)
-    await _retire(tx, mailbox, mailbox.identities)
+    await addresses.retire(tx, mailbox, mailbox.identities)
     deleted = msgspec.structs.replace(
         mailbox,
         address_identity=mailbox.id,
@@ -298,48 +296,10 @@ async def _check(tx: Tx, mailbox: Mailbox, faults: list[Fault], before: Mailbox 
     raise_any(faults)
 
 
-async def _claim_verified(
-    tx: Tx, caller: Caller, mailbox: Mailbox, identities: Collection[str]
-) -> set[str]:
-    """Claim those of these addresses that are verified to be the desk's; the others."""
-    unverified = set[str]()
-    for identity in sorted(identities):
-        if not await _is_verified(tx, caller, identity):
-            unverified.add(identity)
-    await _claim(tx, mailbox, {*identities} - unverified)
-    return unverified
-
-
-async def _is_verified(tx: Tx, caller: Caller, identity: str) -> bool:
-    """Raises Conflict for an address that the desk cannot have."""
-    tenant_id = caller.tenant_id
-    is_of_domain = await _check_free(tx, tenant_id, identity)
-    # Commands are the operator's, who says whose an address is.
-    is_said = is_of_domain or caller.actor == SYSTEM
-    return (
-        is_said
-        or await directory.is_known(tx, identity, tenant_id)
-        or not await directory.has_many_desks(tx)
-    )
-
-
-async def _check_free(tx: Tx, tenant_id: str, identity: str) -> bool:
-    """Whether the domain of an address is assigned to the desk.
-
-    Raises Conflict if it is another one's, or if the address is.
-    """
-    domain = await directory.find_assigned(tx, identity)
-    if domain is not None and domain.tenant_id not in (tenant_id, EVERYBODY):
-        raise Conflict(MAIL_DOMAIN_ASSIGNED, domain=domain.name.removeprefix("@"))
-    if await directory.is_of_other(tx, identity, tenant_id):
-        raise Conflict(MAILBOX_ADDRESS_TAKEN, address=identity)
-    return domain is not None
-
-
 async def _check_waits(tx: Tx, mailbox: Mailbox, identity: str) -> None:
     if identity not in mailbox.unverified:
         raise NotFound
-    await _check_free(tx, mailbox.tenant_id, identity)
+    await addresses.check_free(tx, mailbox.tenant_id, identity)
 
 
 async def _count(tx: Tx, limit: FailureLimit, now_us: int) -> None:
@@ -351,45 +311,10 @@ async def _count(tx: Tx, limit: FailureLimit, now_us: int) -> None:
     await users.add_attempt(tx, limit.bucket, ids.mint(now_us), now_us)
 
 
-async def _take(tx: Tx, mailbox: Mailbox, identities: Collection[str]) -> Mailbox:
-    """Claim those of these addresses that a mailbox waits for; the mailbox with them."""
-    found = {*mailbox.unverified} & {*identities}
-    for identity in sorted(found):
-        await _check_free(tx, mailbox.tenant_id, identity)
-    left = {*mailbox.unverified} - found
-    after = rules.with_unverified(mailbox, left, waited=mailbox.is_unverified)
-    await _claim(tx, after, found)
-    return after
-
-
-async def _claim(tx: Tx, mailbox: Mailbox, identities: Collection[str]) -> None:
-    """In the order of the addresses, so that concurrent claims wait for each other in turn."""
-    place = Place(mailbox.tenant_id, mailbox.id)
-    for identity, listed_as in rules.entries(mailbox).items():
-        if identity in identities and not await directory.claim(tx, identity, place, listed_as):
-            raise Conflict(MAILBOX_ADDRESS_TAKEN, address=identity)
-
-
-async def _retire(tx: Tx, mailbox: Mailbox, identities: Collection[str]) -> None:
-    for identity in sorted(identities):
-        await directory.retire(tx, identity, mailbox.id)
-
-
-async def _move_addresses(tx: Tx, caller: Caller, before: Mailbox, after: Mailbox) -> Mailbox:
-    """The mailbox with its addresses, which waits for those that are not verified."""
-    await _retire(tx, before, before.identities - after.identities)
-    new = await _claim_verified(tx, caller, after, after.identities - before.identities)
-    unverified = {*after.unverified} & after.identities | new
-    after = rules.with_unverified(after, unverified, waited=before.is_unverified)
-    for identity in {before.address_identity, after.address_identity} & after.identities:
-        await directory.set_receives(tx, identity, after.id, rules.entries(after)[identity])
-    return after
-
-
 async def _replace(
     tx: Tx, caller: Caller, action: str, before: Mailbox, after: Mailbox, now_us: int
 ) -> Mailbox:
-    after = await _move_addresses(tx, caller, before, after)
+    after = await addresses.move(tx, caller, before, after)
     after = msgspec.structs.replace(after, version=before.version + 1)
     after = await _forget_problems(tx, before, after, now_us)
     await mailboxes.replace(tx, after)
