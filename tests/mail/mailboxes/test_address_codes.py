@@ -118,6 +118,17 @@ def test_an_address_that_nobody_has_verified_receives_and_sends_nothing(
     assert len(theirs.tenant.key().get("/api/v1/external/tickets").json()["data"]) == 1
 
 
+def test_two_mailboxes_of_a_desk_do_not_wait_for_one_address(tenant: Tenant) -> None:
+    desk, other = mailbox_of(tenant), mailbox_of(tenant, "info")
+    address = desk.shown["address"]
+    for refused in (
+        desk.admin.post(MAILBOXES, {"address": address.upper(), "receives": "smtp"}),
+        desk.admin.patch(other.at, {"address": address}),
+        desk.admin.patch(other.at, {"aliases": [address]}),
+    ):
+        assert (refused.status_code, refused.json()["code"]) == (409, "mailbox_address_taken")
+
+
 def test_a_code_verifies_one_address_for_one_desk_for_an_hour(
     tenant: Tenant, outbox: MailServer
 ) -> None:

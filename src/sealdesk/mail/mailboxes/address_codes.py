@@ -36,7 +36,8 @@ async def send_code(request: Request, mailbox_id: str, address: str) -> None:
     Raises NotFound for another address, Conflict if no code can be sent, TooManyRequests.
     """
     identity, now_us = address_identity(address), request.now_us
-    await request.fetch(actions.get_mailbox, mailbox_id)
+    if identity not in (await request.fetch(actions.get_mailbox, mailbox_id)).unverified:
+        raise NotFound
     sender = await _find_sender(request)
     if sender is None:
         raise _not_sent(request, identity, _NO_SENDER)

@@ -10,7 +10,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict
 from sealdesk.mail.mailboxes import rules
 from sealdesk.mail.mailboxes.errors import MAIL_DOMAIN_ASSIGNED, MAILBOX_ADDRESS_TAKEN
-from sealdesk.mail.mailboxes.store import directory
+from sealdesk.mail.mailboxes.store import directory, mailboxes
 from sealdesk.mail.mailboxes.store.directory import EVERYBODY, Place
 from sealdesk.mail.mailboxes.types import Mailbox
 
@@ -18,12 +18,19 @@ from sealdesk.mail.mailboxes.types import Mailbox
 async def claim_verified(
     tx: Tx, caller: Caller, mailbox: Mailbox, identities: Collection[str]
 ) -> set[str]:
-    """Claim those of these addresses that are verified to be the desk's; the others."""
+    """Claim those of these addresses that are verified to be the desk's; the others.
+
+    Raises Conflict for an address that the desk cannot have, or that another mailbox of it waits
+    for.
+    """
     unverified = set[str]()
     for identity in sorted(identities):
         if not await _is_verified(tx, caller, identity):
             unverified.add(identity)
     await _claim(tx, mailbox, {*identities} - unverified)
+    for other in await mailboxes.list_all(tx, mailbox.tenant_id) if unverified else ():
+        for identity in unverified.intersection(other.unverified) if other.id != mailbox.id else ():
+            raise Conflict(MAILBOX_ADDRESS_TAKEN, address=identity)
     return unverified
 
 
