@@ -327,7 +327,7 @@ MUTANTS = (
     ),
     Mutant(
         "an assigned domain is anybody's",
-        "mail/mailboxes/actions.py",
+        "mail/mailboxes/addresses.py",
         "if domain is not None and domain.tenant_id not in (tenant_id, EVERYBODY):",
         "if domain is not None and domain.tenant_id not in (domain.tenant_id, EVERYBODY):",
         (
