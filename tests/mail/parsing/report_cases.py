@@ -58,6 +58,13 @@ def report_cases() -> Iterator[Case]:
     yield _status("delivered", done, action="delivered", status="2.1.5")
     of_server = _FAILED.replace("Status: 5.1.1\r\n", "")
     yield _status("a status in the answer alone", of_server, action="failed", status="5.1.1")
+    talk = _FAILED.replace("Status: 5.1.1", "Status: 4.5.0").replace("550 5.1.1", "550 5.5.0")
+    yield _status("the 4 that Postfix makes of a 5", talk, status="5.5.0")
+    by_reply = of_server.replace("550 5.1.1", "550")
+    yield _status("a reply code alone", by_reply, status="5.0.0", text="550 User unknown")
+    busy = _FAILED.replace("Action: failed\r\nStatus: 5.1.1", "Action: delayed\r\nStatus: 4.4.1")
+    yield _status("one of two servers refuses", busy, action="delayed", status="4.4.1",
+                  text="550 5.1.1 User unknown")  # fmt: skip
     yield _status("no action", _FAILED.replace("Action: failed\r\n", ""), action="failed")
     yield _status(
         "an action with a comment", _FAILED.replace("failed", "Failed (bad)"), action="failed"
@@ -81,6 +88,9 @@ def report_cases() -> Iterator[Case]:
     yield Case("a sender without a domain", bare + lost, {"action": "failed"})
     yield from _copy_cases()
     yield from _answer_cases()
+    parts = [_NOTICE, part("message/rfc822", _report(_ABOUT, _FAILED))]
+    outer = with_header(multipart("mixed", parts, boundary="b0"), _HEADER)
+    yield Case("a report that a filter passes on", outer, {"delivery_status": _UNKNOWN})
 
 
 def _complaint_cases() -> Iterator[Case]:
@@ -221,6 +231,19 @@ _OF_ANY_LANGUAGE = {
     "Thư chưa được gửi: ann@example.com\n": "delayed",
     "Poruka još nije isporučena: ann@example.com\n": "delayed",
 }
+# A code is that of a refusal: no part of an id, an IP address, a size or a version.
+_CODES = {
+    "Retry timeout exceeded\nReceived: from a\nMessage-ID: <a-4698-498e-8a19@b>": "",
+    "Retry timeout exceeded\n--- The original message is following ---\nX-Id: 450": "",
+    "Out: 250 2.0.0 Ok\nOut: 250 2.1.5 Ok\nOut: 451 4.3.0 queue file write error": "4.3.0",
+    "by Exim 4.92.3 of 192.5.1.1: 550 No such user": "5.0.0",
+    "host 4.5.6.7 said: 452 4.2.2 mailbox full": "4.2.2",
+    "larger than 500 KB, call +1-555-0100, job 40-512-77: 552 5.3.4 too big": "5.3.4",
+    "larger than 500 KB, call +1-555-0100, job 40-512-77": "",
+    "(#5.1.1)": "5.1.1",
+    "错误5.1.1": "5.1.1",
+    "571-No PTR record": "5.0.0",
+}
 _GOES_ON = (
     "A message that you sent to ann@example.com has not yet been delivered. Delivery attempts will "
     "continue. Eventually the mail delivery software will give up, and when that happens, the "
@@ -303,6 +326,12 @@ def _text_cases() -> Iterator[Case]:
     yield Case("an absence that delays", raw, {"delivery_status": None})
     plain = "Mail delivery failed\nann@example.com\n  SMTP error: 452 mailbox full"
     yield _bounce("a reply code", plain, recipient="ann@example.com", status="4.0.0")
+    for text, status in _CODES.items():
+        yield _bounce(text, f"It could not be delivered.\n{text}", status=status)
+    header = b"From: post_master@mx.example\r\nSubject: Re: bowl\r\nIn-Reply-To: <a@b>\r\n"
+    asked = "Error: Invalid address\n550 - Requested action not taken: no such user here\n"
+    expected = {"action": "failed", "status": "5.0.0", "original": "a@b"}
+    yield Case("the words of RFC 5321", message("", asked, header=header), expected)
     header = _HEADER + b"X-Failed-Recipients: ann@example.com\r\n"
     raw = message("", "Something went wrong.", header=header)
     yield Case("X-Failed-Recipients", raw, {"recipient": "ann@example.com"})

@@ -30,8 +30,14 @@ _COMPLAINTS = ("abuse", "fraud", "virus", "other", "opt-out", "opt-out-list", "m
 _COMPLAINT_SUBJECT = re.compile(r"\s*complaint about message from [0-9a-f.:]+\s*$", re.IGNORECASE)
 _ORIGINALS = re.compile(r"message/(?:rfc822|global|partial)(?:-headers?)?|text/rfc822-headers?")
 _EML = re.compile(r"name\*?=.{0,200}\.eml\b", re.IGNORECASE)
-_CODE = re.compile(r"\b([245]\.[0-9]{1,3}\.[0-9]{1,3})\b")
-_REPLY_CODE = re.compile(r"(?<![0-9.])([45])[0-9]{2}(?![0-9.])")
+# Neither a part of an IP address, nor a version such as `Exim 4.92.3` (RFC 3463, 2).
+_CODE = re.compile(r"(?<![a-zA-Z0-9_.])([245]\.[0-7]\.[0-9]{1,3})(?![a-zA-Z0-9_]|\.\d)")
+_REFUSED = re.compile(_CODE.pattern.replace("245", "45"))
+# No part of a Message-ID, a telephone number or a size.
+_REPLY_CODE = re.compile(
+    r"(?<![a-z0-9_.@%+/-])([45])[0-9]{2}(?![a-z0-9_@/]|\.\d| ?(?:[km]?i?b|bytes?|ms|\d{3})\b)",
+    re.IGNORECASE,
+)
 _MESSAGE_ID = re.compile(r"^[ \t>]{0,10}Message-ID:\s{0,10}(<[^<>\s]{1,998}>)", re.I | re.M)
 _NO_ADDRESS = r"\s<>()\[\]:;,\"@\uff08\uff09"
 _RECIPIENT = re.compile(rf"([^{_NO_ADDRESS}]{{1,64}}@[^{_NO_ADDRESS}]{{0,254}}[^{_NO_ADDRESS}.])")
@@ -52,6 +58,7 @@ _SAYS_UNDELIVERED = re.compile(
     r"|(?:could not|couldn.t|cannot|can.t|was not|wasn.t) (?:be )?(?:delivered|sent)"
     r"|did not reach|could not send (?:mail|message)|permanent(?:ly)? (?:fatal )?(?:error|fail)"
     r"|(?:error|trouble) (?:sending|delivering) your|errors? from|failed addresses"
+    r"|requested (?:mail )?action (?:not taken|aborted)"  # RFC 5321, 4.2.3
     r"|nicht zugestellt|unzustellbar|non remis|pas pu être (?:remis|distribué)|échec de la remise"
     r"|no se (?:ha podido|pudo) entregar|no entregado|mancat[oa] (?:recapito|consegna)"
     r"|non recapitat|falha na entrega|não (?:foi )?entregue|onbestelbaar|niet (?:af|be)geleverd"
@@ -108,8 +115,9 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 _COPY = re.compile(
-    r"below this line is a copy|this is a copy of|original message (?:headers? )?follow"
-    r"|message headers? follow|^[-= |]*original (?:message|headers)(?: headers)?[-=: |]*$",
+    r"below this line is a copy|this is a copy of|original message (?:headers? )?(?:is )?follow"
+    r"|message headers? follow|^[-= |]*original (?:message|headers)(?: headers)?[-=: |]*$"
+    r"|^(?:received|return-path|message-id|mime-version|dkim-signature): ",
     re.IGNORECASE | re.MULTILINE,
 )
 _BEGINNING_LENGTH = 2_000
@@ -174,19 +182,23 @@ def _groups(raw: bytes, report: Node) -> list[Headers]:
 
 def _of_recipient(group: Headers, message_id: str | None, words: str) -> DeliveryStatus:
     diagnostic = decode_words(group.first("diagnostic-code"), set())
-    refusal = _REFUSAL.search(diagnostic)
-    status = _CODE.search(group.first("status") or (refusal[0] if refusal else ""))
+    found = _CODE.search(group.first("status"))
+    status = found[1] if found else ""
     action = clean_line(group.first("action")).partition(" ")[0].lower()
+    refusal = _REFUSED.search(diagnostic)
+    # Postfix makes a 4 of the 5 of a server that refuses to talk, as it tries the next one.
+    if refusal and action == "failed" and (status[:1], refusal[1][0]) == ("4", "5"):
+        status = refusal[1]
+    status = status or _refusal_code(diagnostic)
     if action not in _ACTIONS:
-        is_delivered = status is not None and status[1].startswith("2")
-        action = "delivered" if is_delivered else _action(words, status[1] if status else "")
+        action = "delivered" if status.startswith("2") else _action(words, status)
     named = group.first("original-recipient") or group.first("final-recipient")
     recipient = _RECIPIENT.search(clean_line(named.rpartition(";")[2]))
     return DeliveryStatus(
         message_id,
         recipient[1] if recipient else None,
         action,
-        status[1] if status else "",
+        status,
         diagnostic.partition(";")[2].strip()[:_MAX_TEXT_LENGTH] or diagnostic[:_MAX_TEXT_LENGTH],
     )
 
@@ -241,9 +253,7 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
     copy = _COPY.search(text)
     own = text[: copy.start()] if copy else beginning
     recipient = _RECIPIENT.search(clean_line(failed)) or _RECIPIENT.search(own)
-    status = _CODE.search(own)
-    reply = _REPLY_CODE.search(own)
-    code = status[1] if status else f"{reply[1]}.0.0" if reply else ""
+    code = _refusal_code(own)
     return DeliveryStatus(
         message_id,
         recipient[1] if recipient else None,
@@ -251,6 +261,12 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
         code,
         clean_text(own).strip()[:_MAX_TEXT_LENGTH],
     )
+
+
+def _refusal_code(text: str) -> str:
+    """The code with which a server has refused a message, "" without one."""
+    code, reply = _REFUSED.search(text), _REPLY_CODE.search(text)
+    return code[1] if code else f"{reply[1]}.0.0" if reply else ""
 
 
 def _says_so(text: str) -> bool:

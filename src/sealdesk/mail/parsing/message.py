@@ -122,12 +122,19 @@ def parse_strictly(raw: bytes) -> ParsedMessage:
 def _attached(content: Content) -> AttachedMessage | None:
     if len(content.messages) != 1:
         return None
-    raw = decode_text(content.messages[0], set(), _MAX_ATTACHED_BYTES)
-    top, faults = Structure(raw).read(), set[Fault]()
-    inner = Content(raw, _likely_charset(top.headers), faults)
-    inner.take(top)
+    faults = set[Fault]()
+    _, top, inner = _read_attached(content, faults)
     subject = decode_words(top.headers.first("subject"), faults)[:MAX_SUBJECT_LENGTH].strip()
     return AttachedMessage(_sender(top.headers, faults), subject, inner.text)
+
+
+def _read_attached(content: Content, faults: set[Fault]) -> tuple[bytes, Node, Content]:
+    """The message that is attached, its header and what it contains."""
+    raw = decode_text(content.messages[0], set(), _MAX_ATTACHED_BYTES)
+    top = Structure(raw).read()
+    inner = Content(raw, _likely_charset(top.headers), faults)
+    inner.take(top)
+    return raw, top, inner
 
 
 def _likely_charset(headers: Headers) -> str | None:
@@ -221,7 +228,15 @@ def _delivery_status(
         return read_complaint(raw, content.reports[:1], top)
     if content.reports:
         return read_report(raw, content.reports, top, f"{subject}\n{text}", faults)
-    return read_bounce_text(raw, top, subject, text)
+    return _passed_on(content) or read_bounce_text(raw, top, subject, text)
+
+
+def _passed_on(content: Content) -> DeliveryStatus | None:
+    """What a report says that a filter has put into a message of its own."""
+    if len(content.messages) != 1:
+        return None
+    raw, top, inner = _read_attached(content, set())
+    return read_report(raw, inner.reports, top, inner.text, set()) if inner.reports else None
 
 
 def _about(status: DeliveryStatus | None, answered: tuple[str, ...]) -> DeliveryStatus | None:
