@@ -3,7 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
+from inspect import getfile
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -24,6 +26,8 @@ _TARGET_BYTES = 12_000
 # Characters that become longer as JSON or HTML, that normalisation sorts, and that patterns retry.
 _TEXTS = ("\x01", '"', "&", "\u0301\u0316", "\u0f73", ".", "http://a.&", " ", "\U0001f600")
 _FIELD = re.compile(r'name="([a-z_]+)"')
+_WORD = re.compile(r"\w+")
+_COSTLY = ("body", "target", "signature", "description", "url", "tags", "email")
 
 
 Make = Callable[[], bytes]
@@ -43,7 +47,7 @@ def hostile_requests(route: Route) -> Iterator[HostileRequest]:
     for name, query in _queries(route):
         yield HostileRequest(name, route, query, bytes)
     if route.method in ("POST", "PATCH", "PUT"):
-        bodies = _forms() if _is_page(route) else _json_bodies(route.operation.takes)
+        bodies = _forms(route) if _is_page(route) else _json_bodies(route.operation.takes)
         for name, make_body in bodies:
             yield HostileRequest(name, route, "", make_body)
 
@@ -135,21 +139,38 @@ def _largest_value(name: str, declared: FieldType) -> Any:
     return True
 
 
-def _forms() -> Iterator[tuple[str, Make]]:
-    """Fields of forms, of the longest that every form may have and of the longest of all."""
+def _forms(route: Route) -> Iterator[tuple[str, Make]]:
+    """Fields of forms: of the longest that every form may have, and of the longest of all."""
     yield "many fields", lambda: b"&".join([b"a=1"] * 2_000)
     yield "every field", _every_field
     for name in ("tags", "ticket", "event", "permission"):
         yield f"many {name}", partial(_repeated, name)
+    names = _worked_on(route)
     for text in _TEXTS:
-        for size in (_FORM_BYTES, _ROOM):
-            for name in ("body", "target", "signature", "description", "url", "tags", "email"):
-                yield f"{size} of {name}: {text!r}", partial(_form, name, text, size)
+        yield f"fields of {text!r}", partial(_form, names, text, _FORM_BYTES)
+    is_large = route.max_body_bytes >= MEBIBYTE
+    for name, text in product(names if is_large else (), _TEXTS):
+        yield f"{name}: {text!r}", partial(_form, [name], text, _ROOM)
+    if not is_large:
+        yield "too large", partial(_form, ["a"], ".", _ROOM)
 
 
-def _form(name: str, text: str, size: int) -> bytes:
+def _worked_on(route: Route) -> list[str]:
+    """The fields that cost most, of those that the package of a page mentions."""
+    words = _words_below(Path(getfile(route.operation.handle)).parent)
+    return [name for name in _COSTLY if name in words] or [*_COSTLY]
+
+
+@cache
+def _words_below(directory: Path) -> set[str]:
+    files = (*directory.rglob("*.py"), *directory.rglob("*.html"))
+    return {word for file in files for word in _WORD.findall(file.read_text())}
+
+
+def _form(names: list[str], text: str, size: int) -> bytes:
     escaped = quote(text, safe="")
-    return f"{name}={escaped * (size // len(escaped))} x".encode()
+    value = escaped * (size // len(names) // len(escaped))
+    return "&".join(f"{name}={value} x" for name in names).encode()
 
 
 def _repeated(name: str) -> bytes:
