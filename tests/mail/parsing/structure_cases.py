@@ -1,6 +1,7 @@
 """Parts in parts, broken boundaries, transfer encodings, HTML, calendars and other files."""
 
 import binascii
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,10 @@ _ICS = (
 )
 _EVENT = "[Calendar: Team, meet, 2026-01-05 10:00 UTC, Room 1]"
 _SIGNED_TYPE = "application/pkcs7-mime; smime-type=signed-data; name=smime.p7m"
+_SIGNED_DATA = bytes.fromhex("2a864886f70d010702")
+_DATA = bytes.fromhex("2a864886f70d010701")
+_ENVELOPED = bytes.fromhex("2a864886f70d010703")
+_COMPRESSED = bytes.fromhex("2a864886f70d0109100109")
 _INNER = b"From: b@example.com\r\nSubject: inner\r\n\r\ninner text\r\n"
 
 
@@ -36,6 +41,37 @@ def structure_cases() -> Iterator[Case]:
     yield _case("an opaque signature by its name", by_name, "words")
     encrypted = part(_SIGNED_TYPE, b"0\x80\x06\x09other", encoding="base64")
     yield _case("no signature", encrypted, "", names=("smime.p7m",), faults=("encrypted",))
+    yield from _wrapped_cases()
+
+
+def _wrapped_cases() -> Iterator[Case]:
+    """S/MIME says what it is by what it contains, whatever its type says."""
+    packed = zlib.compress(b"Content-Type: text/plain\r\n\r\nwords")
+    for name, inner, text, fault in (
+        ("compressed", _cms(_COMPRESSED, _cms(_DATA, _element(4, packed))), "words", None),
+        ("too large", _cms(_COMPRESSED, _cms(_DATA, _element(4, _bomb()))), "", "compressed"),
+        ("broken", _cms(_COMPRESSED, _cms(_DATA, _element(4, b"x"))), "", "compressed"),
+        ("cut", _cms(_COMPRESSED, _cms(_DATA, _element(4, packed[:-4]))), "", "compressed"),
+        ("certs", _cms(_SIGNED_DATA, _element(0x30, _element(6, _DATA))), "", "certificates"),
+        ("enveloped", _cms(_ENVELOPED, _element(0x31, b"")), "", "encrypted"),
+    ):
+        for kind, file in (
+            ("application/pkcs7-mime; smime-type=enveloped-data", "smime.p7m"),
+            ("application/x-pkcs7-mime", "smime.p7z"),
+            ("application/octet-stream", "SMIME.P7C"),
+        ):
+            raw = part(f"{kind}; name={file}", inner, encoding="base64")
+            said = {"faults": (fault,), "names": (file,)} if fault else {"names": ()}
+            yield _case(f"S/MIME, {name} as {kind}", raw, text, **said)
+    for kind, fault in (("compressed-data", "compressed"), ("certs-only", "certificates")):
+        raw = part(f"application/pkcs7-mime; smime-type={kind}", b"0", encoding="base64")
+        yield _case(f"a broken part of {kind}", raw, "", faults=(fault,))
+    wrapped = part(_SIGNED_TYPE, _signed(), encoding="base64")
+    for depth in range(2):
+        wrapped = part(_SIGNED_TYPE, _cms(_SIGNED_DATA, _cms(_DATA, _element(4, wrapped))))
+        yield _case(f"signed {depth + 2} times", wrapped, "words", names=())
+    wrapped = part(_SIGNED_TYPE, _cms(_SIGNED_DATA, _cms(_DATA, _element(4, wrapped))))
+    yield _case("signed 4 times", wrapped, "", faults=("depth",))
 
 
 def _case(name: str, inner: bytes, text: str, **expected: Any) -> Case:
@@ -475,6 +511,21 @@ def _signed() -> bytes:
     signed = b"\x30\x80\x02\x01\x01\x31\x00" + content + b"\0\0\0\0\x31\x00\0\0"
     identifier = bytes.fromhex("2a864886f70d010702")
     return b"\x30\x80\x06\x09" + identifier + b"\xa0\x80" + signed + b"\0\0\0\0"
+
+
+def _element(tag: int, content: bytes) -> bytes:
+    return bytes((tag, 0x84)) + len(content).to_bytes(4, "big") + content
+
+
+def _cms(kind: bytes, inner: bytes) -> bytes:
+    """ContentInfo (RFC 5652, 3) of what is within, which has a version and algorithms before it."""
+    if kind != _DATA:
+        inner = _element(0x30, _element(2, b"\0") + _element(0x31, b"") + inner)
+    return _element(0x30, _element(6, kind) + _element(0xA0, inner))
+
+
+def _bomb() -> bytes:
+    return zlib.compress(b"\r\n" * (5 * 1024 * 1024))
 
 
 _ENRICHED_TEXTS = {

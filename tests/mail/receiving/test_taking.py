@@ -280,6 +280,8 @@ def test_a_file_over_the_quota_is_named_and_the_ticket_opens(desk: Desk) -> None
     ("content_type", "says"),
     [
         ("application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m", "[Encrypted (S/MIME"),
+        ("application/pkcs7-mime; smime-type=compressed-data", "[Compressed (S/MIME)"),
+        ("application/pkcs7-mime; smime-type=certs-only; name=smime.p7c", "[Certificates of the"),
         ("application/ms-tnef; name=winmail.dat", "[winmail.dat holds files"),
     ],
 )

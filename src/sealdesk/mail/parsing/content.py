@@ -8,12 +8,12 @@ from sealdesk.mail.parsing import charsets
 from sealdesk.mail.parsing.bounces import COMPLAINT_TYPE
 from sealdesk.mail.parsing.calendars import describe_event
 from sealdesk.mail.parsing.charsets import clean_line, clean_text
+from sealdesk.mail.parsing.cms import read_cms
 from sealdesk.mail.parsing.enriched import enriched_to_html
 from sealdesk.mail.parsing.flowed import join_flowed
 from sealdesk.mail.parsing.html_text import html_to_text, is_html_document
 from sealdesk.mail.parsing.names import file_name
 from sealdesk.mail.parsing.parameters import Value, read_value
-from sealdesk.mail.parsing.signed_data import signed_content
 from sealdesk.mail.parsing.structure import UNCLEAR, Node, Structure
 from sealdesk.mail.parsing.transfer import decode, decode_text, take_uuencoded
 from sealdesk.mail.parsing.types import Encoded, Fault, Part
@@ -44,7 +44,8 @@ _SMIME_TYPES = ("application/pkcs7-mime", "application/x-pkcs7-mime")
 _TNEF_TYPES = ("application/ms-tnef", "application/vnd.ms-tnef")
 _NO_TEXT_TYPES = (*_SMIME_TYPES, *_TNEF_TYPES, "application/pdf")
 _PGP = "-----BEGIN PGP MESSAGE-----"
-_MAX_SIGNED = 2  # signatures within each other
+_SMIME_NAMES = ("smime.p7m", "smime.p7z", "smime.p7c")
+_MAX_WRAPPED = 3  # such as a signature of what is compressed and signed
 _MESSAGE_TYPES = ("message/rfc822", "message/global", "message/partial")
 _REPORT_TYPES = (
     "message/delivery-status",  # RFC 3464
@@ -75,7 +76,7 @@ class Content:
         self.messages: list[Encoded] = []  # of those that are attached
         self.hashed = hashlib.sha256()  # the names of the files, and what is in them
         self.is_truncated = False
-        self._signed_count = 0
+        self._wrapped_count = 0
         self.reports: list[Node] = []  # of message/delivery-status
 
     @property
@@ -120,10 +121,12 @@ class Content:
         if node.kind in _REPORT_TYPES and len(self.reports) < MAX_FILES:
             self.reports.append(node)
             return
-        signed = self._signed_content(node, name)
-        if signed is not None:
-            self._take_signed(signed, wants_text=wants_text)
+        wrapped = self._wrapped_content(node, name)
+        if isinstance(wrapped, bytes):
+            self._take_wrapped(wrapped, wants_text=wants_text)
             return
+        if wrapped is not None:
+            self.faults.add(wrapped)
         is_other_form = within == "multipart/alternative" and not (wants_text or name)
         if is_other_form and node.kind.startswith("text/") and node.kind != "text/calendar":
             return  # the same words for AMP, for watches or for programs
@@ -161,17 +164,19 @@ class Content:
             _PRINTABLE.fullmatch(decode_text(self._encoded(node), set(), _META_BYTES)) is not None
         )
 
-    def _signed_content(self, node: Node, name: str) -> bytes | None:
-        """The message within an opaque signature, which is not checked."""
-        is_signed = node.kind in _SMIME_TYPES or name.lower() == "smime.p7m"
-        if not is_signed or self._signed_count >= _MAX_SIGNED:
+    def _wrapped_content(self, node: Node, name: str) -> bytes | Fault | None:
+        """The message within a part of S/MIME, whose signature is not checked; None for others."""
+        if node.kind not in _SMIME_TYPES and name.lower() not in _SMIME_NAMES:
             return None
-        return signed_content(b"".join(decode(self._encoded(node), set())))
+        if self._wrapped_count >= _MAX_WRAPPED:
+            return Fault.DEPTH
+        declared = node.content_type.parameters.get("smime-type", "")
+        return read_cms(b"".join(decode(self._encoded(node), set())), declared)
 
-    def _take_signed(self, raw: bytes, *, wants_text: bool) -> None:
+    def _take_wrapped(self, raw: bytes, *, wants_text: bool) -> None:
         structure = Structure(raw)
         outer, self.raw = self.raw, raw
-        self._signed_count += 1
+        self._wrapped_count += 1
         self.take(structure.read(), wants_text=wants_text)
         self.faults |= structure.faults
         self.raw = outer
@@ -181,8 +186,6 @@ class Content:
             self.faults.add(Fault.TNEF)
         elif node.kind == "message/external-body":
             self.faults.add(Fault.EXTERNAL)
-        elif node.kind in _SMIME_TYPES or name.lower() == "smime.p7m":
-            self.faults.add(Fault.ENCRYPTED)
 
     def _take_text(self, node: Node) -> None:
         if sum(map(len, self.texts)) > MAX_TEXT_LENGTH:

@@ -23,6 +23,8 @@ class Fault(StrEnum):
     PARTS = "parts"  # there are too many parts
     FILE_NAME = "file name"  # the name of a file had to be changed
     ENCRYPTED = "encrypted"
+    COMPRESSED = "compressed"  # S/MIME that is too large when unpacked, or broken
+    CERTIFICATES = "certificates"  # S/MIME that has only these
     EXTERNAL = "external body"  # a part that names where its content is; nothing is fetched
     TNEF = "winmail.dat"
     DELIVERY_STATUS = "delivery status"  # a report that does not say what became of the message

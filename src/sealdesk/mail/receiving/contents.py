@@ -38,6 +38,8 @@ _MAX_IDENTITIES = 200
 _OF_PROGRAMS = ("auto-submitted", "report")  # in ParsedMessage.automatic
 _NOTICES = {
     Fault.ENCRYPTED: "[Encrypted (S/MIME or OpenPGP): only the recipient's key opens it.]",
+    Fault.COMPRESSED: "[Compressed (S/MIME), and broken or too large. Ask for it without that.]",
+    Fault.CERTIFICATES: "[Certificates of the sender (S/MIME), without a message.]",
     Fault.TNEF: "[winmail.dat holds files in a format of Outlook. Ask for the message as plain text"
     " or HTML.]",
 }

@@ -1,26 +1,44 @@
-"""The message within an opaque signature of S/MIME (RFC 8551, 3.5.2; CMS: RFC 5652, 5.1).
+"""What is within opaque parts of S/MIME (RFC 8551, 3; CMS: RFC 5652, and RFC 3274 if compressed).
 
 `cryptography` decrypts and verifies CMS, but does not give the content of what it cannot verify.
 """
 
+import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_SIGNED_DATA = bytes.fromhex("2a864886f70d010702")  # 1.2.840.113549.1.7.2
+from sealdesk.mail.parsing.types import Fault
+
+_SIGNED = bytes.fromhex("2a864886f70d010702")  # 1.2.840.113549.1.7.2
 _DATA = bytes.fromhex("2a864886f70d010701")  # 1.2.840.113549.1.7.1
+_COMPRESSED = bytes.fromhex("2a864886f70d0109100109")  # 1.2.840.113549.1.9.16.1.9
 _OBJECT_IDENTIFIER, _OCTETS, _EXPLICIT = 0x06, 0x04, 0xA0
 _CONSTRUCTED = 0x20
 _MAX_DEPTH = 8
 _MAX_ELEMENTS = 50_000
 _MAX_LENGTH_BYTES = 4
+_MAX_UNPACKED_BYTES = 8 * 1024 * 1024
+# What a part says of itself in `smime-type`, for those that cannot be read (RFC 8551, 3.2.2).
+_DECLARED = {"compressed-data": Fault.COMPRESSED, "certs-only": Fault.CERTIFICATES}
 
 
-def signed_content(data: bytes) -> bytes | None:
-    """What was signed, None for bytes that are no signed message, such as an encrypted one."""
+def read_cms(data: bytes, declared: str) -> bytes | Fault:
+    """The message within, or what its reader is told instead, such as that it is encrypted.
+
+    declared: its `smime-type`.
+    """
     try:
         return _Reader(data).content()
     except (ValueError, IndexError):
-        return None
+        return _DECLARED.get(declared.lower(), Fault.ENCRYPTED)
+    except zlib.error:
+        return Fault.COMPRESSED
+
+
+def _unpacked(data: bytes) -> bytes | Fault:
+    unpacking = zlib.decompressobj()
+    found = unpacking.decompress(data, _MAX_UNPACKED_BYTES)
+    return found if unpacking.eof else Fault.COMPRESSED
 
 
 class _Element(NamedTuple):
@@ -37,23 +55,28 @@ class _Reader:
         self._data = data
         self._count = 0
 
-    def content(self) -> bytes | None:
-        signed = self._explicit(next(self._elements(0, len(self._data), 0), None), _SIGNED_DATA)
-        if signed is None:
-            return None
-        # SignedData: version, digestAlgorithms, encapContentInfo, …
-        _, _, wrapped, *_ = self._within(signed)
-        content = self._explicit(wrapped, _DATA)
-        return None if content is None else b"".join(self._octets(content, 0))
+    def content(self) -> bytes | Fault:
+        kind, inner = self._explicit(next(self._elements(0, len(self._data), 0)))
+        if kind not in (_SIGNED, _COMPRESSED):
+            return Fault.ENCRYPTED
+        # SignedData and CompressedData: version, algorithms, encapContentInfo, …
+        _, _, wrapped, *_ = self._within(inner)
+        fields = self._within(wrapped)
+        if kind == _SIGNED and len(fields) == 1:
+            return Fault.CERTIFICATES  # of nothing (RFC 8551, 3.8)
+        kind_within, content = self._explicit(wrapped)
+        if kind_within != _DATA:
+            raise ValueError("no message")
+        octets = b"".join(self._octets(content, 0))
+        return octets if kind == _SIGNED else _unpacked(octets)
 
-    def _explicit(self, outer: _Element | None, kind: bytes) -> _Element | None:
-        """What is within `SEQUENCE { kind, [0] EXPLICIT … }`."""
-        fields = self._within(outer) if outer is not None else []
-        if len(fields) < 2 or (fields[0].tag, fields[1].tag) != (_OBJECT_IDENTIFIER, _EXPLICIT):
-            return None
-        if self._data[fields[0].start : fields[0].end] != kind:
-            return None
-        return next(iter(self._within(fields[1])), None)
+    def _explicit(self, outer: _Element) -> tuple[bytes, _Element]:
+        """The kind of `SEQUENCE { kind, [0] EXPLICIT … }`, and what is within it."""
+        identifier, explicit, *_ = self._within(outer)
+        if (identifier.tag, explicit.tag) != (_OBJECT_IDENTIFIER, _EXPLICIT):
+            raise ValueError("no content of CMS")
+        inner, *_ = self._within(explicit)
+        return self._data[identifier.start : identifier.end], inner
 
     def _within(self, outer: _Element) -> list[_Element]:
         return list(self._elements(outer.start, outer.end, 0))
