@@ -186,12 +186,13 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("GET", "/llms.txt"): None,
     ("GET", "/llms-full.txt"): None,
 }
-KEY_WEBHOOKS = "/api/v1/external/webhooks"
+KEY_WEBHOOKS, KEY_RULES = "/api/v1/external/webhooks", "/api/v1/external/rules"
 BODIES |= {
-    (method, path.replace(WEBHOOKS, KEY_WEBHOOKS)): body
+    (method, path.replace("/api/v1", "/api/v1/external")): body
     for (method, path), body in BODIES.items()
-    if path.startswith(WEBHOOKS)
+    if path.startswith((WEBHOOKS, RULES))
 }
+BODIES["POST", KEY_RULES] = {**(BODIES["POST", RULES] or {}), "name": "A rule by a key"}
 SIGNED = [route for route in ROUTES if route.guard.scheme == "hmac"]
 # Those that every key may use; the clock is for test keys only.
 OF_EVERY_KEY = [route for route in SIGNED if route.path != CLOCK]
@@ -238,6 +239,7 @@ class Matrix(NamedTuple):
             FIELDS: self.ours.field_id,
             MACROS: self.ours.macro_id,
             RULES: self.ours.rule_id,
+            KEY_RULES: self.ours.rule_id,
             POLICIES: self.ours.policy_id,
             REQUESTS: self.ours.request_id,
             TEAMS: self.ours.team_id,
@@ -390,6 +392,8 @@ def _prepare(matrix: Matrix, key: Key, route: Route) -> tuple[str, dict[str, Any
     """The target and the body with which a write succeeds."""
     if route.path.startswith(KEY_WEBHOOKS):
         return _prepare_webhook(matrix, key, route)
+    if route.path.startswith(KEY_RULES):
+        return _prepare_rule(key, route)
     ticket = key.ticket()
     customer = key.customer("without-tickets@customers.test")
     ids = {TICKETS: ticket["id"], CUSTOMERS: customer["id"], BY_EXTERNAL_ID: "new"}
@@ -410,6 +414,14 @@ def _prepare_webhook(matrix: Matrix, key: Key, route: Route) -> tuple[str, dict[
         delivery = key.post(f"{KEY_WEBHOOKS}/{endpoint_id}/test", None).json()["data"]
         target = target.replace("{delivery_id}", delivery["id"])
     return target, matrix.body(route)
+
+
+def _prepare_rule(key: Key, route: Route) -> tuple[str, dict[str, Any] | None]:
+    if route.path == KEY_RULES:
+        return KEY_RULES, BODIES["POST", KEY_RULES]
+    new = {**(BODIES["POST", KEY_RULES] or {}), "name": route.method}
+    rule_id = key.post(KEY_RULES, new).json()["data"]["id"]
+    return route.path.replace("{id}", rule_id), BODIES[route.method, route.path]
 
 
 def _prepare_one(key: Key, path: str, route: Route) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ import { Webhooks } from "./endpoints.js";
 import { Pages } from "./pages.js";
 import { Attachments, Customers, Events, Followers, Links, Participants, type ListOptions, Replies, Tickets } from "./resources.js";
 import { type RetryPolicy } from "./retry.js";
+import { Rules } from "./rules.js";
 import { type Received, type Retry, Transport } from "./transport.js";
 import type { Agent, Report, ReportFilters, ReportTicketFilters, ServerTime, Team, TestClock, Ticket, WhoAmI } from "./types.js";
 /**
@@ -45,6 +46,7 @@ export declare class Desk {
     readonly participants: Participants;
     readonly attachments: Attachments;
     readonly webhooks: Webhooks;
+    readonly rules: Rules;
     readonly events: Events;
     /** Throws InvalidConfiguration. transport: of another desk, for `withOptions`. */
     constructor(options: DeskOptions | {

@@ -6,6 +6,7 @@ import { InvalidConfiguration } from "./errors.js";
 import { Pages } from "./pages.js";
 import { Attachments, Customers, Events, Followers, Links, Participants, jsonOf, readPageOf, Replies, Tickets, } from "./resources.js";
 import { DEFAULT_POLICY, Limiter } from "./retry.js";
+import { Rules } from "./rules.js";
 import { Signer } from "./signing.js";
 import { checkNames, ROOT, targetOf } from "./targets.js";
 import { MAX_FILE_BYTES, Transport, } from "./transport.js";
@@ -18,6 +19,7 @@ export class Desk {
     participants;
     attachments;
     webhooks;
+    rules;
     events;
     #transport;
     /** Throws InvalidConfiguration. transport: of another desk, for `withOptions`. */
@@ -31,6 +33,7 @@ export class Desk {
         this.participants = new Participants(this.#transport);
         this.attachments = new Attachments(this.#transport);
         this.webhooks = new Webhooks(this.#transport);
+        this.rules = new Rules(this.#transport);
         this.events = new Events(this.#transport);
     }
     /** Reads SEALDESK_API_KEY, SEALDESK_API_SECRET and SEALDESK_API_URL. */

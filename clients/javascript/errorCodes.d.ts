@@ -132,6 +132,9 @@ export declare class TooManyLinks extends Conflict {
 /** 409: Too many replies to move. */
 export declare class TooManyReplies extends Conflict {
 }
+/** 409: The tenant has the maximum number of rules. */
+export declare class TooManyRules extends Conflict {
+}
 /** 409: Too many tickets are snoozed. */
 export declare class TooManySnoozed extends Conflict {
 }

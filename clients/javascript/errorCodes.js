@@ -132,6 +132,9 @@ export class TooManyLinks extends Conflict {
 /** 409: Too many replies to move. */
 export class TooManyReplies extends Conflict {
 }
+/** 409: The tenant has the maximum number of rules. */
+export class TooManyRules extends Conflict {
+}
 /** 409: Too many tickets are snoozed. */
 export class TooManySnoozed extends Conflict {
 }
@@ -231,6 +234,7 @@ export const CLASS_OF_CODE = {
     too_many_followers: TooManyFollowers,
     too_many_links: TooManyLinks,
     too_many_replies: TooManyReplies,
+    too_many_rules: TooManyRules,
     too_many_snoozed: TooManySnoozed,
     too_many_tickets: TooManyTickets,
     too_many_webhooks: TooManyWebhooks,

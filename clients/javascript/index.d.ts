@@ -7,6 +7,7 @@ export { Feed, type FeedOptions } from "./feed.js";
 export { type Page, Pages } from "./pages.js";
 export type { Attachments, Customers, Done, Events, Followers, Links, Participants, ListOptions, PatchOptions, PostOptions, Replies, Tickets, } from "./resources.js";
 export { DEFAULT_POLICY, type RetryPolicy } from "./retry.js";
+export type { Rules } from "./rules.js";
 export type { components, operations, paths } from "./schema.js";
 export { messageOf, type SignatureHeaders, Signer } from "./signing.js";
 export { type Received, type ResponseInfo, responseOf, type Retry } from "./transport.js";

@@ -79,6 +79,19 @@ NEEDS: dict[tuple[str, str], set[str]] = {
             ("GET", "/{id}/replays"),
         )
     },
+    **{
+        (method, f"/api/v1/external/rules{path}"): {
+            "rules:read" if method == "GET" else "rules:write"
+        }
+        for method, path in (
+            ("GET", ""),
+            ("POST", ""),
+            ("GET", "/{id}"),
+            ("PATCH", "/{id}"),
+            ("DELETE", "/{id}"),
+            ("GET", "/{id}/dry-run"),
+        )
+    },
 }
 UNKNOWN = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
 # None, each, all but one, and all; and for each route all that it does not need. Where more

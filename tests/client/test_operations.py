@@ -5,8 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from sealdesk.client import AsyncDesk, Desk, SealdeskError
+from sealdesk.client import AsyncDesk, Desk, InvalidConfiguration, SealdeskError
 from sealdesk.client.error_codes import NoMailbox
+from sealdesk.client.errors import NotFound
+from sealdesk.client.parameters import NewRule, RuleCondition
+from sealdesk.client.rule_requests import DryRun
 from tests import vectors
 from tests.support.openapi import openapi_document
 from tests.support.service import Tenant, wait_until
@@ -26,6 +29,12 @@ _METHODS = {
     "create_ticket": "tickets.create",
     "create_tickets": "tickets.bulk_create",
     "create_webhook_by_key": "webhooks.create",
+    "change_rule_by_key": "rules.update",
+    "create_rule_by_key": "rules.create",
+    "delete_rule_by_key": "rules.delete",
+    "get_rule_by_key": "rules.get",
+    "list_rules_by_key": "rules.list",
+    "try_rule_by_key": "rules.dry_run",
     "delete_customer": "customers.delete",
     "delete_webhook_by_key": "webhooks.delete",
     "download": "attachments.download",
@@ -153,3 +162,20 @@ def test_the_clock_of_a_test_tenant_is_set_ahead(
     with pytest.raises(SealdeskError):
         desk.set_test_clock(now=before.now)
     assert desk.test_clock().now >= later
+
+
+def test_a_key_manages_rules(tenant: Tenant, make_desk: Callable[..., Desk]) -> None:
+    desk = make_desk(tenant.key(permissions=["rules:read", "rules:write"]))
+    vip: RuleCondition = {"field": "tag", "operator": "is", "values": ["vip"]}
+    new: NewRule = {"name": "VIP first", "trigger": "created", "actions": {"priority": "high"}}
+    new["conditions"] = [vip]
+    rule = desk.rules.create(**new, idempotency_key="vip")
+    assert desk.rules.create(**new, idempotency_key="vip") == rule
+    assert (rule.actions["priority"], rule.is_enabled, [*desk.rules.list()]) == ("high", 0, [rule])
+    assert desk.rules.update(rule.id, is_enabled=True).version == 2
+    assert desk.rules.dry_run(rule.id) == DryRun(tickets=[], next_after=None)
+    with pytest.raises(InvalidConfiguration, match="did you mean 'conditions'"):
+        desk.rules.update(rule.id, condition=[])  # type: ignore[call-arg]
+    desk.rules.delete(rule.id)
+    with pytest.raises(NotFound):
+        desk.rules.get(rule.id)

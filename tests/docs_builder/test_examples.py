@@ -13,6 +13,7 @@ import pytest
 from docs_builder.reference import shell
 
 from sealdesk.routes import ROUTES
+from sealdesk.tickets.automation.examples import NEW_RULE
 from sealdesk.tickets.customer_merging.api import MERGE as MERGE_CUSTOMER
 from sealdesk.tickets.followers.api import NEW_FOLLOWER
 from sealdesk.tickets.links.api import NEW_LINK
@@ -114,6 +115,7 @@ def test_the_requests_of_every_signed_operation_work_unchanged(
             "remove_follower": "",
             "remove_link": "",
             "delete_customer": "",
+            "delete_rule_by_key": "",
         }.get(name, '{"data":')
         assert "".join(done.stdout.split()).startswith(begin), title
 
@@ -137,6 +139,8 @@ def _own_id(key: Key, name: str, example: str) -> str:
             into = {"into": key.customer("other@example.test")["id"]}
             key.post(f"/api/v1/external/customers/{customer_id}/merge", into)
         return customer_id
+    if "/rules/" in example:
+        return str(key.post("/api/v1/external/rules", NEW_RULE).json()["data"]["id"])
     if "/attachments/" in example:
         return str(key.attachment(content=b"text")["id"])
     ticket = key.ticket()

@@ -19,6 +19,7 @@ import {
   Tickets,
 } from "./resources.js";
 import { DEFAULT_POLICY, Limiter, type RetryPolicy } from "./retry.js";
+import { Rules } from "./rules.js";
 import { Signer } from "./signing.js";
 import { checkNames, ROOT, targetOf } from "./targets.js";
 import {
@@ -73,6 +74,7 @@ export class Desk {
   readonly participants: Participants;
   readonly attachments: Attachments;
   readonly webhooks: Webhooks;
+  readonly rules: Rules;
   readonly events: Events;
   readonly #transport: Transport;
 
@@ -87,6 +89,7 @@ export class Desk {
     this.participants = new Participants(this.#transport);
     this.attachments = new Attachments(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
+    this.rules = new Rules(this.#transport);
     this.events = new Events(this.#transport);
   }
 

@@ -21,6 +21,7 @@ export type {
   Tickets,
 } from "./resources.js";
 export { DEFAULT_POLICY, type RetryPolicy } from "./retry.js";
+export type { Rules } from "./rules.js";
 export type { components, operations, paths } from "./schema.js";
 export { messageOf, type SignatureHeaders, Signer } from "./signing.js";
 export { type Received, type ResponseInfo, responseOf, type Retry } from "./transport.js";

@@ -982,6 +982,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/external/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List rules (API key)
+         * @description Newest first; they run in the order of `position`.
+         *
+         *     Needs the permission `rules:read`.
+         */
+        get: operations["list_rules_by_key"];
+        put?: never;
+        /**
+         * Create a rule (API key)
+         * @description What the desk does with a ticket by itself, after an event or when nothing happens for some hours. A rule acts on what happens after it is switched on, and never on what rules did.
+         *
+         *     Needs the permission `rules:write`.
+         */
+        post: operations["create_rule_by_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/external/rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a rule (API key)
+         * @description The rule, and whether the desk has paused it.
+         *
+         *     Needs the permission `rules:read`.
+         */
+        get: operations["get_rule_by_key"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a rule (API key)
+         * @description What the rule has done stays.
+         *
+         *     Needs the permission `rules:write`.
+         */
+        delete: operations["delete_rule_by_key"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a rule (API key)
+         * @description A JSON Merge Patch. What the rule has done stays.
+         *
+         *     Needs the permission `rules:write`.
+         */
+        patch: operations["change_rule_by_key"];
+        trace?: never;
+    };
+    "/api/v1/external/rules/{id}/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Try a rule (API key)
+         * @description What the rule would have done in the last 30 days, whether it is switched on or not. Nothing is changed. A response reads up to 2,000 events.
+         *
+         *     Needs the permission `rules:read`.
+         */
+        get: operations["try_rule_by_key"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/time": {
         parameters: {
             query?: never;
@@ -1356,6 +1440,83 @@ export interface components {
              * @description Later than since and not in the future; exclusive.
              */
             until: string;
+        };
+        /**
+         * NewRule
+         * @description The body of a request that creates a rule.
+         */
+        NewRule: {
+            name: string;
+            /** @enum {string} */
+            trigger: "created" | "changed" | "replied" | "bounced" | "rated" | "warned" | "breached" | "unchanged";
+            actions: components["schemas"]["RuleActions"];
+            /** @description All of them must hold. By default `[]`. */
+            conditions?: components["schemas"]["Condition"][];
+            /** @description How long a ticket must be `unchanged`; 0 for the other triggers. By default `0`. */
+            hours?: number;
+            /** @description Rules run from the lowest to the highest; at the end if it is left out. */
+            position?: number | null;
+            /** @description By default `false`. */
+            is_enabled?: boolean;
+        };
+        /**
+         * RuleActions
+         * @description What a rule does to a ticket. What is null or empty stays as it is.
+         */
+        RuleActions: {
+            /** @enum {string|null} */
+            status?: "open" | "pending" | "on_hold" | "resolved" | "closed" | null;
+            /** @enum {string|null} */
+            priority?: "low" | "medium" | "high" | "urgent" | null;
+            /** @description By one step, up to urgent. By default `false`. */
+            raise_priority?: boolean;
+            /** @description An active user. */
+            assignee_id?: string | null;
+            team_id?: string | null;
+            add_tags?: string[] | null;
+            remove_tags?: string[] | null;
+            /** @description A merge patch of fields that the desk has defined. */
+            custom_fields?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Does what the macro does, apart from what the rule itself sets. */
+            macro_id?: string | null;
+            /** @description An internal note, as Markdown. */
+            note?: string | null;
+            /** @description A reply to the customer, as Markdown with the variables of macros, in place of the text of the macro. */
+            reply?: string | null;
+            /** @description Ids of active users and of teams, who get a notification. */
+            notify?: string[] | null;
+            /** @description Records the event `ticket.rule_matched`, for webhooks that subscribe to it. By default `false`. */
+            send_event?: boolean;
+        };
+        /**
+         * Condition
+         * @description One condition of a rule.
+         */
+        Condition: {
+            /** @description `status`, `priority`, `source`, `tag`, `subject`, `description`, `message`, `last_reply_by`, `customer_email`, `customer_name`, `assignee_id`, `team_id`, `external_id`, `rating`, `rating_comment`, `business_hours`, or `custom_fields.` with a key. `message` is what was written: the reply, or the description of a new ticket. `last_reply_by` is who wrote it: `customer`, `agent` or `api_key`. `business_hours` is `yes` or `no`, by the hours of the ticket's team or of the desk. */
+            field: string;
+            /** @description `is` and `is_not` compare the whole value, without regard to case; `contains` and `lacks` a part of it. */
+            operator: string;
+            /** @description One of which is enough; for `is_not` and `lacks`, none of which may hold. An empty one is a field without a value. */
+            values: string[];
+        };
+        /**
+         * RuleChange
+         * @description A merge patch of a rule; `conditions` and `actions` are replaced as a whole.
+         */
+        RuleChange: {
+            name?: string;
+            /** @enum {string} */
+            trigger?: "created" | "changed" | "replied" | "bounced" | "rated" | "warned" | "breached" | "unchanged";
+            actions?: components["schemas"]["RuleActions"];
+            conditions?: components["schemas"]["Condition"][];
+            /** @description How long a ticket must be `unchanged`. */
+            hours?: number;
+            /** @description Rules run from the lowest to the highest. */
+            position?: number;
+            is_enabled?: boolean;
         };
         /**
          * Ticket
@@ -2149,6 +2310,92 @@ export interface components {
              * @description Null while it is in progress.
              */
             finished_at: string | null;
+        };
+        /**
+         * Rule
+         * @description A rule as the API shows it.
+         */
+        Rule: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description Rules run from the lowest to the highest. */
+            position: number;
+            trigger: string;
+            /** @description How long a ticket must be `unchanged`. */
+            hours: number;
+            conditions: components["schemas"]["Condition"][];
+            actions: components["schemas"]["ShownActions"];
+            is_enabled: boolean;
+            /** @description Why the desk has stopped it; null while it runs. Switching it on again, or changing it, ends that. */
+            paused_because: string | null;
+            /** @description Rises with each change. */
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /**
+         * ShownActions
+         * @description What a rule does to a ticket. What is null stays as it is.
+         */
+        ShownActions: {
+            status: string | null;
+            priority: string | null;
+            /** @description By one step, up to urgent. */
+            raise_priority: boolean;
+            /** @description An active user. */
+            assignee_id: string | null;
+            team_id: string | null;
+            add_tags: string[] | null;
+            remove_tags: string[] | null;
+            /** @description A merge patch of fields that the desk has defined. */
+            custom_fields: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Does what the macro does, apart from what the rule itself sets. */
+            macro_id: string | null;
+            /** @description An internal note, as Markdown. */
+            note: string | null;
+            /** @description A reply to the customer, as Markdown with the variables of macros, in place of the text of the macro. */
+            reply: string | null;
+            /** @description Ids of active users and of teams, who get a notification. */
+            notify: string[] | null;
+            /** @description Records the event `ticket.rule_matched`, for webhooks that subscribe to it. */
+            send_event: boolean;
+        };
+        /**
+         * DryRun
+         * @description A part of a dry run of a rule.
+         */
+        DryRun: {
+            tickets: components["schemas"]["TriedTicket"][];
+            /** @description For the next request, as there are more events; null when it is over. */
+            next_after: number | null;
+        };
+        /**
+         * TriedTicket
+         * @description What a rule would have done to a ticket.
+         */
+        TriedTicket: {
+            /** Format: uuid */
+            ticket_id: string;
+            number: number;
+            subject: string;
+            /**
+             * Format: date-time
+             * @description Of the event.
+             */
+            happened_at: string;
+            /** @description Field → [old, new]. */
+            changes: {
+                [key: string]: unknown[];
+            };
+            /** @description Further actions, as `reply`. */
+            also: string[];
+            /** @description The conditions that held, each with the value for which it did. */
+            because: components["schemas"]["Condition"][];
         };
         /**
          * Time
@@ -6082,6 +6329,429 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["Replay"][];
                         meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    list_rules_by_key: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The number of items in a page; more than 100 becomes 100. A page ends early when its data would be larger than 1 MiB.
+                 *
+                 */
+                per_page?: number;
+                /**
+                 * @description `meta.next_cursor` of the previous page; the rest of the query must be the same.
+                 *
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List rules (API key): done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": [
+                     *         {
+                     *           "id": "0199b0c8-1f20-7a41-8b62-7c8d9e0f1a2c",
+                     *           "name": "VIP first",
+                     *           "position": 1,
+                     *           "trigger": "created",
+                     *           "hours": 0,
+                     *           "conditions": [
+                     *             {
+                     *               "field": "tag",
+                     *               "operator": "is",
+                     *               "values": [
+                     *                 "vip"
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "actions": {
+                     *             "status": null,
+                     *             "priority": "high",
+                     *             "raise_priority": false,
+                     *             "assignee_id": null,
+                     *             "team_id": null,
+                     *             "add_tags": null,
+                     *             "remove_tags": null,
+                     *             "custom_fields": null,
+                     *             "macro_id": null,
+                     *             "note": null,
+                     *             "reply": null,
+                     *             "notify": null,
+                     *             "send_event": false
+                     *           },
+                     *           "is_enabled": true,
+                     *           "paused_because": null,
+                     *           "version": 1,
+                     *           "created_at": "2026-03-01T08:25:00.000000Z",
+                     *           "updated_at": "2026-03-01T08:25:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "per_page": 25,
+                     *         "has_more": false,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Rule"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    create_rule_by_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours a repeated request gets the first response again.
+                 *
+                 */
+                "Idempotency-Key"?: string;
+                /**
+                 * @description `handling=strict` refuses unknown fields with 422.
+                 *
+                 */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 *
+                 *       "name": "VIP first",
+                 *       "trigger": "created",
+                 *       "conditions": [
+                 *         {
+                 *           "field": "tag",
+                 *           "operator": "is",
+                 *           "values": [
+                 *             "vip"
+                 *           ]
+                 *         }
+                 *       ],
+                 *       "actions": {
+                 *         "priority": "high"
+                 *       },
+                 *       "is_enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewRule"];
+            };
+        };
+        responses: {
+            /** @description Create a rule (API key): done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": {
+                     *         "id": "0199b0c8-1f20-7a41-8b62-7c8d9e0f1a2c",
+                     *         "name": "VIP first",
+                     *         "position": 1,
+                     *         "trigger": "created",
+                     *         "hours": 0,
+                     *         "conditions": [
+                     *           {
+                     *             "field": "tag",
+                     *             "operator": "is",
+                     *             "values": [
+                     *               "vip"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "actions": {
+                     *           "status": null,
+                     *           "priority": "high",
+                     *           "raise_priority": false,
+                     *           "assignee_id": null,
+                     *           "team_id": null,
+                     *           "add_tags": null,
+                     *           "remove_tags": null,
+                     *           "custom_fields": null,
+                     *           "macro_id": null,
+                     *           "note": null,
+                     *           "reply": null,
+                     *           "notify": null,
+                     *           "send_event": false
+                     *         },
+                     *         "is_enabled": true,
+                     *         "paused_because": null,
+                     *         "version": 1,
+                     *         "created_at": "2026-03-01T08:25:00.000000Z",
+                     *         "updated_at": "2026-03-01T08:25:00.000000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+        };
+    };
+    get_rule_by_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id, as the API returned it.
+                 *
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a rule (API key): done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": {
+                     *         "id": "0199b0c8-1f20-7a41-8b62-7c8d9e0f1a2c",
+                     *         "name": "VIP first",
+                     *         "position": 1,
+                     *         "trigger": "created",
+                     *         "hours": 0,
+                     *         "conditions": [
+                     *           {
+                     *             "field": "tag",
+                     *             "operator": "is",
+                     *             "values": [
+                     *               "vip"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "actions": {
+                     *           "status": null,
+                     *           "priority": "high",
+                     *           "raise_priority": false,
+                     *           "assignee_id": null,
+                     *           "team_id": null,
+                     *           "add_tags": null,
+                     *           "remove_tags": null,
+                     *           "custom_fields": null,
+                     *           "macro_id": null,
+                     *           "note": null,
+                     *           "reply": null,
+                     *           "notify": null,
+                     *           "send_event": false
+                     *         },
+                     *         "is_enabled": true,
+                     *         "paused_because": null,
+                     *         "version": 1,
+                     *         "created_at": "2026-03-01T08:25:00.000000Z",
+                     *         "updated_at": "2026-03-01T08:25:00.000000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+        };
+    };
+    delete_rule_by_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id, as the API returned it.
+                 *
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    change_rule_by_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `handling=strict` refuses unknown fields with 422.
+                 *
+                 */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description The id, as the API returned it.
+                 *
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 *
+                 *       "is_enabled": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["RuleChange"];
+                /**
+                 *
+                 *       "is_enabled": false
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["RuleChange"];
+            };
+        };
+        responses: {
+            /** @description Change a rule (API key): done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": {
+                     *         "id": "0199b0c8-1f20-7a41-8b62-7c8d9e0f1a2c",
+                     *         "name": "VIP first",
+                     *         "position": 1,
+                     *         "trigger": "created",
+                     *         "hours": 0,
+                     *         "conditions": [
+                     *           {
+                     *             "field": "tag",
+                     *             "operator": "is",
+                     *             "values": [
+                     *               "vip"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "actions": {
+                     *           "status": null,
+                     *           "priority": "high",
+                     *           "raise_priority": false,
+                     *           "assignee_id": null,
+                     *           "team_id": null,
+                     *           "add_tags": null,
+                     *           "remove_tags": null,
+                     *           "custom_fields": null,
+                     *           "macro_id": null,
+                     *           "note": null,
+                     *           "reply": null,
+                     *           "notify": null,
+                     *           "send_event": false
+                     *         },
+                     *         "is_enabled": true,
+                     *         "paused_because": null,
+                     *         "version": 1,
+                     *         "created_at": "2026-03-01T08:25:00.000000Z",
+                     *         "updated_at": "2026-03-01T08:25:00.000000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+        };
+    };
+    try_rule_by_key: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `next_after` of the previous response.
+                 *
+                 */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id, as the API returned it.
+                 *
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Try a rule (API key): done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     *
+                     *       "data": {
+                     *         "tickets": [
+                     *           {
+                     *             "ticket_id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
+                     *             "number": 1042,
+                     *             "subject": "Cannot log in",
+                     *             "happened_at": "2026-03-01T09:15:00.000000Z",
+                     *             "changes": {
+                     *               "priority": [
+                     *                 "medium",
+                     *                 "high"
+                     *               ]
+                     *             },
+                     *             "also": [],
+                     *             "because": [
+                     *               {
+                     *                 "field": "tag",
+                     *                 "operator": "is",
+                     *                 "values": [
+                     *                   "vip"
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "next_after": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["DryRun"];
                     };
                 };
             };

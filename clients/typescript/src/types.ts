@@ -37,6 +37,8 @@ export type Delivery = Open<Schemas["Delivery"]>;
 export type DeliveryWithAttempts = Open<Schemas["DeliveryWithAttempts"]>;
 export type Restarted = Open<Schemas["Restarted"]>;
 export type Replay = Open<Schemas["Replay"]>;
+export type Rule = Open<Schemas["Rule"]>;
+export type DryRun = Open<Schemas["DryRun"]>;
 export type Agent = Open<Schemas["Agent"]>;
 export type Team = Open<Schemas["TeamRef"]>;
 export type FoundTicket = Open<Schemas["FoundTicket"]>;
@@ -61,6 +63,12 @@ export type IdentifiedChange = Sent<Schemas["IdentifiedChange"], "id">;
 export type CustomerUpsert = Sent<Schemas["CustomerUpsert"], "email">;
 export type NewEndpoint = Sent<Schemas["NewWebhook"], "url" | "events">;
 export type EndpointChange = Partial<Schemas["WebhookChange"]>;
+export type RuleChange = Omit<Partial<Schemas["RuleChange"]>, "actions"> & {
+  actions?: Partial<Schemas["RuleActions"]>;
+};
+export type NewRule = RuleChange & Pick<Schemas["NewRule"], "name" | "trigger"> & {
+  actions: Partial<Schemas["RuleActions"]>;
+};
 type Sent<T, Required extends keyof T> = Pick<T, Required> & Partial<Omit<T, Required>>;
 
 export type TicketFilters = Query<"list_tickets">;

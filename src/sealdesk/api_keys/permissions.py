@@ -17,8 +17,12 @@ DEFAULT_PERMISSIONS = (
 )
 # What a key may only if its creator has named it (decision 0070): a webhook sends everything
 # that happens to another address, and its delivery log shows it; an import chooses the time and
-# the author of what it writes; erasing cannot be undone (decision 0061).
-NAMED_PERMISSIONS = ("webhooks:read", "webhooks:write", "import:write", "customers:erase")
+# the author of what it writes; a rule changes and answers every ticket, and its dry run shows them;
+# erasing cannot be undone (decision 0061).
+NAMED_PERMISSIONS = (
+    *("webhooks:read", "webhooks:write", "rules:read", "rules:write"),
+    *("import:write", "customers:erase"),
+)
 PERMISSIONS = (*DEFAULT_PERMISSIONS, *NAMED_PERMISSIONS)
 
 

@@ -236,3 +236,53 @@ class DeliveryFilters(TypedDict, total=False):
     created_before: str | datetime
     cursor: str
     per_page: int
+
+
+class RuleCondition(TypedDict):
+    """A condition of a rule: of several values one is enough."""
+
+    field: str
+    operator: Literal["is", "is_not", "contains", "lacks"]
+    values: Sequence[str]
+
+
+class RuleActions(TypedDict, total=False):
+    """What a rule does to a ticket."""
+
+    status: str | None
+    priority: str | None
+    raise_priority: bool
+    assignee_id: str | None
+    team_id: str | None
+    add_tags: Sequence[str] | None
+    remove_tags: Sequence[str] | None
+    custom_fields: dict[str, Any] | None
+    macro_id: str | None
+    note: str | None
+    reply: str | None
+    notify: Sequence[str] | None
+    send_event: bool
+
+
+class NewRule(TypedDict, total=False):
+    """The fields of a new rule. position: at the end if it is left out."""
+
+    name: Required[str]
+    trigger: Required[str]
+    actions: Required[RuleActions]
+    conditions: Sequence[RuleCondition]
+    hours: int
+    position: int | None
+    is_enabled: bool
+
+
+class RuleChange(TypedDict, total=False):
+    """The fields of a rule that change; `conditions` and `actions` are replaced as a whole."""
+
+    name: str
+    trigger: str
+    actions: RuleActions
+    conditions: Sequence[RuleCondition]
+    hours: int
+    position: int
+    is_enabled: bool

@@ -22,6 +22,7 @@ from sealdesk.identity.pages import two_factor
 from sealdesk.identity.types import ADMINISTRATORS, ROLES
 from sealdesk.installation.api import installation
 from sealdesk.installation.pages import show_installation
+from sealdesk.routes.by_key import by_key
 from sealdesk.routes.documented_events import DOCUMENTED_EVENTS
 from sealdesk.routes.external_api import EXTERNAL_API
 from sealdesk.routes.mail import MAIL_API, MAIL_PAGES
@@ -60,6 +61,15 @@ _OPEN = Open()
 # For bodies with long text; others may have 8 KiB (decision 0028).
 _LONG = MAX_BODY_BYTES
 
+_RULES: tuple[Route, ...] = (
+    Route("GET", "/api/v1/rules", _ADMIN, automation.list_rules),
+    Route("POST", "/api/v1/rules", _ADMIN, automation.create_rule, _LONG),
+    Route("GET", "/api/v1/rules/{id}", _ADMIN, automation.get_rule),
+    Route("PATCH", "/api/v1/rules/{id}", _ADMIN, automation.change_rule, _LONG),
+    Route("DELETE", "/api/v1/rules/{id}", _ADMIN, automation.delete_rule),
+    Route("GET", "/api/v1/rules/{id}/dry-run", _ADMIN, automation.try_rule),
+)
+
 _API: tuple[Route, ...] = (
     *EXTERNAL_API,
     # Key management (interface section 4.1): an access token of an administrator.
@@ -86,12 +96,8 @@ _API: tuple[Route, ...] = (
     Route("GET", "/api/v1/macros/{id}", _ADMIN, macros.get_macro),
     Route("PATCH", "/api/v1/macros/{id}", _ADMIN, macros.change_macro, _LONG),
     Route("DELETE", "/api/v1/macros/{id}", _ADMIN, macros.delete_macro),
-    Route("GET", "/api/v1/rules", _ADMIN, automation.list_rules),
-    Route("POST", "/api/v1/rules", _ADMIN, automation.create_rule, _LONG),
-    Route("GET", "/api/v1/rules/{id}", _ADMIN, automation.get_rule),
-    Route("PATCH", "/api/v1/rules/{id}", _ADMIN, automation.change_rule, _LONG),
-    Route("DELETE", "/api/v1/rules/{id}", _ADMIN, automation.delete_rule),
-    Route("GET", "/api/v1/rules/{id}/dry-run", _ADMIN, automation.try_rule),
+    *_RULES,
+    *by_key(_RULES, "rules"),
     Route("GET", "/api/v1/sla-policies", _ADMIN, promises.list_policies),
     Route("POST", "/api/v1/sla-policies", _ADMIN, promises.create_policy, _LONG),
     Route("GET", "/api/v1/sla-policies/{id}", _ADMIN, promises.get_policy),

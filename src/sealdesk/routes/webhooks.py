@@ -1,11 +1,9 @@
 """The routes of webhooks, as rows of the table in `table.py`."""
 
-import msgspec
-
-from sealdesk.api_keys.guard.signed import signed
 from sealdesk.identity.auth.bearer_guard import administrator
 from sealdesk.identity.auth.session_guard import SessionGuard
 from sealdesk.identity.types import ADMINISTRATORS
+from sealdesk.routes.by_key import by_key
 from sealdesk.web.operation import Route
 from sealdesk.web.request import MAX_BODY_BYTES
 from sealdesk.webhooks import api as webhooks
@@ -13,7 +11,6 @@ from sealdesk.webhooks.pages import deliveries as delivery_pages
 from sealdesk.webhooks.pages import endpoints as webhook_pages
 from sealdesk.webhooks.pages import redelivery as redelivery_pages
 
-_READ, _WRITE = signed("webhooks:read"), signed("webhooks:write")
 _ADMIN = administrator()
 _ADMIN_PAGE = SessionGuard(ADMINISTRATORS)
 # For forms whose result outlasts the session (decision 0019).
@@ -43,25 +40,9 @@ _BY_ADMINISTRATORS: tuple[Route, ...] = (
     Route("GET", "/api/v1/webhooks/{id}/replays", _ADMIN, webhooks.list_replays),
 )
 
-
-def _by_key(route: Route) -> Route:
-    """The row of the external API that does the same for an API key."""
-    operation = msgspec.structs.replace(
-        route.operation,
-        name=f"{route.operation.name}_by_key",
-        summary=f"{route.operation.summary} (API key)",
-    )
-    return msgspec.structs.replace(
-        route,
-        path=route.path.replace("/api/v1/", "/api/v1/external/", 1),
-        guard=_READ if route.method == "GET" else _WRITE,
-        operation=operation,
-    )
-
-
 WEBHOOK_API: tuple[Route, ...] = (
     *_BY_ADMINISTRATORS,
-    *(_by_key(route) for route in _BY_ADMINISTRATORS),
+    *by_key(_BY_ADMINISTRATORS, "webhooks"),
 )
 
 WEBHOOK_PAGES: tuple[Route, ...] = (

@@ -29,9 +29,9 @@ MUTANTS = (
     ),
     Mutant(
         "a key that reads webhooks may also change them",
-        "routes/webhooks.py",
-        'guard=_READ if route.method == "GET" else _WRITE',
-        "guard=_READ",
+        "routes/by_key.py",
+        'guard=read if row.method == "GET" else write',
+        "guard=read",
         (
             "tests/webhooks/test_by_key.py::test_who_reads_webhooks_cannot_change_them",
             (

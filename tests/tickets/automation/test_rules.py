@@ -19,6 +19,7 @@ from tests.support.service import Tenant
 from tests.tickets.automation.test_running import RULES, made, when
 
 PAGE = "/settings/rules"
+KEY_RULES = "/api/v1/external/rules"
 HIGH = {"priority": "high"}
 
 
@@ -43,6 +44,17 @@ def test_rules_are_stored_as_they_were_sent_with_their_versions(tenant: Tenant) 
     assert admin.get(path).status_code == 404
     audit = logged_in(tenant).get("/settings/audit").text
     assert all(each in audit for each in ("Rule added", "Rule changed", "Rule deleted"))
+
+
+def test_a_key_sends_a_rule_again_and_there_is_one(tenant: Tenant) -> None:
+    key = tenant.key(permissions=["rules:write"])
+    new = {"name": "VIP first", "trigger": "created", "actions": HIGH}
+    first, again = (key.post(KEY_RULES, new, **{"idempotency-key": "vip"}) for _ in "12")
+    path = f"{KEY_RULES}/{first.json()['data']['id']}"
+    assert (first.status_code, first.headers["location"]) == (201, path)
+    assert (again.json(), again.headers["idempotent-replayed"]) == (first.json(), "true")
+    refusal = key.get(f"{path}/dry-run")
+    assert (refusal.status_code, refusal.json()["required"]) == (403, ["rules:read"])
 
 
 @for_each(
@@ -213,8 +225,10 @@ def test_the_page_of_a_rule_names_who_made_each_version(tenant: Tenant) -> None:
     rule, other = (made(admin, name=name, actions=HIGH) for name in ("VIP first", "Another"))
     path = f"{PAGE}/{rule['id']}"
     visitor.submit(visitor.get(path).form(path), name="Gold first", priority="urgent")
+    writer = tenant.key(name="Deploys", permissions=["rules:write"])
+    assert writer.patch(f"{KEY_RULES}/{rule['id']}", {"is_enabled": False}).is_success
     text = visitor.get(path).text
-    assert re.search("Version 2 admin.* Name, Actions Version 1 admin.* Rule added", text)
+    assert re.search("3 Deploys.* On Version 2 admin.* Name, Actions Version 1 admin.* added", text)
     assert "Version 2" not in visitor.get(f"{PAGE}/{other['id']}").text
 
 

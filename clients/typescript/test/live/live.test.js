@@ -164,6 +164,18 @@ test("webhooks are managed", async () => {
   assert.equal(await desk.webhooks.list().first(), undefined);
 });
 
+test("rules are managed", async () => {
+  const conditions = [{ field: "tag", operator: "is", values: ["vip"] }];
+  const fields = { name: "VIP first", trigger: "created", conditions, actions: { priority: "high" } };
+  const { id } = await desk.rules.create(fields);
+  assert.equal((await desk.rules.list().first()).id, id);
+  assert.deepEqual((await desk.rules.get(id)).conditions, conditions);
+  assert.equal((await desk.rules.update(id, { is_enabled: true })).version, 2);
+  assert.equal((await desk.rules.dryRun(id, { after: 1 })).next_after, null);
+  await desk.rules.delete(id);
+  assert.equal(await desk.rules.list().first(), undefined);
+});
+
 test("a customer is merged into another, and the merge undone", async () => {
   const at = `${Date.now()}@merge.example`;
   const [one, other] = [

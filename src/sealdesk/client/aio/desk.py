@@ -22,6 +22,7 @@ from sealdesk.client.aio.resources import (
     Replies,
     Tickets,
 )
+from sealdesk.client.aio.rules import Rules
 from sealdesk.client.aio.webhooks import Webhooks
 from sealdesk.client.attempts import DEFAULT_POLICY, Pause, RetryPolicy, attempts
 from sealdesk.client.bodies import MAX_FILE_BYTES, BoundedBody
@@ -102,6 +103,7 @@ class AsyncDesk:
         self.participants = Participants(self)
         self.attachments = Attachments(self)
         self.webhooks = Webhooks(self)
+        self.rules = Rules(self)
         self.events = Events(self)
 
     @classmethod

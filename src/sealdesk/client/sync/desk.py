@@ -41,6 +41,7 @@ from sealdesk.client.sync.resources import (
     Replies,
     Tickets,
 )
+from sealdesk.client.sync.rules import Rules
 from sealdesk.client.sync.webhooks import Webhooks
 
 T = TypeVar("T")
@@ -102,6 +103,7 @@ class Desk:
         self.participants = Participants(self)
         self.attachments = Attachments(self)
         self.webhooks = Webhooks(self)
+        self.rules = Rules(self)
         self.events = Events(self)
 
     @classmethod

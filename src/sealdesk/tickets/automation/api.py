@@ -1,5 +1,6 @@
-"""The API of automation rules, for administrators."""
+"""The API of automation rules."""
 
+from sealdesk.db.engine import Tx
 from sealdesk.tickets.automation import actions, dry_run, examples, rules, store
 from sealdesk.tickets.automation.errors import TOO_MANY_RULES
 from sealdesk.tickets.automation.types import NewRule, RuleChange, RuleResponse
@@ -24,6 +25,7 @@ async def list_rules(request: Request) -> Response:
     takes=NewRule,
     gives=examples.RULE,
     status=201,
+    headers=("idempotency-key",),
     response_headers=("location",),
     fails=(TOO_MANY_RULES,),
     example=examples.NEW_RULE,
@@ -32,8 +34,12 @@ async def create_rule(request: Request) -> Response:
     """What the desk does with a ticket by itself, after an event or when nothing happens for some
     hours. A rule acts on what happens after it is switched on, and never on what rules did."""
     new = body.read(request, NewRule)
-    rule = await request.act(actions.create_rule, new, now_us=request.now_us)
-    return envelope.created(request, rules.to_response(rule))
+
+    async def work(tx: Tx) -> Response:
+        rule = await actions.create_rule(tx, request.caller, new, now_us=request.now_us)
+        return envelope.created(request, rules.to_response(rule))
+
+    return await request.write_idempotently(work)
 
 
 @operation("Get a rule", tag=_TAG, gives=examples.RULE)

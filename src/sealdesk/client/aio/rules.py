@@ -1,0 +1,49 @@
+"""The rules of `AsyncDesk`."""
+
+from typing import Unpack
+
+from sealdesk.client import rule_requests as requests
+from sealdesk.client.aio.iterators import AsyncPages
+from sealdesk.client.aio.resources import Resource
+from sealdesk.client.operation import ListOperation, Operation, delete, patch, post
+from sealdesk.client.parameters import NewRule, RuleChange, check_names
+from sealdesk.client.results import Done
+from sealdesk.client.rule_requests import DryRun, Rule
+from sealdesk.client.targets import make_target
+
+
+class Rules(Resource):
+    """The rules of a desk."""
+
+    def list(self) -> AsyncPages[Rule]:
+        """List the rules, newest first; they run in the order of `position`."""
+        return self._desk.list(ListOperation(requests.PATH, {}, requests.read_rules))
+
+    async def get(self, rule_id: str) -> Rule:
+        """Get a rule."""
+        operation = Operation("GET", requests.path_of(rule_id), b"", {}, requests.read_rule)
+        return await self._desk.run(operation._replace(resource_id=rule_id))
+
+    async def create(
+        self, *, idempotency_key: str | None = None, **fields: Unpack[NewRule]
+    ) -> Rule:
+        """Create a rule, which is switched off unless is_enabled is True."""
+        check_names(fields, NewRule)
+        return await self._desk.run(
+            post(requests.PATH, fields, idempotency_key, requests.read_rule)
+        )
+
+    async def update(self, rule_id: str, **fields: Unpack[RuleChange]) -> Rule:
+        """Change fields of a rule."""
+        check_names(fields, RuleChange)
+        operation = patch(requests.path_of(rule_id), fields, None, requests.read_rule)
+        return await self._desk.run(operation._replace(resource_id=rule_id))
+
+    async def delete(self, rule_id: str) -> Done:
+        """Delete a rule; what it has done stays."""
+        return await self._desk.run(delete(requests.path_of(rule_id)))
+
+    async def dry_run(self, rule_id: str, *, after: int | None = None) -> DryRun:
+        """What a rule would have done lately. after: `next_after` of the part before."""
+        target = make_target(f"{requests.path_of(rule_id)}/dry-run", {"after": after})
+        return await self._desk.run(Operation("GET", target, b"", {}, requests.read_dry_run))
