@@ -78,8 +78,8 @@ class Figures(NamedTuple):
 def run(
     installation: Installation | None,
     *,
-    rounds: int = 3,
-    for_s: float = 2.0,
+    rounds: int = 2,
+    for_s: float = 1.0,
     loads: Iterable[str] = tuple(LOADS),
     connections: Iterable[int] = CONNECTIONS,
     progress: Progress = no_progress,

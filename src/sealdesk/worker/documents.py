@@ -15,11 +15,10 @@ from sealdesk.installation.types import DOCUMENTS, DocumentsNote
 from sealdesk.state import AppState
 from sealdesk.tickets.store import ready_documents
 from sealdesk.tickets.store.ready_documents import FIRST_ID, SHAPE
-from sealdesk.worker.steps import attempt
+from sealdesk.worker.steps import attempt, rest_s
 
 _LOOK_EVERY_S = 0.5
 _STEP_TICKETS = 100  # for which SQLite's writer is busy for 10 ms (2026-11)
-_REST_PER_STEP = 3
 
 
 class DocumentRewriter:
@@ -33,7 +32,7 @@ class DocumentRewriter:
             began_s = time.perf_counter()
             done = await attempt(self.step, state, "rewrite documents")
             took_s = time.perf_counter() - began_s
-            await asyncio.sleep(_REST_PER_STEP * took_s if done else _LOOK_EVERY_S)
+            await asyncio.sleep(rest_s(state, took_s) if done else _LOOK_EVERY_S)
 
     async def step(self, state: AppState) -> int:
         """Take one step; 0 when there is none, or another process takes it."""

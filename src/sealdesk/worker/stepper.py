@@ -19,13 +19,11 @@ from sealdesk.tickets.reports.steps import actions as reports
 from sealdesk.tickets.reports.steps import store as report_store
 from sealdesk.tickets.tags.steps import actions as renaming
 from sealdesk.tickets.tags.steps import store as renamings
-from sealdesk.worker.steps import attempt
+from sealdesk.worker.steps import attempt, rest_s
 from sealdesk.worker.turns import LeastServed
 
 LOOK_EVERY_S = 0.5
 _MAX_TENANTS = 100
-# On SQLite a step blocks the writes of requests, so it has a quarter of the time.
-_REST_PER_STEP = 3
 
 
 class Stepper:
@@ -62,7 +60,7 @@ class Stepper:
     async def _step_and_rest(self, state: AppState) -> int:
         began_s = time.perf_counter()
         done = await self.step(state)
-        await asyncio.sleep(_REST_PER_STEP * (time.perf_counter() - began_s) if done else 0)
+        await asyncio.sleep(rest_s(state, time.perf_counter() - began_s) if done else 0)
         return done
 
     async def step(self, state: AppState) -> int:

@@ -14,6 +14,15 @@ log = logging.getLogger("sealdesk.worker")
 Step = Callable[[AppState], Awaitable[int]]
 
 
+def rest_s(state: AppState, took_s: float) -> float:
+    """How long long work rests after a step.
+
+    On SQLite a step blocks the writes of requests, so steps have a quarter of the time. On
+    PostgreSQL they only load the database, and have half.
+    """
+    return took_s * (1 if state.settings.has_worker_process else 3)
+
+
 async def attempt(step: Step, state: AppState, name: str = "") -> int:
     """Run a step; how much it did, or 0 after a failure and a pause. name: for the log.
 
