@@ -9,6 +9,7 @@ import pytest
 
 from sealdesk import clock
 from sealdesk.crypto import signing
+from sealdesk.db.engine import Tx
 from sealdesk.records import test_tenants as records
 from tests.api_keys.factories import KEYS, created_key, made
 from tests.support.client import Key
@@ -20,6 +21,7 @@ from tests.support.service import Service, Tenant, wait_until
 
 CLOCK = "/api/v1/external/test-clock"
 TICKETS = "/api/v1/external/tickets"
+RULES = "/api/v1/external/rules"
 WEBHOOKS = "/api/v1/external/webhooks"
 _PAGES = "/settings/api-keys"
 _WEEK_S = 7 * 24 * 3600
@@ -195,6 +197,25 @@ def test_a_snoozed_ticket_wakes_when_its_tenants_clock_goes_ahead(
     advance(key, _WEEK_S)
     wait_until(lambda: key.get(mine).json()["data"]["snoozed_until"] is None)
     assert live.get(other).json()["data"]["snoozed_until"] == until
+
+
+def test_rules_act_by_the_clock_of_their_tenant(service: Service, tenant: Tenant) -> None:
+    key = key_for_tests(tenant, permissions=[*_ALL, "rules:write"])
+    for trigger, hours, priority in (("created", 0, "high"), ("unchanged", 24, "urgent")):
+        actions = {"priority": priority}
+        new = {"name": trigger, "trigger": trigger, "hours": hours, "actions": actions}
+        assert key.post(RULES, {**new, "is_enabled": True}).status_code == 201
+    advance(key, _WEEK_S)
+    path = f"{TICKETS}/{key.ticket()['id']}"
+    wait_until(lambda: key.get(path).json()["data"]["priority"] == "high")
+    advance(key, _WEEK_S)
+    service.write(_look_again)
+    wait_until(lambda: key.get(path).json()["data"]["priority"] == "urgent")
+
+
+async def _look_again(tx: Tx) -> None:
+    """Let rules on time look at tickets now, not up to 30 seconds later."""
+    await tx.execute("UPDATE automation_rules SET looked_at = 0", {})
 
 
 def test_retries_of_a_webhook_become_due_when_the_clock_goes_ahead(tenant: Tenant) -> None:

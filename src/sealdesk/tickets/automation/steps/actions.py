@@ -76,20 +76,20 @@ async def postpone(tx: Tx, tenant_id: str, now_us: int) -> None:
     Those at which a rule on time would look are noted one by one. One that fails for a day is given
     up, and its history says so.
     """
+    tenant_us = now_us + await test_tenants.find_offset_us(tx, tenant_id)
     task = await store.find_task(tx, tenant_id, now_us)
     if task is not None:
         rule = await automation_store.find(tx, tenant_id, task.caused_by)
-        if rule is None or now_us < task.created_at + _GIVEN_UP_AFTER_US:
+        if rule is None or tenant_us < task.created_at + _GIVEN_UP_AFTER_US:
             await store.postpone_task(tx, tenant_id, task, now_us)
             return
-        await running.give_up(tx, rule, task.ticket_id, now_us)
+        await running.give_up(tx, rule, task.ticket_id, tenant_us)
         await store.delete_task(tx, tenant_id, task)
     elif timed := await store.find_timed(tx, tenant_id, now_us):
-        tenant_us = now_us + await test_tenants.find_offset_us(tx, tenant_id)
         for updated_at, ticket_id in await _list_unchanged(tx, timed, tenant_us):
             timed = timed._replace(reached_at=updated_at, reached_id=ticket_id)
-            noted = Task(ids.mint(now_us), ticket_id, timed.rule.id, now_us)
-            await store.add_task(tx, tenant_id, noted)
+            noted = Task(ids.mint(now_us), ticket_id, timed.rule.id, tenant_us)
+            await store.add_task(tx, tenant_id, noted, now_us)
         await store.store_reached(tx, timed, now_us)
 
 

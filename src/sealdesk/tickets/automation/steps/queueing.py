@@ -76,7 +76,7 @@ async def _note(tx: Tx, index: RuleIndex, events: Sequence[LogEvent], now_us: in
             continue
         if await _is_caused(tx, event, ticket_id, shown):
             continue
-        await store.add_task(tx, tenant_id, Task(event.id, ticket_id, trigger, event_us))
+        await store.add_task(tx, tenant_id, Task(event.id, ticket_id, trigger, event_us), now_us)
 
 
 def _tells_of_change(event: LogEvent) -> bool:
