@@ -3,7 +3,10 @@
 import re
 from urllib.parse import quote
 
+from sealdesk.mail.parsing.html_text import html_to_text
+from sealdesk.tickets.text.quotes import fold
 from tests.mail.support import Desk, message
+from tests.support.for_each import for_each
 from tests.support.pages import logged_in
 
 ANSWER = "It works.\n\nOn Mon, 5 Jan 2026 at 10:00, Desk wrote:\n> Did it work?\n\n-- \nAnn Example"
@@ -35,6 +38,51 @@ def test_quotes_and_signatures_are_folded_and_kept(desk: Desk) -> None:
         assert "Show quoted text" in after and folded in after
     assert desk.replies(ticket)[0]["body"] == ANSWER
     assert ticket["description"].endswith("Ann Example")
+
+
+_ABOVE = "Ni bezongo 24.11., Shop:"  # of no language
+_FIELDS = "<b>Xa:</b> Shop<br><b>Xb:</b> Lu<br><b>Xc:</b> Ann<br><b>Xd:</b> Re: x"
+
+
+@for_each(
+    "quote",
+    [
+        '<div class="gmail_quote gmail_quote_container"><div class="gmail_attr">{above}</div>{old}',
+        '<div class="gmail_quote">{above}<br>old</div>',
+        '<div class="x_gmail_quote">{above}<br>old',
+        '<div class="yahoo_quoted" id="yahoo_quoted_12"><div>{above}</div><div>old</div></div>',
+        "<div id=yahoo_quoted_12><div>{above}</div><div>old</div></div>",
+        '<div class="moz-cite-prefix">{above}</div>{old}',
+        '<div class="protonmail_quote">{above}<br>old</div>',
+        '<div name="messageReplySection">{above}<br>old</div>',
+        '<p id="reply-intro">{above}<p>{old}',
+        '<div class="zmail_extra"><div>{above}</div>{old}</div>',
+        '<div id="mail-editor-reference-message-container"><b>Xa:</b> Shop<br>old</div>',
+        '<div id="appendonsend"></div><hr><div id="divRplyFwdMsg">{fields}</div>old',
+        '<div id="appendonsend"></div><hr><div>{fields}</div>old',
+        "<div class=OutlookMessageHeader><hr tabindex=-1><font>{fields}</font></div>old",
+        '<hr id="zwchr" data-marker="__DIVIDER__"><div>{fields}</div>old',
+        '<hr><div data-marker="__QUOTED_TEXT__">old</div>',
+    ],
+)
+def test_what_a_mail_program_marks_in_html_is_a_quote_in_every_language(quote: str) -> None:
+    rest = quote.format(above=_ABOVE, fields=_FIELDS, old="<blockquote>old</blockquote>")
+    text, _ = html_to_text(f"<div>My answer is 42.</div><br>{rest}", 1_000)
+    assert fold(text)[0] == "My answer is 42."
+
+
+@for_each(
+    "source",
+    [
+        "See<div class=gmail_quote><div>---------- Forwarded message ---------<br>From: Bo</div>x",
+        "Hi<div class=gmail_quote>{above}<blockquote>Which?</blockquote>Blue.</div>",
+        "Hi<div class=moz-cite-prefix>{above}</div><blockquote>Which?</blockquote>Blue.",
+        "Hi<div class=quote>Ten cups: 20</div>", "Hi<p class=reply-intro>{above}</p><p>Blue.</p>",
+    ],
+)  # fmt: skip
+def test_words_of_the_author_beside_a_quote_are_shown(source: str) -> None:
+    text, _ = html_to_text(source.format(above=_ABOVE), 1_000)
+    assert fold(text) == (text, "")
 
 
 def test_secrets_in_quotes_are_stored_in_no_ticket_but_in_the_raw_message(desk: Desk) -> None:

@@ -18,7 +18,8 @@ _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x
         ("new", "> old\n> older"),
         ("new", "On Mon, 5 Jan 2026 at 10:00, Desk <desk@example.org> wrote:\n> old"),
         ("new", "On Mon, 5 Jan 2026 at 10:00, Desk\n<desk@example.org> wrote:\n\n> old\n"),
-        ("new", "On Mon, 5 Jan 2026 at 10:00, Desk wrote:\nold without marks"),
+        ("new", "On Mon, 5 Jan 2026 at 10:00, Desk <d@x.org> wrote:\nold without marks"),
+        ("new", f"{'_' * 32}\n\n---\n\nXa: Desk\nXb: Monday\nXc: Ann\nXd: x\n\nold"),
         ("neu", "Am 05.01.2026 um 10:00 schrieb Desk <desk@example.org>:\n> alt"),
         ("neu", "Desk schrieb am 05.01.2026 um 10:00:\n> alt"),
         ("nouveau", "Le lun. 5 janv. 2026 à 10:00, Desk a écrit :\n> vieux"),
@@ -254,8 +255,8 @@ def test_an_attribution_above_a_quote_needs_no_address() -> None:
     assert kept == []
 
 
-def test_an_attribution_that_says_when_and_who_needs_neither_address_nor_quote_marks() -> None:
-    texts = [f"{each}\n{old}" for each in _WITHOUT_ADDRESS for old in ("> Dear", "\nDear\n\nold")]
+def test_an_attribution_that_says_when_and_who_needs_no_address_above_quote_marks() -> None:
+    texts = [f"{each}\n> Dear" for each in _WITHOUT_ADDRESS]
     texts += [_in_digits(each, zero) for each in texts for zero in _ZEROS]
     colons = [f"24 X 2026 9:14 {_SENDER} Y{colon}" for colon in "\u055d\u1366\u17d6"]
     texts += [f"{each}\n\nDear" for each in (_PERSIAN, *colons, *_OF_NOTES)]
@@ -263,6 +264,9 @@ def test_an_attribution_that_says_when_and_who_needs_neither_address_nor_quote_m
     kept = [each for each in texts if fold(f"My answer is 42.\n\n{each}")[0] != "My answer is 42."]
     assert kept == []
     assert fold("Yes.\n\nShop Help wrote:\n> old")[0] == "Yes."
+    for each in _WITHOUT_ADDRESS:
+        text = f"My answer is 42.\n\n{each}\nDear\n\nnew"
+        assert fold(text)[0] == ("My answer is 42." if each.startswith("----") else text)
     log = "The log says:\n\n2026-11-24 09:14:05 <a@b.example>:   refused"
     assert fold(log)[0] == log
 
@@ -279,6 +283,10 @@ def test_what_the_author_says_of_a_dated_message_is_shown() -> None:
         "El 24/11/2026 a las 9:14 me escribió su compañero:", "On 24.11.2026 he and I wrote:",
         "Le 24/11/2026 à 09:14 votre collègue a écrit :", "24.11.2026 09:14 she wrote: no.\nSo:",
         "Your colleague wrote on 24.11.2026 09:14 that it is fine:",
+        "On 5 May 2026 DHL wrote:", "On 5 May 2026 at 10:00 DHL wrote:",
+        "Am 24.11.2026 um 09:14 Uhr schrieb DHL:", "Le 24/11/2026 à 09:14, DHL a écrit :",
+        "On 5 May 2026 at 10:00 I got this of DHL <info@dhl.example>:",
+        "Am 24.11.2026 um 09:14 habe ich von DHL <info@dhl.example> bekommen:",
         "24.11.2026 09:14, the lamp broke:", "Shop Help wrote:",
         "On 24 Nov 2026 at 09:14 the driver wrote:", "On 24.11.2026 somebody at your shop wrote:",
         "On page 12 Ann Lee wrote:", "Am 24.11.2026 um 09:14 Uhr schrieb die Fahrerin:",

@@ -34,6 +34,16 @@ _LOOKS_LIKE_URL = re.compile(r"https?://|www\.", re.IGNORECASE)
 # What Outlook writes above the header of the message that is answered, in plain text; in HTML that
 # header has an id instead.
 _RULE = "_" * 32
+_ABOVE_REPLY = re.compile(r"(?:x_)*+(?:divrplyfwdmsg|outlookmessageheader|appendonsend|zwchr)")
+# Around what mail programs quote, perhaps without <blockquote>, or around the line above it.
+_QUOTES = re.compile(
+    r"(?:x_)*+(?:(?:gmail|y(?:ahoo|mail)|proton(?:mail)?|tutanota|freshdesk|missive|fairemail)"
+    r"_(?:quoted?(?:_container|_attribution|_\d{1,20})?|attr)|moz-cite-prefix|zmail_extra"
+    r"|__quoted_text__|messagereplysection|reply-?(?:header|intro)|hs_reply(?:_attribution)?"
+    r"|mail-editor-reference-message-container)"
+)
+_MARKS = ("class", "id", "name", "data-marker")
+_FORWARDED = re.compile(r"\s*-{2}\D*")  # `---- Forwarded message ----`
 _UNSHOWN = re.compile(r"<!\[CDATA\[|\]\]>|</?title>", re.IGNORECASE)
 _TINY = ("0", "1", "2", "0px", "1px", "2px")
 
@@ -95,6 +105,9 @@ class _Converter:
         self.pre_depth = 0
         self.lists: list[int] = []  # the next number of each list, 0 for one without numbers
         self.link: _Link | None = None
+        self.quote = ""  # the name of the element around a quote
+        self.open_count = 0  # of its name that are open
+        self.begins_quote = False
 
     def take(self, token: Tag | str) -> None:
         if self.hidden_by:
@@ -114,6 +127,10 @@ class _Converter:
 
     def _take_text(self, written: str) -> None:
         text = _INVISIBLE.sub("", clean_text(written))
+        if self.begins_quote and text.strip():
+            self.begins_quote = False
+            if _FORWARDED.fullmatch(text):
+                self._end_quote()
         if self.link is not None:
             self.link.add(text)
             if self.link.length > _MAX_LINK_LENGTH:
@@ -140,17 +157,20 @@ class _Converter:
             self.hidden_by, self.hidden_depth = tag.name, 1
             return
         self._break(tag.name)
-        if tag.name == "div" and _is_above_reply(tag):
-            self.text.break_line(2)
-            self.text.add(_RULE)
-            self.text.break_line(1)
+        if tag.name == self.quote == "p":
+            self._end_quote()  # a paragraph is in no other
+        elif tag.name == self.quote:
+            self.open_count += 1
+        elif tag.name in ("div", "p") and not self.quote and _is_marked(tag, _QUOTES):
+            self.quote, self.open_count, self.begins_quote = tag.name, 1, True
+            self.text.quote_depth += 1
+        if tag.name in ("div", "hr") and _is_marked(tag, _ABOVE_REPLY):
+            self._add_rule(_RULE, 1)
         match tag.name:
             case "br" if self.link is None:
                 self.text.new_lines = min(self.text.new_lines + 1, 2)
             case "hr":
-                self.text.break_line(2)
-                self.text.add("---")
-                self.text.break_line(2)
+                self._add_rule("---", 2)
             case "td" | "th":
                 self.text.space = " | " if not self.text.new_lines else ""
             case "li":
@@ -158,6 +178,8 @@ class _Converter:
             case "ul" | "ol":
                 self.lists.append(int(tag.name == "ol"))
             case "blockquote":
+                # Behind it, but within the element around it, may be an answer.
+                self._end_quote()
                 self.text.quote_depth += 1
             case "pre":
                 self.pre_depth += 1
@@ -180,12 +202,27 @@ class _Converter:
         if name in _LISTS and self.lists:
             self.lists.pop()
         self._break(name)
+        if name == self.quote:
+            self.open_count -= 1
+            if not self.open_count:
+                self._end_quote()
         if name == "a":
             self.end_link()
         elif name == "blockquote":
             self.text.quote_depth = max(self.text.quote_depth - 1, 0)
         elif name == "pre":
             self.pre_depth = max(self.pre_depth - 1, 0)
+
+    def _end_quote(self) -> None:
+        if self.quote:
+            self.quote, self.begins_quote = "", False
+            self.text.quote_depth = max(self.text.quote_depth - 1, 0)
+
+    def _add_rule(self, rule: str, lines_below: int) -> None:
+        if self.text.pieces[-1:] != [_RULE]:
+            self.text.break_line(2)
+            self.text.add(rule)
+            self.text.break_line(lines_below)
 
     def _break(self, name: str) -> None:
         if self.link is not None and name in _WITHIN_LINKS:
@@ -229,10 +266,12 @@ class _Converter:
         self.text.space = " " if written[-1].isspace() else ""
 
 
-def _is_above_reply(tag: Tag) -> bool:
-    if "divrplyfwdmsg" not in (tag.attributes or "").lower():
+def _is_marked(tag: Tag, kind: re.Pattern[str]) -> bool:
+    """Whether one of the names that a mail program gave an element is of a kind."""
+    if kind.search((tag.attributes or "").lower()) is None:
         return False
-    return tag.attribute("id").lower().removeprefix("x_") == "divrplyfwdmsg"
+    names = (each for mark in _MARKS for each in tag.attribute(mark).lower().split())
+    return any(map(kind.fullmatch, names))
 
 
 def _link(url: str, name: str) -> str:

@@ -47,6 +47,10 @@ _OF_SENTENCES = phrases("""
     nuestro, me, mio, suo, vostro, nostro, che, mijn, uw, onze, meu, seu, nosso, ich, yo, io, eu,
     ik, jag, jeg, я, die, ein, eine, einer, jemand
 """)
+# The author speaks: `I got a mail of DHL <a@b.example> on 5 May 2026 at 10:00:`. `I.` is of a name.
+_AUTHOR_SPEAKS = re.compile(
+    r"(?<!\w)(?:i|we|my|our|ich|wir|meine?|mir|nous|yo|io|ik|wij|eu|jag|jeg|я|мы)(?![\w.])"
+)
 # Beside these stands who wrote, before the first ones and behind the others. A word in small
 # letters is no name: the author speaks of `the driver`. Articles of German, which has capitals, are
 # above.
@@ -93,6 +97,16 @@ def is_attribution(sentence: str) -> bool:
 def names_sender_and_time(joined: str) -> bool:
     found = IN_BRACKETS.search(joined) and TIME.search(joined) and YEAR.search(joined)
     return found is not None
+
+
+def names_whole_sender(sentence: str) -> bool:
+    """Whether an attribution can stand above lines without a mark: no author says as much.
+
+    It has the sender's address, or stands between rules.
+    """
+    is_whole = IN_BRACKETS.search(sentence) is not None or is_ruled(sentence)
+    is_of_author = _AUTHOR_SPEAKS.search(IN_BRACKETS.sub("", sentence.lower())) is not None
+    return is_whole and not is_of_author and is_attribution(sentence)
 
 
 def is_above_quote(sentence: str) -> bool:

@@ -16,6 +16,7 @@ from sealdesk.tickets.text.attributions import (
     is_name_with_verb,
     is_ruled,
     names_sender_and_time,
+    names_whole_sender,
 )
 from sealdesk.tickets.text.copied_headers import (
     FIELD,
@@ -49,6 +50,7 @@ _ORIGINAL = phrases("""
 """)
 # Outlook's line above the copied header, and what a message in HTML has there.
 _RULE = "_" * 10
+_MAX_RULES = 5  # and blank lines, between that line and the fields
 _RULES = ("--", "__", "\u2010\u2010")
 # Before a mark: `DS> ` of The Bat!, `Dora> ` of Emacs, and the other mark of old programs.
 _NAMED = re.compile(r" {0,8}(?:([^\W\d_][\w.\'-]{0,19})>|\|)")
@@ -164,21 +166,24 @@ def _is_original(line: str) -> bool:
 
 def _is_header_below(lines: list[str], at: int) -> bool:
     """Whether a rule stands above fields, as nobody writes it."""
-    fields = list_fields(lines, at + 1)
+    near = range(at + 1, min(at + 1 + _MAX_RULES, len(lines)))
+    below = (each for each in near if not SEPARATOR.fullmatch(lines[each].strip() or "---"))
+    fields = list_fields(lines, next(below, len(lines)))
     return len(fields) > MIN_FIELDS and not SEPARATOR.fullmatch(fields[0][1])
 
 
 def _attribution_lines(lines: list[str], at: int) -> int:
     """How many lines `On …, … wrote:` takes here, 0 if there is none.
 
-    The author may have written what stands after `On Monday he wrote:`, so a day is not enough.
+    Nothing below says that it is a quote, so a name and a time are not enough: the author may have
+    written what stands after `On 5 May 2026 at 10:00 DHL wrote:`.
     """
     for count in range(1, _MAX_ATTRIBUTION_LINES + 1):
         joined = _joined(lines, at, count)
         if not joined:
             return 0
         if joined.endswith(COLONS) or is_ruled(joined) or _is_whole(lines, at + count, joined):
-            is_one = is_attribution(joined) and not _begins_below(lines, at, count)
+            is_one = names_whole_sender(joined) and not _begins_below(lines, at, count)
             return count if is_one else 0
     return 0
 
