@@ -54,7 +54,7 @@ main :is(code, pre) { color: transparent !important; }
 """
 # A script asks for the counts of the views where the page has none.
 _HAS_COUNTS = """() => !document.querySelector("[data-uncounted]")
-  || document.querySelector("[data-count=unassigned]").textContent"""
+  || document.querySelector("[href$='view=unassigned'] .count").textContent"""
 _SHRINK = """async (png) => {
   const whole = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
   const canvas = new OffscreenCanvas(whole.width / 4, whole.height / 4);

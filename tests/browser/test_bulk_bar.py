@@ -35,7 +35,7 @@ def test_the_bulk_bar_is_one_line_in_each_language(
     window.page.goto(INBOX)
     bar = window.page.locator(".bulk")
     assert bar.evaluate(_LINES) < 10
-    window.page.locator(".pick").first.check()
+    window.page.locator("[name=ticket]").first.check()
     assert bar.evaluate(_LINES) < 10
 
 
@@ -52,7 +52,7 @@ def test_a_change_concerns_all_tickets_of_a_view(window: Window, tenant: Tenant)
     whole = page.get_by_role("button", name="All of this view")
     whole.evaluate("(button) => { button.click(); button.click(); }")
     page.get_by_text("52 selected").wait_for()
-    expect(page.locator(".pick")).to_have_count(52)  # each once
+    expect(page.locator("[name=ticket]")).to_have_count(52)  # each once
     for priority in ("low", "urgent"):  # the second one while the first one runs
         page.locator("[data-bulk] [data-field=priority]").select_option(priority)
     page.get_by_text("52 tickets were changed").wait_for()
@@ -78,7 +78,7 @@ def test_shift_selects_neighbours_and_a_tag_is_taken_off_them(
     tickets = [key.ticket(subject=f"Bowl {n}", tags=["Kiln", "vip"])["id"] for n in range(5)]
     page = window.page
     page.goto(INBOX)
-    picks = page.locator(".pick")
+    picks = page.locator("[name=ticket]")
     picks.nth(0).click()
     picks.nth(2).click(modifiers=["Shift"])
     page.get_by_text("3 selected").wait_for()
@@ -110,7 +110,7 @@ def test_selected_tickets_are_merged_into_the_oldest(window: Window, tenant: Ten
     with page.expect_event("dialog"):  # which the window refuses
         page.keyboard.press("m")
     assert window.complaints.pop().endswith("of different customers. Merge them?")
-    page.locator(f".pick[value='{strange}']").uncheck()
+    page.locator(f"[name=ticket][value='{strange}']").uncheck()
     page.keyboard.press("m")
     page.get_by_text("2 tickets were changed").wait_for()
     into = [each["merged_into_id"] for each in key.get(f"{TICKETS}?sort=asc").json()["data"]]

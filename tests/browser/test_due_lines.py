@@ -67,6 +67,6 @@ def _expect_fixed_columns(page: Page) -> None:
         said.evaluate("(time, text) => time.textContent = text", text)
         places.append(face.bounding_box())
     assert places[0] == places[1]
-    name = page.locator(".tickets .more > bdi")
+    name = page.locator(".tickets > li > bdi")
     name.evaluate("name => name.textContent = '\u05de\u05e9\u05d4'")
     assert name.evaluate(_TEXT_LEFT) == pytest.approx(name.evaluate("e => e.offsetLeft"), abs=1)

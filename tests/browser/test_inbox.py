@@ -32,7 +32,7 @@ def test_tickets_are_selected_and_opened_by_keyboard(window: Window, tenant: Ten
         page.keyboard.press(press)
         assert page.evaluate(focused) == subject
     page.keyboard.press("x")
-    assert page.locator(".pick:checked").get_attribute("value") == tickets[1]["id"]
+    assert page.locator("[name=ticket]:checked").get_attribute("value") == tickets[1]["id"]
     page.keyboard.press("x")
     unfold(window)
     tag = page.locator(".filters").get_by_label("Tag", exact=True)
@@ -134,9 +134,9 @@ def test_without_scripts_many_tickets_are_changed_after_a_preview(
     tickets = [key.ticket(subject=f"Order {n}") for n in range(5)]
     key.patch(f"{TICKETS}/{tickets[4]['id']}", {"status": "closed"})
     page.goto(f"{INBOX}?status=all")
-    box = page.locator(".pick").first.bounding_box()
+    box = page.locator("[name=ticket]").first.bounding_box()
     assert box is not None and box["height"] >= (24 if window.is_phone else 16)
-    for pick in page.locator(".pick").all():
+    for pick in page.locator("[name=ticket]").all():
         pick.check()
     page.locator(".bulk").get_by_label("Status").select_option("pending")
     window.press("Change selected …")

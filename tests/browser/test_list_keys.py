@@ -102,7 +102,7 @@ def test_escape_ends_the_selection(window: Window, orders: list[str]) -> None:
     page.get_by_text(f"{len(orders)} selected").wait_for()
     page.keyboard.press("Escape")  # leads from the box to the list
     page.keyboard.press("Escape")
-    assert page.locator(".pick:checked").count() == 0
+    assert page.locator("[name=ticket]:checked").count() == 0
 
 
 def test_a_change_says_how_many_tickets_it_could_not_change(
@@ -121,4 +121,4 @@ def test_a_key_without_a_ticket_says_so(window: Window, orders: list[str]) -> No
     window.page.keyboard.press("a")
     _says(window.page, "Select a ticket first.")
     window.page.keyboard.press("x")  # of a row
-    assert window.page.locator(".pick:checked").count() == 0
+    assert window.page.locator("[name=ticket]:checked").count() == 0

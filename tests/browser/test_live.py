@@ -84,12 +84,12 @@ def test_a_list_in_use_is_not_replaced_but_a_line_says_what_has_changed(
     page, key = window.page, tenant.key()
     ticket = key.ticket(subject="Cracked bowls")
     open_inbox(window)
-    page.locator(".pick").first.check()
+    page.locator("[name=ticket]").first.check()
     reply(key, ticket["id"], "And now?")
     page.get_by_role("link", name="1 ticket is new or changed. Show it.").wait_for()
     key.ticket(subject="Another")
     page.get_by_role("link", name="2 tickets are new or changed. Show them.").wait_for()
-    expect(page.locator(".pick:checked")).to_have_count(1)
+    expect(page.locator("[name=ticket]:checked")).to_have_count(1)
     expect(page.locator("[data-ticket]")).to_have_count(1)
 
 
@@ -103,10 +103,10 @@ def test_a_list_that_is_used_while_a_new_one_comes_is_not_replaced(
     page.route("**/tickets", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
     with page.expect_request("**/tickets"):
         key.ticket(subject="Another")
-    page.locator(".pick").first.check()
+    page.locator("[name=ticket]").first.check()
     held[0].continue_()
     page.get_by_role("link", name="1 ticket is new or changed. Show it.").wait_for()
-    expect(page.locator(".pick:checked")).to_have_count(1)
+    expect(page.locator("[name=ticket]:checked")).to_have_count(1)
 
 
 def test_the_title_counts_what_is_new_in_the_background(window: Window, tenant: Tenant) -> None:

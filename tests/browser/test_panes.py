@@ -111,7 +111,7 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
     with page.expect_navigation():
         page.get_by_role("button", name="Side by side").click()
     # The parts of a row are one below the other.
-    parts = (page.locator(f"#list li:first-child > {each}") for each in (".more bdi", ".what"))
+    parts = (page.locator(f"#list li:first-child > {each}") for each in ("bdi", ".what"))
     places = [
         part.evaluate("(e) => [e.offsetLeft, e.offsetTop + e.offsetHeight]") for part in parts
     ]

@@ -76,7 +76,7 @@ def test_a_key_does_not_reach_the_list_behind_the_menu(
     inbox: Page, window: Window, tenant: Tenant
 ) -> None:
     inbox.set_viewport_size({"width": 800, "height": 844})
-    inbox.locator(".pick").first.check()
+    inbox.locator("[name=ticket]").first.check()
     window.open_menu()
     inbox.keyboard.press("e")
     inbox.keyboard.press("Escape")
@@ -105,6 +105,6 @@ def test_the_controls_of_the_bar_are_there_once_a_ticket_is_selected(inbox: Page
     acts = inbox.locator(".bulk .acts")
     expect(acts).to_have_css("opacity", "0")
     before = inbox.locator("[data-ticket]").first.bounding_box()
-    inbox.locator(".pick").first.check()
+    inbox.locator("[name=ticket]").first.check()
     expect(acts).to_have_css("opacity", "1")
     assert inbox.locator("[data-ticket]").first.bounding_box() == before

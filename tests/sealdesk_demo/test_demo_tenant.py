@@ -1,6 +1,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import product
 
 import pytest
 
@@ -11,7 +12,7 @@ from sealdesk_demo.example_tenant import NewDemo
 from tests.support.client import Key
 from tests.support.databases import SQLITE_FIRST, Begin
 from tests.support.pages import Visitor
-from tests.support.service import PASSWORD, Service
+from tests.support.service import PASSWORD, Service, wait_until
 
 TICKETS = "/api/v1/external/tickets"
 
@@ -137,3 +138,14 @@ def test_there_is_one_demo_only(shop: Shop) -> None:
     with pytest.raises(Conflict):
         shop.fill()
     assert shop.key.walk(TICKETS, per_page=100) == shop.tickets
+
+
+def test_lists_of_fifty_tickets_are_small(shop: Shop) -> None:
+    visitor = Visitor(shop.service)
+    visitor.log_in(example_tenant.ADMIN[1])
+    wait_until(lambda: "the newest first" in visitor.get("/tickets?q=the").text)
+    lists = ("q=the", "status=all", "status=all&sort=newest", "status=all&sort=priority")
+    for query, language in product(lists, ("en", "de")):
+        page = visitor.get(f"/tickets?{query}", accept_language=language).answer
+        assert page.text.count("<li data-ticket") == 50
+        assert len(page.content) <= 60 * 1024, (query, language)

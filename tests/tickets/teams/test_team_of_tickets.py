@@ -96,8 +96,10 @@ def test_the_list_shows_and_filters_by_team(desk: TeamDesk, visitor: Visitor) ->
     desk.key.ticket(subject="Of nobody")
     listed = visitor.get("/tickets")
     assert "Returns department" in listed.text
-    rows = [json.loads(value) for _, name, value in listed.attributes if name == "data-was"]
-    assert {row[3] for row in rows} == {team_id, ""}
+    given = [(name, value) for _, name, value in listed.attributes]
+    (texts,) = [json.loads(value) for name, value in given if name == "data-values"]
+    rows = [value.split() for name, value in given if name == "data-ticket" and value]
+    assert {texts[int(row[3])] for row in rows} == {team_id, ""}
     page = visitor.get(f"/tickets?team={team_id}")
     assert subjects(page, "Of the team", "Of nobody") == ["Of the team"]
 

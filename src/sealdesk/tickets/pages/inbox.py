@@ -20,7 +20,7 @@ from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.pages.custom_values import field_choices
-from sealdesk.tickets.pages.inbox_rows import ListedTicket, listed_tickets
+from sealdesk.tickets.pages.inbox_rows import ListedTicket, listed_tickets, row_values
 from sealdesk.tickets.pages.timeline import Avatar, avatar
 from sealdesk.tickets.promises import store as promises
 from sealdesk.tickets.snoozing import rules as snoozing
@@ -104,6 +104,7 @@ async def inbox(request: Request) -> Response:
         503 if is_too_slow else 200,
         query=query,
         rows=listed,
+        values=row_values(listed),
         per_page=PER_PAGE,
         is_counted=len(query.trail) < cursor_trail.MAX_LENGTH,
         places={} if query.is_search() else _places(filters, rows),

@@ -72,6 +72,7 @@ def create(packages: tuple[str, ...]) -> "Environment":
     from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
 
     from sealdesk.web.pages.escaping import FastTemplate
+    from sealdesk.web.pages.indentation import Unindented
 
     loaders = {package.rpartition(".")[2]: PackageLoader(package) for package in packages}
     loaders[SHARED] = PackageLoader("sealdesk.web", "templates/pages")
@@ -80,9 +81,8 @@ def create(packages: tuple[str, ...]) -> "Environment":
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,  # files may be replaced while we serve
-        extensions=["jinja2.ext.i18n"],
+        extensions=["jinja2.ext.i18n", Unindented],
         trim_blocks=True,
-        lstrip_blocks=True,
     )
     environment.template_class = FastTemplate
     environment.globals["asset"] = assets.address

@@ -71,16 +71,17 @@ setInterval(() => {
   document.querySelectorAll("time.due").forEach(showDue);
 }, 60000);
 const localize = (part) => {
-  for (const time of part.querySelectorAll("time[datetime]")) {
+  for (const time of part.querySelectorAll("time")) {
     if (time.matches(".ago, .due")) {
       (time.matches(".ago") ? showAgo : showDue)(time);
       continue;
     }
     time.title = time.textContent.trim();
+    time.dateTime ||= time.title.replace(" ", "T");
     const { length } = time.dateTime;
     const at = new Date(length === 16 ? `${time.dateTime}Z` : time.dateTime);
     const style = { 7: monthFormat, 10: dayFormat, 16: hourFormat }[length] ?? (time.closest(".dense") ? logFormat : longFormat);
-    time.textContent = time.matches(".when") ? formatShort(at) : style.format(at);
+    time.textContent = time.closest(".tickets") ? formatShort(at) : style.format(at);
   }
 };
 onPart(localize);

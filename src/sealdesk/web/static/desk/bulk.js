@@ -36,6 +36,7 @@ const listRest = async (button) => {
         if (known.has(checkbox(row).value)) continue;
         known.add(checkbox(row).value);
         checkbox(row).checked = true;
+        readRow(row);
         list.append(row);
         localize(row);
       }
@@ -48,15 +49,15 @@ const listRest = async (button) => {
 onPart(showTicked);
 addEventListener("change", ({ target }) => {
   if (target.matches("[data-all]")) for (const row of rows()) checkbox(row).checked = target.checked;
-  if (target.matches("[data-all], .pick")) showTicked();
+  if (target.matches("[data-all], [name=ticket]")) showTicked();
 });
 // Shift selects all from the row that was selected last, by a click or with the keys of the next row.
 let lastPicked = null;
-const isRange = ({ shiftKey, target }) => shiftKey && target.matches?.(".pick");
+const isRange = ({ shiftKey, target }) => shiftKey && target.matches?.("[name=ticket]");
 addEventListener("mousedown", (event) => isRange(event) && event.preventDefault()); // No text is selected.
 addEventListener("click", (event) => {
   const { target } = event;
-  if (!target.matches?.(".pick")) return;
+  if (!target.matches?.("[name=ticket]")) return;
   const boxes = rows().map(checkbox);
   const [from, to] = [boxes.findIndex((each) => each.value === lastPicked), boxes.indexOf(target)];
   const range = isRange(event) && from >= 0 ? boxes.slice(Math.min(from, to), Math.max(from, to) + 1) : [];
@@ -84,10 +85,18 @@ const saveField = async (address, parameters) => {
   const before = new URLSearchParams(`${undo}&form_token=${parameters.get("form_token")}`);
   return response.ok ? { undo: undo && (() => saveField(address, before)) } : null;
 };
-const asTexts = (value) => Array.isArray(value) ? value : [value ?? ""];
-// What a row says of its ticket, in this order.
-const FIELDS_OF_ROWS = ["status", "priority", "assignee_id", "team_id", "tags", "snoozed_until"];
-const valuesOf = (row, field) => asTexts(JSON.parse(row.dataset.was)[FIELDS_OF_ROWS.indexOf(field)]);
+// What a row says of its ticket, in this order, then its tags: places in the values of its list.
+const FIELDS_OF_ROWS = ["status", "priority", "assignee_id", "team_id", "snoozed_until", "customer"];
+const valuesByRow = new WeakMap(); // A row may be changed, or go to another list.
+const readRow = (row) => {
+  if (!valuesByRow.has(row)) {
+    const texts = JSON.parse(row.parentNode.dataset.values);
+    valuesByRow.set(row, row.dataset.ticket.split(" ").map((at) => texts[at]));
+  }
+  return valuesByRow.get(row);
+};
+const placeOfField = (field) => field === "tags" ? [FIELDS_OF_ROWS.length, Infinity] : [FIELDS_OF_ROWS.indexOf(field), 1];
+const valuesOf = (row, field) => [...readRow(row)].splice(...placeOfField(field));
 const isTag = (tag) => (other) => identityOf(other) === identityOf(tag);
 const tagsOfChosen = () => [...new Set(chosenRows().flatMap((row) => valuesOf(row, "tags")))];
 const parametersOf = (row, field, change) => {
@@ -167,11 +176,7 @@ const report = async (bar, results) => {
 // A change that is asked for while another one runs comes after it, for the same tickets.
 let last = Promise.resolve();
 const inTurn = (work) => (last = last.then(work, work));
-const keepValues = (row, field, values) => {
-  const was = JSON.parse(row.dataset.was);
-  was[FIELDS_OF_ROWS.indexOf(field)] = field === "tags" ? values : values[0];
-  row.dataset.was = JSON.stringify(was);
-};
+const keepValues = (row, field, values) => readRow(row).splice(...placeOfField(field), ...values);
 // change: what the values of the field before become.
 const changeRows = async (field, change, chosen = chosenRows()) => {
   const bar = bulkBar();
@@ -197,7 +202,7 @@ const mergeChosen = async ({ dataset }) => {
   const [oldest, ...others] = chosenRows().sort((one, other) => numberOf(one) - numberOf(other));
   if (!oldest) return say(bar.dataset.empty);
   if (!others.length) return location.assign(`${linkOf(oldest).pathname}/merge`);
-  const customers = new Set([oldest, ...others].map((row) => row.dataset.customer));
+  const customers = new Set([oldest, ...others].flatMap((row) => valuesOf(row, "customer")));
   if (customers.size > 1 && !confirm(dataset.differ)) return;
   const token = tokenOf(bar);
   const results = await forEachOf(others, async (row) => {

@@ -15,7 +15,7 @@ onPart((part, signal) => {
   const arrivals = part.querySelector("[data-poll]");
   if (!arrivals) return;
   const isBusy = () => document.activeElement.closest(".tabs, #list")
-    || document.querySelector("#list:hover, #list .pick:checked");
+    || document.querySelector("#list:hover, #list [name=ticket]:checked");
   const fetchPage = async (address) => {
     const text = await poll(address, arrivals);
     return text === null ? null : parsePage(text);

@@ -128,7 +128,7 @@ addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;
   if (!isChord(event) && isOrdinaryKey(event)) return;
   const control = controlOf(isChord(event) ? chordOf(event) : event.key === "Escape" ? "u" : event.key);
-  const row = event.key === "Enter" && event.target.matches(".pick") && event.target.closest("li");
+  const row = event.key === "Enter" && event.target.matches("[name=ticket]") && event.target.closest("li");
   if (!control && !row) return;
   event.preventDefault();
   if (control) pressControl(control);

@@ -1,6 +1,6 @@
 // The list of tickets: the row that keys act on, and the way back to it.
 const rows = () => [...document.querySelectorAll("[data-ticket]")];
-const checkbox = (row) => row.querySelector(".pick");
+const checkbox = (row) => row.querySelector("[name=ticket]");
 const linkOf = (row) => row.querySelector("a");
 // The list of the page, not one that was loaded beside a ticket.
 const OWN_LIST = "#list:not([data-beside] *)";

@@ -12,8 +12,9 @@ if (sidebar) {
       const response = await fetch(sidebar.dataset.views, { redirect: "manual" });
       if (!response.ok) return;
       const next = parsePage(await response.text());
-      for (const count of next.querySelectorAll("[data-count]")) {
-        const shown = sidebar.querySelector(`[data-count="${count.dataset.count}"]`);
+      for (const count of next.querySelectorAll(".count")) {
+        const address = count.parentNode.getAttribute("href");
+        const shown = sidebar.querySelector(`a[href="${CSS.escape(address)}"] .count`);
         if (shown && shown.textContent !== count.textContent) shown.textContent = count.textContent;
       }
     } catch { /* No network: the next event tries again. */ }
