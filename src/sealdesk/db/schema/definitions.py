@@ -9,13 +9,14 @@ Type = Literal["text", "bigint", "smallint", "boolean", "bytes", "words"]
 
 
 class Column(NamedTuple):
-    """A column. default: as SQL."""
+    """A column. default: as SQL. identity_of: the column with the text whose identity it is."""
 
     name: str
     type: Type
     is_key: bool = False
     is_null: bool = False
     default: str | None = None
+    identity_of: str = ""
 
 
 class Reference(NamedTuple):
@@ -127,6 +128,11 @@ def text_(
 
 def texts(*names: str, null: bool = False) -> list[Column]:
     return [text_(name, null=null) for name in names]
+
+
+def identity_of(name: str) -> Column:
+    """The identity of a text: the worker computes it anew when identities become others."""
+    return Column(f"{name}_identity", "text", identity_of=name)
 
 
 def id_(name: str = "id", *, key: bool = False, null: bool = False) -> Column:

@@ -2,6 +2,7 @@
 
 from sealdesk.db.schema.definitions import (
     id_,
+    identity_of,
     index,
     number,
     of_tenant,
@@ -9,7 +10,6 @@ from sealdesk.db.schema.definitions import (
     table,
     tenant,
     text_,
-    texts,
     time_,
 )
 
@@ -20,15 +20,17 @@ table(
     "teams",
     tenant(),
     id_(key=True),
-    *texts("name", "name_identity", "assignment"),
+    text_("name"),
+    identity_of("name"),
+    text_("assignment"),
     number("capacity"),
     time_("created_at"),
     time_("deleted_at", null=True),
     text_("hours", null=True),
     of_tenant(),
-    index("teams_name", "tenant_id name_identity", is_unique=True),
+    index("teams_name", "tenant_id name_identity"),
     runtime="UPDATE",
-    worker="SELECT",
+    worker="SELECT UPDATE",
 )
 # seen_at: when the user last did something in a page, to a minute. away_at: since when they say
 # that they are away. last_assigned_at: by the round robin. capacity: in place of the team's.

@@ -6,6 +6,7 @@ from sealdesk.db.schema.definitions import (
     blob,
     flag,
     id_,
+    identity_of,
     index,
     number,
     of_tenant,
@@ -22,7 +23,8 @@ table(
     "customers",
     tenant(),
     id_(key=True),
-    *texts("email", "email_identity"),
+    text_("email"),
+    identity_of("email"),
     *texts("name", "phone", "company", "external_id", null=True),
     text_("metadata"),
     *texts("other_emails", "other_phones", null=True),  # JSON, NULL without any
@@ -32,11 +34,11 @@ table(
     time_("updated_at"),
     number("version"),
     of_tenant(),
-    index("customers_email", "tenant_id email_identity", is_unique=True),
+    index("customers_email", "tenant_id email_identity"),
     index("customers_external_id", "tenant_id external_id id", where="external_id IS NOT NULL"),
     index("customers_updated_at", "tenant_id updated_at id"),
     runtime="UPDATE DELETE",
-    worker="SELECT",
+    worker="SELECT UPDATE",
 )
 
 # All e-mail addresses of the customers: each is one customer's.
@@ -49,7 +51,7 @@ table(
     index("customer_addresses_customer", "tenant_id customer_id email_identity"),
     has_rowid=False,
     runtime="DELETE",
-    worker="SELECT",
+    worker="SELECT INSERT DELETE",
 )
 # Customers that were merged into others, and what undoing it needs for a day. customer: JSON, as
 # they were. gained: JSON, what the other one got of them. ticket_ids: JSON, of those that moved.
