@@ -29,12 +29,16 @@ _FIXED = {"tenant_id", "id", "created_at"}
 _COLUMNS = column_list(STORED)
 _ASSIGNMENTS = assignment_list((*(name for name in STORED if name not in _FIXED), *_COMPUTED))
 _FIND = select_row("customers", _COLUMNS)
-# By their first address, or by a further one.
-OF_ADDRESS = """id = (
-    SELECT id FROM customers WHERE tenant_id = :tenant_id AND email_identity = :email_identity
+# By their first address, or by a further one. Two whose identities have become one are both found,
+# and the one that has the address comes first.
+_IDS_OF_ADDRESS = """
+    SELECT customer_id AS id FROM customer_addresses
+    WHERE tenant_id = :tenant_id AND email_identity = :email_identity
     UNION ALL
-    SELECT customer_id FROM customer_addresses
-    WHERE tenant_id = :tenant_id AND email_identity = :email_identity LIMIT 1)"""
+    SELECT id FROM customers WHERE tenant_id = :tenant_id AND email_identity = :email_identity
+    LIMIT"""
+OF_ADDRESS = f"id = ({_IDS_OF_ADDRESS} 1)"
+_MAX_ALIKE = 10  # of one address
 _FIND_BY_EMAIL = f"""
 SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND {OF_ADDRESS} LIMIT 1
 """
@@ -120,8 +124,11 @@ async def list_rows(tx: Tx, tenant_id: str, filters: Filter, page: PageRequest) 
     conditions = ["tenant_id = :tenant_id"]
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
     if filters.email is not None:
-        conditions.append(OF_ADDRESS)
-        params["email_identity"] = representation.email_identity(filters.email)
+        keys, found = id_parameters(await _list_ids(tx, tenant_id, filters.email))
+        if not found:
+            return []
+        conditions.append(f"id IN ({keys})")
+        params |= found
     for place, word in enumerate(filters.words):
         conditions.append(_contains_word(word, f"word_{place}", params))
     if filters.external_id is not None:
@@ -144,6 +151,12 @@ async def list_rows(tx: Tx, tenant_id: str, filters: Filter, page: PageRequest) 
         ("metadata",),
         page.max_bytes,
     )
+
+
+async def _list_ids(tx: Tx, tenant_id: str, email: str) -> list[str]:
+    of_address = {"tenant_id": tenant_id, "email_identity": representation.email_identity(email)}
+    rows = await tx.fetch_all(f"{_IDS_OF_ADDRESS} :limit", {**of_address, "limit": _MAX_ALIKE})
+    return [*dict.fromkeys(row["id"] for row in rows)]
 
 
 async def count_customers(tx: Tx, tenant_id: str, most: int) -> int:

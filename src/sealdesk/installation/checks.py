@@ -24,6 +24,7 @@ from sealdesk.installation.types import (
 )
 from sealdesk.mail.mailboxes.store import directory
 from sealdesk.mail.mailboxes.types import address_identity
+from sealdesk.records.identities import IDENTITIES, IdentitiesNote
 from sealdesk.telemetry.issues import Issue, Unknown
 
 _S = 1_000_000
@@ -301,6 +302,35 @@ async def documents_outdated(look: Look) -> Issue | Unknown | None:
     )
 
 
+async def names_alike(look: Look) -> Issue | Unknown | None:
+    """Whether names, addresses and tags have the identities that filters compute."""
+    noted = await look.read(lambda tx: notes.find(tx, IDENTITIES))
+    if noted is None:
+        return Unknown("names_alike", "the worker has not looked at the names yet")
+    note = msgspec.json.decode(noted.text, type=IdentitiesNote)
+    if note.is_finished and note.alike:
+        tenant_ids = sorted({each.tenant_id for each in note.alike})
+        return Issue(
+            "names_alike",
+            f"Names or addresses that were different have become the same, of tenants"
+            f" {_named(tenant_ids)}. Both are kept and found.",
+            "Their administrators see them under Settings, Tags: rename one of the two, or"
+            " merge the customers.",
+            noted.noted_at,
+        )
+    if note.is_finished:
+        return None
+    if look.now_us - noted.noted_at < _STUCK_US:
+        return Unknown("names_alike", "the worker is going through the names")
+    return Issue(
+        "names_alike",
+        "Names, addresses and tags of an earlier version of Sealdesk or Python are not compared as"
+        " this one does, so some are not found: the worker has stopped on the way.",
+        "The worker's log names the cause at `rewrite identities`.",
+        noted.noted_at,
+    )
+
+
 # Run in threads: a directory may be on a network that does not answer.
 OF_THE_HOST: tuple[HostCheck, ...] = (
     data_directory_unwritable,
@@ -320,6 +350,7 @@ OF_THE_DATABASE: tuple[Check, ...] = (
     endpoints_failing,
     backup_lacks,
     documents_outdated,
+    names_alike,
 )
 
 

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from importlib import metadata
 
 # Format characters (Cf of Unicode 16), such as soft hyphens and joiners.
 _FORMAT = (
@@ -18,6 +19,15 @@ _FILLERS = (
 )
 _INVISIBLE = re.compile(f"[{_FORMAT}{_FILLERS}]")
 _VISIBLE = re.compile(rf"[^\s\x00-\x1f\x7f-\x9f{_FORMAT}{_FILLERS}]")
+
+
+# Of `identity` and `email_identity`: to be incremented when either is changed.
+_NUMBER = 1
+
+
+def version() -> str:
+    """What identities depend on: these functions, and the tables of Python and of idna."""
+    return f"{_NUMBER} {unicodedata.unidata_version} {metadata.version('idna')}"
 
 
 def identity(text: str) -> str:

@@ -27,10 +27,10 @@ from sealdesk.webhooks.delivery.deliverer import Deliverer
 from sealdesk.webhooks.delivery.fan_out import continue_replays
 from sealdesk.webhooks.store import deliveries as delivery_store
 from sealdesk.worker import log_tasks, mail, stepper
-from sealdesk.worker.documents import DocumentRewriter
 from sealdesk.worker.indexer import IndexerLoop
 from sealdesk.worker.one_log import OneLog
 from sealdesk.worker.retention import Pruner
+from sealdesk.worker.rewriter import keep_rewriting
 from sealdesk.worker.steps import attempt
 
 PRUNE_EVERY_S = 60.0
@@ -78,7 +78,7 @@ async def run(state: AppState) -> None:
         group.create_task(IndexerLoop(state, event_log.update_indexes).run())
         group.create_task(_keep_pruning(state))
         group.create_task(stepper.take_all_steps(state))
-        group.create_task(DocumentRewriter().run(state))
+        group.create_task(keep_rewriting(state))
         group.create_task(_keep_waking(state))
         group.create_task(_keep_releasing(state))
         group.create_task(mail.keep_sending(state, mail_wakeup))

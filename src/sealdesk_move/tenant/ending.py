@@ -6,6 +6,7 @@ import asyncpg
 from asyncpg import Connection
 
 from sealdesk.db.schema_version import Unusable
+from sealdesk.records.identities import IDENTITIES
 from sealdesk_move.copy import Progress
 from sealdesk_move.tenant import fence, marks, rows
 from sealdesk_move.tenant.copying import Pair
@@ -15,6 +16,8 @@ from sealdesk_move.tenant.rows import Tables
 _ROWS_AT_ONCE = 2000
 # A session that was ended at the source is known there alone, so all of them end.
 _END_SESSIONS = "UPDATE users SET token_version = token_version + 1 WHERE tenant_id = ANY ($1)"
+# The source may have computed them with another version of Python.
+_FORGET_IDENTITIES = f"DELETE FROM installation_notes WHERE name = '{IDENTITIES}'"
 _GLOBAL = (*rows.DIRECTORIES, "reset_links")
 
 
@@ -31,6 +34,7 @@ async def open_at_target(pair: Pair, target: Marks) -> None:
                 if found:
                     await rows.add(pair.target, table, found)
             await pair.target.execute(_END_SESSIONS, pair.tenant_ids)
+            await pair.target.execute(_FORGET_IDENTITIES)
             await fence.resume_deliveries(pair.target, pair.tenant_ids)
             await target.set_phase(marks.READY)
     except asyncpg.UniqueViolationError as error:

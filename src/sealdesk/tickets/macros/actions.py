@@ -194,7 +194,9 @@ async def _team_name(tx: Tx, macro: Macro) -> str:
 
 async def _check(tx: Tx, macro: Macro, before: Macro | None) -> None:
     faults = rules.find_empty(macro)
-    for owner_id in {"", macro.owner_id}:
+    # Two that were different may have become the same (decision 0141).
+    is_same = before is not None and before.shortcut == macro.shortcut
+    for owner_id in () if is_same else {"", macro.owner_id}:
         found_id = await store.find_shortcut(tx, macro.tenant_id, macro.shortcut, owner_id)
         if found_id not in (None, macro.id):
             faults.append(Fault("/shortcut", "taken", _TAKEN))

@@ -14,6 +14,7 @@ from sealdesk.db.column_lists import (
     delete_row,
     id_parameters,
     insert_into,
+    insert_once,
     select_row,
 )
 from sealdesk.db.engine import Counter, Row, Tx
@@ -63,7 +64,8 @@ UPDATE tickets SET {_ASSIGNMENTS}
 WHERE tenant_id = :tenant_id AND id = :id AND version = :before
     AND coalesce(alert_at, 0) = :alert_before
 """
-_ADD_TAG = insert_into("ticket_tags", "tenant_id tag ticket_id")
+# Until the worker has renewed them, stored identities may be those of an earlier version.
+_ADD_TAG = insert_once("ticket_tags", "tenant_id tag ticket_id", "tenant_id tag ticket_id")
 _DROP_TAG = delete_row("ticket_tags", "tenant_id tag ticket_id")
 
 
@@ -190,9 +192,7 @@ def _tag_identities(ticket: Ticket) -> list[str]:
 
 async def _for_each_tag(tx: Tx, sql: str, ticket: Ticket, tags: Sequence[str]) -> None:
     for tag in tags:
-        await tx.execute_one(
-            sql, {"tenant_id": ticket.tenant_id, "tag": tag, "ticket_id": ticket.id}
-        )
+        await tx.enqueue(sql, {"tenant_id": ticket.tenant_id, "tag": tag, "ticket_id": ticket.id})
 
 
 def _with_customer(row: Row) -> TicketAndCustomer:

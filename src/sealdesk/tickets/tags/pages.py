@@ -5,6 +5,7 @@ from typing import NamedTuple
 from sealdesk import clock
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, NotFound, QueryTooSlow, ValidationFailed, gettext_noop, invalid
+from sealdesk.records import identities
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.tags import actions, rules, store
 from sealdesk.tickets.tags.actions import Outcome
@@ -26,6 +27,12 @@ _MAX_SUGGESTIONS = 8
 _MAX_EXAMINED, _MAX_EXAMINED_COUNT = 150, 100
 _NEWEST = 10
 _MAX_TOTAL = 1_000_000
+_ALIKE_LABELS = {
+    "customers": gettext_noop("Customer"),
+    "teams": gettext_noop("Team"),
+    "views": gettext_noop("View"),
+    "macros": gettext_noop("Macro"),
+}
 _SAME = gettext_noop("This is its present name.")
 
 
@@ -38,18 +45,25 @@ class Progress(NamedTuple):
     most: int
 
 
+class AlikeName(NamedTuple):
+    """Something whose name an older one has. name: "" if it is an agent's own, or a team's."""
+
+    label: str
+    name: str
+
+
 @page
 async def list_tags(request: Request) -> Response:
-    """The tags of the desk with their tickets, in byte order."""
+    """The tags of the desk with their tickets, in byte order, and other names that are alike."""
     trail = cursor_trail.read(forms.read_query(request), _is_cursor)
     within = rules.range_after(bytes.fromhex(trail[-1]).decode() if trail else "")
     tenant_id = request.caller.tenant_id
 
-    async def work(tx: Tx) -> tuple[list[CountedTag], list[Progress]]:
+    async def work(tx: Tx) -> tuple[list[CountedTag], list[Progress], list[AlikeName]]:
         tags = await store.list_tags(tx, tenant_id, within, _PER_PAGE + 1, _MAX_COUNT + 1)
-        return tags, await _list_progress(tx, tenant_id)
+        return tags, await _list_progress(tx, tenant_id), await _list_alike(tx, tenant_id)
 
-    tags, renamings = await request.read(work)
+    tags, renamings, alike = await request.read(work)
     shown, has_more = tags[:_PER_PAGE], len(tags) > _PER_PAGE
     return await render.page(
         request,
@@ -57,9 +71,21 @@ async def list_tags(request: Request) -> Response:
         tags=shown,
         max_count=_MAX_COUNT,
         renamings=renamings,
+        alike=alike,
         older=cursor_trail.older(trail, shown[-1].identity.encode().hex()) if has_more else None,
         newer=cursor_trail.newer(trail),
     )
+
+
+async def _list_alike(tx: Tx, tenant_id: str) -> list[AlikeName]:
+    note = await identities.find_note(tx)
+    own = [each for each in note.alike if each.tenant_id == tenant_id] if note else []
+    rows = [(each, await identities.find_alike(tx, each)) for each in own]
+    return [
+        AlikeName(_ALIKE_LABELS[each.table], "" if row["owner_id"] else row["name"])
+        for each, row in rows
+        if row is not None
+    ]
 
 
 @page

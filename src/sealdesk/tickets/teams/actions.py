@@ -55,7 +55,8 @@ async def change_team(
     changes = merge_patch.differences(team, changed, _CHANGEABLE)
     if not changes:
         return team
-    await _check_name(tx, caller, changed.name, except_id=team.id)
+    if changed.name != team.name:  # two names may have become one (decision 0141)
+        await _check_name(tx, caller, changed.name, except_id=team.id)
     await store.replace(tx, changed)
     await _record_audit(tx, caller, "team.updated", changed, now_us, changes=changes)
     return changed
