@@ -1,4 +1,4 @@
-"""Pruning: deletes expired rows, in small steps."""
+"""Pruning: deletes expired rows, in small steps; beside it, adds the holidays of the next year."""
 
 import asyncio
 
@@ -14,6 +14,7 @@ from sealdesk.mail.receiving import raw_messages
 from sealdesk.records import test_tenants
 from sealdesk.state import AppState
 from sealdesk.tickets.attachments import pruning as attachments
+from sealdesk.tickets.hours.extending import extend_hours
 from sealdesk.webhooks.store import deliveries as delivery_store
 
 _STEP_ROWS = 200
@@ -39,6 +40,7 @@ class Pruner:
         tenants = await state.database.read(_tenants_after(self._after))
         for tenant in tenants:
             total += await _prune_tenant(state, tenant.id, now_us)
+            await extend_hours(state, tenant.id, now_us)
         self._after = tenants[-1].id if len(tenants) == TENANTS_AT_ONCE else ""
         return total
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.support.pages import Page, Visitor, logged_in
-from tests.support.service import Tenant
+from tests.support.service import Service, Tenant
 
 PATH = "/settings/business-hours"
 
@@ -84,7 +84,36 @@ def test_public_holidays_of_a_region_stand_among_the_typed_ones_until_they_are_s
     days = proposed.value("holidays").split()
     assert {f"{year}-01-06", own, f"{year}-12-25"} < {*days} and days == sorted(days)
     assert visitor.get(PATH).form(PATH).value("holidays") == ""
-    assert save(visitor, holidays="\n".join(days)).form(PATH).value("holidays").split() == days
+    kept = [each for each in days if each != f"{year}-01-06"]  # on which this desk works
+    assert visitor.submit(proposed, monday="", holidays="\n".join(kept)).status == 200
+    assert saved(visitor) == ("DE-BY", kept)
+
+
+def test_public_holidays_of_a_country_are_added_each_year(own_service: Service) -> None:
+    tenant, clock = own_service.tenant(), own_service.clock
+    visitor = logged_in(tenant)
+    team = tenant.admin().post("/api/v1/teams", {"name": "Vienna"}).json()["data"]["id"]
+    year = datetime.fromtimestamp(clock.now_us() / 1_000_000, UTC).year
+    for query, country in (("", "DE"), (f"?team={team}", "AT")):
+        form = visitor.get(f"{PATH}{query}").form(PATH, "time_zone")
+        assert visitor.submit(form, country=country).status == 200
+    assert {each[:4] for each in saved(visitor)[1]} == {f"{year}", f"{year + 1}"}
+    own = saved(visitor)[1][1:]  # one that the desk does not keep stays away
+    visitor.submit(visitor.get(PATH).form(PATH, "time_zone"), holidays="\n".join(own))
+    clock.advance(2 * 366 * 86_400)
+    visitor = logged_in(tenant)
+    own_service.prune()
+    for query, day in (("", "10-03"), (f"?team={team}", "10-26")):
+        _, days = saved(visitor, query)
+        assert {f"{each}-{day}" for each in range(year, year + 4)} <= {*days}
+        assert [each for each in days if each >= f"{year + 4}"] == []
+    assert own == saved(visitor)[1][: len(own)]
+
+
+def saved(visitor: Visitor, query: str = "") -> tuple[str, list[str]]:
+    """The country and the holidays of the desk or a team."""
+    form = visitor.get(f"{PATH}{query}").form(PATH, "time_zone")
+    return form.value("country"), form.value("holidays").split()
 
 
 def test_a_line_that_is_no_date_stays_a_line_beside_public_holidays(visitor: Visitor) -> None:

@@ -148,7 +148,7 @@ table(
     time_("updated_at"),
     of_tenant(),
     runtime="UPDATE",
-    worker="SELECT",
+    worker="SELECT INSERT UPDATE",
 )
 # By when the desk promises what. settings: JSON, what the other columns do not say.
 table(

@@ -1,5 +1,7 @@
 """What administrators do with business hours."""
 
+from collections.abc import Iterable
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -9,8 +11,8 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, gettext_noop, invalid, raise_any
 from sealdesk.event_log.events import Changes
 from sealdesk.records import audit
-from sealdesk.tickets.hours import parsing, store
-from sealdesk.tickets.hours.types import Hours, HoursBody
+from sealdesk.tickets.hours import parsing, public_holidays, store
+from sealdesk.tickets.hours.types import MAX_HOLIDAYS, Hours, HoursBody
 from sealdesk.tickets.promises import rules
 from sealdesk.tickets.promises import store as promises
 from sealdesk.tickets.promises.clocks import TARGETS
@@ -37,6 +39,10 @@ async def set_hours(
             raise invalid([Fault("/team", "unknown_team", _NO_TEAM)])
         details["name"] = (await teams.list_names(tx, caller.tenant_id, [team_id]))[team_id]
     before = await find_own(tx, caller.tenant_id, team_id)
+    if hours is not None and hours.country:
+        is_same = before is not None and before.country == hours.country
+        last_year = before.last_year if before and is_same else public_holidays.next_year(now_us)
+        hours = msgspec.structs.replace(hours, last_year=last_year)
     if hours == before:
         return
     await _check_policies(tx, caller, hours, team_id, now_us)
@@ -64,6 +70,29 @@ async def _check_policies(
         and any(rules.is_never_due(policy, each, applying, now_us) for each in TARGETS)
     ]
     raise_any(never[:1])
+
+
+async def extend(
+    tx: Tx, tenant_id: str, team_id: str, listed: Hours, days: Iterable[str], now_us: int
+) -> None:
+    """Add public holidays up to next year, unless the hours have changed since they were listed.
+
+    The oldest days make room.
+    """
+    await tx.set_tenant(tenant_id)
+    await tx.lock("business hours", tenant_id)
+    if await find_own(tx, tenant_id, team_id) != listed:
+        return
+    all_days = sorted({*listed.holidays, *map(date.fromisoformat, days)})
+    hours = msgspec.structs.replace(
+        listed,
+        holidays=frozenset(all_days[-MAX_HOLIDAYS:]),
+        last_year=public_holidays.next_year(now_us),
+    )
+    if team_id:
+        await store.save_of_team(tx, tenant_id, team_id, hours)
+    else:
+        await store.save(tx, tenant_id, hours, now_us)
 
 
 async def find_own(tx: Tx, tenant_id: str, team_id: str) -> Hours | None:

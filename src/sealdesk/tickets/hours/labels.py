@@ -13,4 +13,5 @@ FIELD_LABELS = {
     "saturday": gettext_noop("Saturday"),
     "sunday": gettext_noop("Sunday"),
     "holidays": gettext_noop("Holidays"),
+    "country": gettext_noop("Country or region"),
 }

@@ -1,7 +1,6 @@
 """Settings → Business hours."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -43,7 +42,7 @@ async def show_hours(request: Request) -> Response:
     hours = choice.of_teams.get(team_id) or await request.fetch(store.find)
     typed = parsing.to_typed(hours) if hours else _PROPOSED
     shown, is_saved = msgspec.structs.asdict(typed), query.text("saved") == _YES
-    return await _form(request, shown, team_id=team_id, is_saved=is_saved)
+    return await _form(request, shown, team_id=team_id, listed=typed.country, is_saved=is_saved)
 
 
 @page
@@ -54,25 +53,38 @@ async def set_hours(request: Request) -> Response:
     team_id = form.text("team")
     try:
         if form.text("add"):
-            return await _propose(request, typed, form.text("country").strip(), team_id)
+            return await _propose(request, typed, team_id)
         is_removed = bool(team_id and form.text("remove"))
+        if typed["country"] and not is_removed:
+            days = await _list_days(request, typed["country"])
+            if (
+                form.text("listed").upper() != typed["country"].upper()
+            ):  # not yet among those that were shown
+                typed["holidays"] = _joined(typed["holidays"], days)
         wanted = None if is_removed else body.convert(typed, HoursBody)
         await request.act(actions.set_hours, wanted, team_id=team_id, now_us=request.now_us)
     except ValidationFailed as error:
-        return await _form(request, typed, error, team_id=team_id, country=form.text("country"))
+        return await _form(request, typed, error, team_id=team_id, listed=form.text("listed"))
     return render.redirect(request, f"{_PATH}?{urlencode({'team': team_id, 'saved': _YES})}")
 
 
-async def _propose(request: Request, typed: dict[str, Any], country: str, team_id: str) -> Response:
+async def _propose(request: Request, typed: dict[str, Any], team_id: str) -> Response:
     """The form with the public holidays of this year and the next among the typed ones."""
-    year = datetime.fromtimestamp(request.now_us / 1_000_000, UTC).year
-    days = await threads.run_in(None, public_holidays.list_days, country, (year, year + 1))
-    known = map(str.strip, typed["holidays"].splitlines())
-    lines = sorted({*filter(None, known), *days})
-    typed = {**typed, "holidays": "\n".join(lines)}
-    return await _form(
-        request, typed, team_id=team_id, country=country, added=len(days), since=year
-    )
+    country = typed["country"]
+    days = await _list_days(request, country)
+    typed = {**typed, "holidays": _joined(typed["holidays"], days)}
+    return await _form(request, typed, team_id=team_id, listed=country, added=len(days))
+
+
+async def _list_days(request: Request, country: str) -> list[str]:
+    """The public holidays of this year and the next. Raises ValidationFailed."""
+    last_year = public_holidays.next_year(request.now_us)
+    years = last_year - 1, last_year
+    return await threads.run_in(None, public_holidays.list_days, country, years)
+
+
+def _joined(typed: str, days: list[str]) -> str:
+    return "\n".join(sorted({*filter(None, map(str.strip, typed.splitlines())), *days}))
 
 
 class _Choice(NamedTuple):
@@ -93,12 +105,14 @@ async def _form(
     error: ValidationFailed | None = None,
     *,
     team_id: str,
-    country: str = "",
+    listed: str,
     added: int = 0,
-    since: int = 0,
     is_saved: bool = False,
 ) -> Response:
-    """team_id: "" for the desk. added: public holidays of the country from the year `since` on."""
+    """team_id: "" for the desk. listed: the country whose public holidays stand among the others.
+
+    added: how many of them have just been added.
+    """
     choice = await request.fetch(_list_choice)
     return await forms.show(
         request,
@@ -109,8 +123,8 @@ async def _form(
         choice=choice,
         days=DAYS,
         day_names=labels.FIELD_LABELS,
-        country=country,
+        listed=listed,
         added=added,
-        since=since,
+        last_year=public_holidays.next_year(request.now_us),
         is_saved=is_saved,
     )

@@ -25,6 +25,7 @@ def to_hours(typed: HoursBody) -> Hours:
         typed.time_zone,
         tuple(_read_day(day, getattr(typed, day), faults) for day in DAYS),
         _read_holidays(typed.holidays, faults),
+        typed.country.upper(),
     )
     if not _is_zone(typed.time_zone):
         faults.insert(0, Fault("/time_zone", "unknown_time_zone", _NO_ZONE))
@@ -38,6 +39,7 @@ def to_typed(hours: Hours) -> HoursBody:
     return HoursBody(
         hours.time_zone,
         holidays="\n".join(day.isoformat() for day in sorted(hours.holidays)),
+        country=hours.country,
         **{day: ", ".join(f"{_clock(i.begin)}-{_clock(i.end)}" for i in of) for day, of in days},
     )
 

@@ -1,12 +1,17 @@
 """Public holidays of countries and their regions."""
 
 from collections.abc import Collection
+from datetime import UTC, datetime
 
 from sealdesk.errors import Fault, gettext_noop, invalid
 
 _UNKNOWN = gettext_noop(
     "There is no such country or region. Write its ISO code as in DE, or as in DE-BY for a region."
 )
+
+
+def next_year(now_us: int) -> int:
+    return datetime.fromtimestamp(now_us / 1_000_000, UTC).year + 1
 
 
 def list_days(place: str, years: Collection[int]) -> list[str]:
