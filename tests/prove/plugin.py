@@ -29,7 +29,7 @@ class _Proving:
             is_chosen = zlib.crc32(item.nodeid.encode()) % every == 0
             (kept if is_chosen and item.nodeid not in passed else left_out).append(item)
         config.hook.pytest_deselected(items=left_out)
-        items[:] = kept
+        items[:] = _longest_first(kept)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if "PYTEST_XDIST_WORKER" in os.environ:  # the process that started it hears of all
@@ -40,3 +40,15 @@ class _Proving:
             self._not_passed.add(test)
         if report.when == "teardown" and test not in self._not_passed:
             self._passed.add(test, self._took_s[test])
+
+
+def _longest_first(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Those that may take longest first in each part that a process gets, so that none is last."""
+    ordered = sorted(items, key=_timeout_s, reverse=True)
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    return [item for first in range(processes) for item in ordered[first::processes]]
+
+
+def _timeout_s(item: pytest.Item) -> float:
+    marker = item.get_closest_marker("timeout")
+    return float(marker.args[0]) if marker else 0.0
