@@ -227,6 +227,10 @@ def test_a_page_with_an_unsaved_choice_asks_before_the_next_ticket(
     page = window.page
     page.goto(INBOX)
     window.follow("Order 2")
+    page.keyboard.press("j")
+    page.get_by_role("heading", name="Order 1").wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="Order 2").wait_for()
     page.route("**/fields", lambda route: route.abort())
     page.get_by_label("Priority", exact=True).select_option("urgent")
     page.get_by_role("button", name="Try again").wait_for()
@@ -240,6 +244,13 @@ def test_a_page_with_an_unsaved_choice_asks_before_the_next_ticket(
     page.unroute_all()
     page.get_by_role("button", name="Try again").click()
     page.get_by_text("Saved").first.wait_for()
+    page.route(f"**{INBOX}", lambda route: route.abort())
+    page.evaluate("history.back()")
+    expect(page.locator("#said")).to_contain_text("was not opened")
+    expect(page).to_have_url(address)
+    # What was ahead is so still.
+    page.go_forward()
+    page.get_by_role("heading", name="Order 1").wait_for()
     window.complaints.clear()  # the request that failed, and the dialog
 
 

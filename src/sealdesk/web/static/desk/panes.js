@@ -79,14 +79,32 @@ const loadBeside = async (address) => {
 // Shows another ticket, for which keys pressed meanwhile are held. show: says whether it did.
 const READ_MS = 1000;
 let shownCount = 0;
-let shownAddress = location.href; // The browser's Back changes the address before anything is shown.
-const restoreAddress = () => history.pushState(null, "", shownAddress);
+// The browser's Back changes the address before anything is shown.
+let shownAddress = location.href;
+let shownEntry = window.navigation?.currentEntry; // Its index follows the history.
+const noteShown = () => {
+  shownAddress = location.href;
+  shownEntry = window.navigation?.currentEntry;
+};
+// Goes to the entry of what is shown, which keeps those behind it, then does the work.
+const restoreAddress = (work = () => {}) => {
+  const steps = shownEntry?.index >= 0 ? shownEntry.index - navigation.currentEntry.index : 0;
+  if (!steps) {
+    history.pushState(null, "", shownAddress);
+    return work();
+  }
+  addEventListener("popstate", (event) => {
+    event.stopImmediatePropagation();
+    work();
+  }, { once: true, capture: true });
+  history.go(steps);
+};
 const showNext = async (isNew, show) => {
   const mine = shownCount += 1;
   const isLatest = () => mine === shownCount;
   holdKeys();
   const isShown = await show(isLatest);
-  if (isShown) shownAddress = location.href;
+  if (isShown) noteShown();
   else if (!isNew && isLatest()) restoreAddress();
   const release = () => isLatest() && releaseKeys(isShown);
   // Keys of somebody who has not read why there is none are not meant for the old ticket.
@@ -96,7 +114,7 @@ const showNext = async (isNew, show) => {
 // What is on its way is not shown any more.
 const keepShown = () => {
   shownCount += 1;
-  shownAddress = location.href;
+  noteShown();
   releaseKeys(false);
 };
 // A page with something unsaved asks before it is left, which the browser does on the way to another page.
@@ -104,9 +122,10 @@ const mayLeave = () => dispatchEvent(new Event("beforeunload", { cancelable: tru
 const mayGoBack = () => {
   const address = location.href;
   if (mayLeave()) return true;
-  restoreAddress();
-  keepShown();
-  location.assign(address);
+  restoreAddress(() => {
+    keepShown();
+    location.assign(address);
+  });
   return false;
 };
 // An address may lead into the reply or the note of its ticket; whether it does.
