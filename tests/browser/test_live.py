@@ -76,6 +76,13 @@ def test_the_list_beside_a_ticket_is_replaced_and_keeps_its_mark(
     key.ticket(subject="A new one")
     page.get_by_role("link", name="A new one").wait_for()
     expect(page.locator("[data-ticket].current")).to_contain_text("There before")
+    # The pointer has left the list; it does so again after a change of one's own.
+    expect(page.locator("[data-heading]")).to_be_focused()
+    page.locator("#list").hover()
+    page.keyboard.press("e")
+    page.get_by_text("Saved").first.wait_for()
+    page.locator("[data-heading]").hover()
+    expect(page.locator("#list")).not_to_contain_text("There before")
 
 
 def test_a_list_in_use_is_not_replaced_but_a_line_says_what_has_changed(

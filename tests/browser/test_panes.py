@@ -125,7 +125,7 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
     page.keyboard.press("Enter")
     ticket.get_by_role("heading", name="Order 2").wait_for()
     expect(page).to_have_url(re.compile(f"{INBOX}/{orders[0]}"))
-    page.wait_for_function("document.activeElement.dataset.beside === 'ticket'")
+    expect(ticket.locator("[data-heading]")).to_be_focused()
     page.keyboard.press("j")
     ticket.get_by_role("heading", name="Order 1").wait_for()
     expect(page.locator("#list .current")).to_contain_text("Order 1")

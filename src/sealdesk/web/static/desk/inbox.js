@@ -52,11 +52,16 @@ onPart((part, signal) => {
       arrivals.replaceChildren(notice);
     } catch { /* No network: try again at the next interval. */ }
   };
+  let isBehind = false; // It was in use when something changed.
   const renew = paced(async () => {
     if (document.hidden) return;
-    if (!("renews" in arrivals.dataset) || isBusy() || !await replaceList()) await announce();
+    isBehind = "renews" in arrivals.dataset && (isBusy() || !await replaceList());
+    if (isBehind || !("renews" in arrivals.dataset)) await announce();
     else arrivals.replaceChildren();
   });
+  for (const event of ["pointerover", "focusin"]) {
+    addEventListener(event, () => isBehind && !isBusy() && renew(), { signal });
+  }
   document.addEventListener("desk:ticket", renew, { signal });
   document.addEventListener("desk:missed", renew, { signal });
   const timer = setInterval(() => {

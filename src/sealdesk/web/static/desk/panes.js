@@ -143,7 +143,7 @@ const openBeside = (address, isNew) => showNext(isNew, async () => {
   document.title = shown.title;
   const id = new URL(shown.address).pathname.split("/").pop();
   markRow(rows().find((row) => checkbox(row).value === id));
-  enter(beside, address) || beside.focus();
+  enter(beside, address) || leave(beside);
   return true;
 });
 // A ticket of the list: beside it, or in its place.
