@@ -42,6 +42,18 @@ _QUOTES = re.compile(
     r"|__quoted_text__|messagereplysection|reply-?(?:header|intro)|hs_reply(?:_attribution)?"
     r"|mail-editor-reference-message-container)"
 )
+_PARTS = (
+    "quote",
+    "rply",
+    "repl",
+    "cite-",
+    "appendon",
+    "outlookm",
+    "zwchr",
+    "_attr",
+    "zmail_",
+    "-ref",
+)
 _MARKS = ("class", "id", "name", "data-marker")
 _FORWARDED = re.compile(r"\s*-{2}\D*")  # `---- Forwarded message ----`
 _UNSHOWN = re.compile(r"<!\[CDATA\[|\]\]>|</?title>", re.IGNORECASE)
@@ -161,11 +173,12 @@ class _Converter:
             self._end_quote()  # a paragraph is in no other
         elif tag.name == self.quote:
             self.open_count += 1
-        elif tag.name in ("div", "p") and not self.quote and _is_marked(tag, _QUOTES):
+        marks = _marks(tag) if tag.name in ("div", "p", "hr") else []
+        if any(map(_ABOVE_REPLY.fullmatch, marks)):
+            self._add_rule(_RULE, 1)
+        elif not self.quote and tag.name != "hr" and any(map(_QUOTES.fullmatch, marks)):
             self.quote, self.open_count, self.begins_quote = tag.name, 1, True
             self.text.quote_depth += 1
-        if tag.name in ("div", "hr") and _is_marked(tag, _ABOVE_REPLY):
-            self._add_rule(_RULE, 1)
         match tag.name:
             case "br" if self.link is None:
                 self.text.new_lines = min(self.text.new_lines + 1, 2)
@@ -266,12 +279,12 @@ class _Converter:
         self.text.space = " " if written[-1].isspace() else ""
 
 
-def _is_marked(tag: Tag, kind: re.Pattern[str]) -> bool:
-    """Whether one of the names that a mail program gave an element is of a kind."""
-    if kind.search((tag.attributes or "").lower()) is None:
-        return False
-    names = (each for mark in _MARKS for each in tag.attribute(mark).lower().split())
-    return any(map(kind.fullmatch, names))
+def _marks(tag: Tag) -> list[str]:
+    """The names that a mail program may have given an element, in lower case."""
+    written = (tag.attributes or "").lower()
+    if not any(part in written for part in _PARTS):  # ten times as fast as the patterns
+        return []
+    return [each for mark in _MARKS for each in tag.attribute(mark).lower().split()]
 
 
 def _link(url: str, name: str) -> str:
