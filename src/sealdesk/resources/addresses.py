@@ -11,11 +11,11 @@ _LITERAL = re.compile(
 )
 _NO_REPLY = re.compile(
     r"(?:^|[._+-])(?:(?:no|not|dont|donot|do-not|never)[._-]?(?:repl(?:y|ies|ay)|respon[ds]e?|answer)"
-    r"|(?:nicht|keine)[._-]?antwort(?:en)?|ne[._-]?pas[._-]?repondre|no[._-]?(?:respond|contest)(?:er?|ar?)"
+    r"|(?:bitte)?(?:nicht|keine)[._-]?(?:be)?antwort(?:en)?|ne[._-]?pas[._-]?repondre|ne[._-]?repondez|no[._-]?(?:respond|contest)(?:er?|ar?)"
     r"|non[._-]?rispondere|n[ãa]o[._-]?respond(?:a|er)|(?:geen|niet)[._-]?(?:be)?antwoord(?:en)?"
-    r"|nie[._-]?odpowiada[jć]|svar(?:a?[._-]?(?:ej|inte)|[._-]?ikke)|(?:ikke|ej|inte)[._-]?svara?"
-    r"|ei[._-]?vast(?:aa|austa)|neodpov[ií]da[tj]|nu[._-]?raspunde|ne[._-]?otvecha|yan.tlama"
-    r"|jangan[._-]?(?:di)?balas|unattended|(?:un|not[._-]?)monitored|dev[._-]?null|mailer[._-]?daemon)",
+    r"|nie[._-]?odpowiada[cjć]|svar(?:a?[._-]?(?:ej|inte)|[._-]?ikke)|(?:ikke|ej|inte)[._-]?svara?"
+    r"|(?:ei|[äa]l[äa])[._-]?vast(?:aa|austa)|ne[._-]?odpov[eií]da[tj]|neodpov[ií]dejte|nu[._-]?raspunde|ne[._-]?otvecha|(?:yan.t|cevap)lama"
+    r"|ne[._-]?v[aá]laszol|khong[._-]?tra[._-]?loi|jangan[._-]?(?:di)?balas|unattended|(?:un|not[._-]?)monitored|dev[._-]?null|mailer[._-]?daemon)",
 )
 _OF_NOBODY = re.compile(r"(?:^|\.)no-?reply\.")  # `shop@noreply.github.com`
 

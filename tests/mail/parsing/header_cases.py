@@ -86,6 +86,7 @@ _LISTS: dict[str, tuple[tuple[str, str], ...]] = {
     "Ann \uff1cann\uff20example.com\uff1e": (_ANN,),
     "Ann {ann@example.com}": (_ANN,),
     "Ann <mailto:ann@example.com?subject=x>": (_ANN,),
+    "Ann <ann@example.com.>": (_ANN,),
     '"Ann <ann@example.com>"': (_ANN,),
     'Ann <"ann@example.com">': (_ANN,),
 }  # fmt: skip
@@ -113,6 +114,7 @@ _SUBJECTS = {
     "Hello": "Hello",
     "": "",
     "   ": "",
+    "=?utf-8?q?Gr=C3=B6=C3?=": "Grö",
     " a\r\n  folded\r\n\tsubject": "a folded subject",
     "x" * 10_000: "x" * 255,
     "Grüße": "Grüße",
@@ -290,6 +292,7 @@ _OF_ABSENCE = (
     "自動応答メッセージ", "휴가중 자동응답", "في إجازة", "Otomatik cevap: x",
     "Automaattinen poissaoloilmoitus",
     "Respuesta automática de ausencia", "Automatic reply to your message", "Auto-reply to: bowl",
+    "Ann Lee est absent(e) (retour 01/12/2026)", "Ann Lee ist abwesend (bis 5.12.)",
     "Ann Lee ist außer Haus.", "Ann Lee est absent(e).", "Ann Lee è assente.",
     "AUTO: Ann Lee ist nicht im Büro (Rückkehr am 1.12.)", "AUTO: Ann Lee est absente",
     "AUTO: Ann Lee is niet op kantoor", "Assente dal 30/11 al 5/12 Re: tazza", "Afwezig tot 5 mei",

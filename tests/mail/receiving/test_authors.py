@@ -206,6 +206,10 @@ def test_addresses_of_people_are_read_by_somebody() -> None:
 
 def test_whole_domains_and_accounts_may_be_read_by_nobody() -> None:
     nobody = "repo@noreply.git.example i@users.no-reply.git.example dev-null@b.example"
+    nobody += (
+        " bitte-nicht-beantworten@b.example bittenichtantworten@b.example ala-vastaa@b.example"
+    )
+    nobody += " neodpovedat@b.example nieodpowiadac@b.example cevaplamayin@b.example"
     assert [each for each in nobody.split() if not is_no_reply(each)] == []
 
 

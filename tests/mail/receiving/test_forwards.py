@@ -147,6 +147,12 @@ def test_what_forwards_nothing_has_no_customer(subject: str, text: str) -> None:
     assert found is None or found.address != "ann@customer.test"
 
 
+def test_a_forward_has_a_mark_of_its_language() -> None:
+    for mark in ("Prosljeđeno: ", "Persiųsta:", "Přep.: ", "Pārs: ", "Препр: ", "TRS: ", "YML: "):
+        found = read_forward(f"{mark}Bowl", GMAIL)
+        assert found is not None and (found.address, found.subject) == ("ann@customer.test", "Bowl")
+
+
 def forward(desk: Desk, agent: str, result: str, text: str = GMAIL) -> None:
     raw = message(
         text,

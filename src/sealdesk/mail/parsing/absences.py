@@ -105,6 +105,11 @@ _HOLIDAY = (
     r"|congés?(?: (?:de )?[mp]aternité)?|yıllık izin|إجازة|בחופשה|indisponible"
     r"|(?:annual|parental|maternity|paternity|sick) leave"
 )
+# Notes: `Ann Lee est absent(e) (retour 05/01/2026)`.
+_RETURNING = (
+    r"\s*\((?:return\w*|retour|rückkehr|zurück|bis|until|back|regres\w*|volver\w*|vuelv\w*|retorn\w*"
+    r"|torn\w*|rientr\w*|terug|tillbaka|tilbake?|powrót|wraca\w*)\b[^()\d]{0,20}\d"
+)
 _OF_PROGRAM = re.compile(
     rf"{_TAG}(?:[\[(【［*]?(?:{_NOTICES}){_AFTER}|[\[(【［*]?{_SELF}(?:{_AWAY}){_AFTER}"
     rf"|{_SELF}(?:{_ABSENCE}|(?:{_ABSENT}){_DATES})\s*(?:$|[:：]|{_ANSWER_PREFIX})"
@@ -115,7 +120,7 @@ _OF_PROGRAM = re.compile(
     rf"|auto\s*:\s*+(?={_ANSWER_PREFIX}|.*\bis out\b|.*\b(?:{_AWAY}|{_ABSENT})(?:\W|$))"
     r"|(?:\w[\w.-]* ){1,4}(?:is (?:currently )?(?:out of the office\.?\s*(?:$|\()"
     rf"|on (?:vacation|holiday|(?:\w+ )?leave)\W*{_ANSWER_PREFIX}|(?:{_AWAY}){_DATES}\s*$)"
-    rf"|(?:is|ist|est|è|está) (?:{_AWAY}|{_ABSENT})\.\s*$"
+    rf"|(?:is|ist|est|è|está) (?:{_AWAY}|{_ABSENT})(?:\.\s*$|{_RETURNING})"
     rf"|[-–—] (?:{_AWAY}|{_NOTICES})\s*$))"
     # Of programs that keep the subject before it.
     rf"|.{{0,250}} [(\[](?:ooo|{_AWAY})[)\]]\s*$",

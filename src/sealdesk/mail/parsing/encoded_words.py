@@ -47,7 +47,9 @@ def decode_words(value: str, faults: set[Fault]) -> str:
     rest = value[end:]
     if "=?" in rest and "?=" in rest:
         faults.add(Fault.ENCODED_WORD)
-    return clean_line("".join((*texts, *_decoded(words, faults), rest)))
+    # A field whose end was cut off may end within a character.
+    text = "".join((*texts, *_decoded(words, faults))).removesuffix("\ufffd") + rest
+    return clean_line(text)
 
 
 def _words(value: str) -> Iterator[re.Match[str]]:

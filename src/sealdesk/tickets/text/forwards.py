@@ -12,7 +12,8 @@ _FORWARD = re.compile(
     r"\s*(?:\[(?:ext|external)\]\s*)?\[?"
     r"(?:fwd?|wg|tr|rv|i|vs|vb|enc|doorst|doorsturen|doorgestuurd|pd|vl|fs|ilt|ynt|rm|videresendt|"
     r"vidarebefordrat|továbbítás|пересл|пер|πρθ|προώθ|הועבר|إعادة توجيه|转发|轉寄|轉發|転送|전달|"
-    r"ส่งต่อ|chuyển tiếp|edasi|prosl|posredovano)"
+    r"ส่งต่อ|chuyển tiếp|edasi|prosl|prosljeđeno|posr|posredovano|přep|přeposláno|persp|persiųsta"
+    r"|pārs|pārsūtīts|yml|trs|tov|препр|препратено|videresend|vidarebef)\.?"
     r"\s*[:：]\s*",
     re.IGNORECASE,
 )
