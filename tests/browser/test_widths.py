@@ -43,6 +43,14 @@ _COVERED = """() => {
       wrong.push(`${each.outerHTML.slice(0, 100)} below ${hit.outerHTML.slice(0, 80)}`);
     }
   }
+  for (const row of document.querySelectorAll(".tickets > li")) {
+    const [name, at] = ["li > bdi", ".wait, .side > time"].map(
+      (each) => row.querySelector(each).getBoundingClientRect());
+    const isBeside = name.right <= at.left || name.left >= at.right;
+    if (!isBeside && name.bottom > at.top && name.top < at.bottom) {
+      wrong.push(`a name below ${row.querySelector(".wait, time").textContent}`);
+    }
+  }
   return wrong;
 }"""
 
@@ -52,8 +60,13 @@ def test_nothing_overlaps_or_vanishes_at_any_width(
     opened: Callable[..., Window], tenant: Tenant
 ) -> None:
     window, key = opened(locale="de"), tenant.key()  # its words are a third longer
+    team = tenant.admin().post("/api/v1/teams", {"name": "Teamwork" * 7}).json()["data"]
+    promised = {"name": "All", "first_response_minutes": 5000, "counts": "calendar"}
+    assert tenant.admin().post("/api/v1/sla-policies", promised).status_code == 201
+    ann = {"email": "ann@example.test", "name": "Annabel " * 12}
+    of_team = {"team_id": team["id"], "customer": ann, "tags": ["vip", "kiln"]}
     for number in range(8):
-        ticket = key.ticket(subject=f"A long subject of ticket {number} " * 3, tags=["vip", "kiln"])
+        ticket = key.ticket(subject=f"A long subject of ticket {number} " * 3, **of_team)
     window.enter(tenant.admin_email, PASSWORD)
     page, wrong = window.page, []
     for path in ("/team-now", INBOX, f"{INBOX}/{ticket['id']}"):
