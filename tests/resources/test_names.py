@@ -3,9 +3,14 @@
 from collections.abc import Callable, Sequence
 from itertools import count
 
+from msgspec import Struct
+
 from sealdesk.errors import ValidationFailed
+from sealdesk.identity.types import Invitation, NameChange
+from sealdesk.routes.table import ROUTES
 from sealdesk.tickets.automation.rules_file import FiledRule, Named, RulesFile, from_file
 from sealdesk.tickets.automation.types import RuleActions
+from sealdesk.web.faults import fields_of, find_faults
 from tests.support.for_each import for_each
 from tests.support.pages import logged_in
 from tests.support.service import Tenant
@@ -105,3 +110,30 @@ def _rules_of_a_file(tenant: Tenant, names: Sequence[str]) -> list[str]:
 )
 def test_a_name_belongs_to_one_however_it_is_spelled(taken: Taken, tenant: Tenant) -> None:
     assert taken(tenant, [*_ONE, *_OTHERS]) == [_ONE[0], *_OTHERS]
+
+
+_TEXTS = ("name", "label", "subject", "description", "shortcut", "note", "reply", "choices", "tags")
+
+
+def _takes(struct: type[Struct], name: str) -> bool:
+    """Whether a field takes a text without anything that can be seen."""
+    unseen = ["\u3164"] if name in ("choices", "tags") else "\u3164"
+    faults = find_faults({name: unseen}, struct)
+    return not any(each.pointer.startswith(f"/{name}") for each in faults)
+
+
+def test_no_name_and_no_text_is_invisible() -> None:
+    structs: set[type[Struct]] = {Invitation, NameChange, RuleActions}
+    structs |= {route.operation.takes for route in ROUTES if route.operation.takes is not None}
+    named = {each: {field.name for field in fields_of(each)} for each in structs}
+    taken = {
+        f"{each.__name__}.{name}"
+        for each, names in named.items()
+        for name in names.intersection(_TEXTS)
+        if _takes(each, name)
+    }
+    # They may be empty, and that is what they are then.
+    assert taken == {
+        *("CustomerChange.name", "CustomerUpsert.name", "NewCustomer.name"),
+        *("NewWebhook.description", "WebhookChange.description"),
+    }

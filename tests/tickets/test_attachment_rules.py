@@ -9,7 +9,7 @@ CONTENT = Content("0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b", "ab" * 32)
 
 
 def test_names_with_a_directory_or_without_letters_are_refused() -> None:
-    refused = ("", "a" * 256, ".", " .. ", "a/b", "a\\b", "/", "gnp.\u202eexe", "a\n")
+    refused = ("", "a" * 256, ".", " .. ", "a/b", "a\\b", "/", "gnp.\u202eexe", "a\n", ".\u3164")
     assert [name for name in refused if rules.fault_of_name(name) == ""] == []
     assert rules.fault_of_name("a" * 255) == rules.fault_of_name(".a b.txt") == ""
 

@@ -27,6 +27,7 @@ from sealdesk.identity.store import Tenant
 from sealdesk.identity.types import NAME_LENGTH, FailureLimit, Role, Token, User
 from sealdesk.records import audit, test_tenants
 from sealdesk.resources import representation
+from sealdesk.resources.identity import is_visible
 from sealdesk.web.client_address import networks_of
 
 Channel = Literal["browser", "api"]
@@ -42,7 +43,7 @@ class LoginAttempt(NamedTuple):
 
 async def create_tenant(tx: Tx, name: str, *, now_us: int) -> Tenant:
     """Raises ValidationFailed for a name that is empty or too long."""
-    if not 1 <= len(name.strip()) <= 100:
+    if not is_visible(name) or len(name.strip()) > 100:
         raise invalid([Fault("/name", "invalid_length", NAME_LENGTH)])
     tenant = Tenant(ids.mint(now_us), name.strip(), now_us)
     await tx.set_tenant(tenant.id)
@@ -78,7 +79,7 @@ async def create_user(
         tenant_id=tenant_id,
         id=ids.mint(now_us),
         email=email,
-        name=name or rules.default_name(email),
+        name=name if name and is_visible(name) else rules.default_name(email),
         role=role,
         password_hash=password_hash,
         is_active=True,

@@ -8,6 +8,7 @@ from msgspec import Meta
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
 from sealdesk.resources import representation
+from sealdesk.resources.identity import is_visible
 
 Role = Literal["agent", "tenant_admin", "super_admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -81,7 +82,7 @@ class PasswordReset(msgspec.Struct, frozen=True):
 
 
 def _check_name(name: str) -> list[Fault]:
-    return [] if name.strip() else [Fault("", "invalid_length", NAME_LENGTH)]
+    return [] if is_visible(name) else [Fault("", "invalid_length", NAME_LENGTH)]
 
 
 class Invitation(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ from sealdesk.mail.receiving.contents import file_name
 from sealdesk.mail.receiving.types import File
 from sealdesk.mail.threads.redaction import redact
 from sealdesk.rate_limits.limiter import Budget
+from sealdesk.resources.identity import is_visible
 from sealdesk.tickets.attachments import rules as attachment_rules
 from sealdesk.tickets.attachments import serving
 from sealdesk.tickets.text import kept_html
@@ -125,7 +126,7 @@ def _read(request: Request) -> FormData:
 
 def _problem(request: Request, body: str, files: Sequence[SentFile]) -> str:
     """Why a reply cannot be sent, "" if it can."""
-    if not body.strip():
+    if not is_visible(body):
         return gettext("Write something first.")
     if len(body) > rules.MAX_TEXT:
         return gettext("That is too long.")

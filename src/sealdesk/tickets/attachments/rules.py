@@ -4,6 +4,7 @@ import re
 import unicodedata
 from urllib.parse import quote
 
+from sealdesk.resources.identity import is_visible
 from sealdesk.settings import FileTypes
 from sealdesk.tickets.attachments.types import Content
 
@@ -28,7 +29,7 @@ def fault_of_name(name: str) -> str:
     """What the name of a file must be instead, "" when it is right."""
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
         return f"1 to {MAX_NAME_LENGTH} characters long"
-    if name.strip(" .") == "":
+    if not is_visible(name.replace(".", "")):
         return "more than dots and spaces"
     if "/" in name or "\\" in name:
         return "a name without a directory: without / and \\"

@@ -9,7 +9,7 @@ from sealdesk.clock import Iso
 from sealdesk.event_log.events import Changes
 from sealdesk.ids import Id
 from sealdesk.resources.representation import Object, check_visible
-from sealdesk.tickets.macros.types import MacroBody
+from sealdesk.tickets.macros.types import MacroText
 from sealdesk.tickets.types import LongText, Priority, ReplyBody, Status, Tags
 
 # unchanged: no event, but a time without one.
@@ -79,7 +79,7 @@ class RuleActions(msgspec.Struct, frozen=True):
     custom_fields: Object | None = None
     macro_id: str | None = None
     note: LongText | None = None
-    reply: Annotated[MacroBody, Meta(min_length=1)] | None = None
+    reply: MacroText | None = None
     notify: Annotated[list[Id], Meta(max_length=MAX_NOTIFIED)] | None = None
     send_event: bool = False
 

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from sealdesk.errors import Fault, gettext_noop
+from sealdesk.resources.identity import is_visible
 from sealdesk.resources.merge_patch import given_fields, is_same
 from sealdesk.resources.representation import response_builder
 from sealdesk.tickets.custom_fields.types import Field, FieldChange, FieldResponse
@@ -116,7 +117,7 @@ def value_of(field: Field, text: str) -> Any:
     if field.type == "checkbox":
         return text == YES
     if field.type == "text":
-        return text if text.strip() else None
+        return text if is_visible(text) else None
     typed = text.strip()
     if field.type == "number" and _NUMBER.fullmatch(typed):
         return msgspec.json.decode(typed)

@@ -11,6 +11,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, gettext_noop, invalid, must_exist, raise_any
 from sealdesk.records import audit
 from sealdesk.resources import representation
+from sealdesk.resources.identity import is_visible
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import checks
 from sealdesk.tickets import rules as ticket_rules
@@ -138,7 +139,7 @@ async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> 
     values = rules.values_for(ticket, caller.actor.name)
     return AppliedMacro(
         macro,
-        variables.fill(macro.body, values) if macro.body.strip() else "",
+        variables.fill(macro.body, values) if is_visible(macro.body) else "",
         status=rules.unless_same(macro.status, ticket.status),
         priority=rules.unless_same(macro.priority, ticket.priority),
         assignee_id=rules.unless_same(assignee_id, ticket.assignee_id) if is_assigned else "",

@@ -5,6 +5,7 @@ from typing import Any
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, ValidationFailed
+from sealdesk.resources.identity import is_visible
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.macros import actions, errors, labels, rules, store, variables
 from sealdesk.tickets.macros.types import ME, Macro, MacroChange, NewMacro, Reader
@@ -164,7 +165,7 @@ def _read_fields(form: Form) -> dict[str, Any]:
     return {
         "name": form.text("name").strip(),
         "shortcut": form.text("shortcut").strip().removeprefix(";"),
-        "body": form.text("body") if form.text("body").strip() else "",
+        "body": form.text("body") if is_visible(form.text("body")) else "",
         **{name: form.text(name) for name in _SELECTS},
         "tags": [*form.texts("tags"), *added],
         "owner_id": form.text("owner_id"),

@@ -9,7 +9,7 @@ from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch, representation
 from sealdesk.resources.addresses import known_address
-from sealdesk.resources.identity import identity
+from sealdesk.resources.identity import identity, is_visible
 from sealdesk.tickets.macros.types import (
     ME,
     AppliedMacro,
@@ -33,7 +33,7 @@ to_response = representation.response_builder(MacroResponse)
 def find_empty(macro: Macro) -> list[Fault]:
     """A macro that does nothing is refused."""
     sets = (macro.status, macro.priority, macro.assignee_id, macro.team_id, macro.tags)
-    return [] if macro.body.strip() or any(sets) else [Fault("/body", "empty_macro", _EMPTY)]
+    return [] if is_visible(macro.body) or any(sets) else [Fault("/body", "empty_macro", _EMPTY)]
 
 
 def changed(macro: Macro, change: MacroChange, now_us: int) -> Macro:

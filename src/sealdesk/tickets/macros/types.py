@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from sealdesk.clock import Iso
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
+from sealdesk.resources.identity import is_visible
 from sealdesk.resources.representation import check_visible
 from sealdesk.tickets.macros.variables import check_variables
 from sealdesk.tickets.types import AttachmentRef, Priority, ReplyBody, Status, Tags
@@ -26,8 +27,12 @@ def _check_shortcut(text: str) -> list[Fault]:
     letters = "".join(
         each for each in text if unicodedata.category(each)[0] != "M" and each not in _JOINERS
     )
-    is_one = _SHORTCUT.fullmatch(letters) and text[0] == letters[0]
+    is_one = _SHORTCUT.fullmatch(letters) and text[0] == letters[0] and is_visible(text)
     return [] if is_one else [Fault("", "invalid_shortcut", _NOT_A_SHORTCUT)]
+
+
+def _check_text(text: str) -> list[Fault]:
+    return check_visible(text) or check_variables(text)
 
 
 def split_folders(name: str) -> list[str]:
@@ -38,6 +43,9 @@ def split_folders(name: str) -> list[str]:
 MacroName = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_visible})]
 Shortcut = Annotated[str, Meta(min_length=1, max_length=32, extra={"check": _check_shortcut})]
 MacroBody = Annotated[str, Meta(max_length=65536, extra={"check": check_variables})]
+MacroText = Annotated[
+    str, Meta(min_length=1, max_length=65536, extra={"check": _check_text})
+]  # of a rule, which sends it
 # What rules and selected tickets get of a macro goes to customers.
 _MISTAKEN = dict.fromkeys(
     ReplyBody.MISTAKEN, "The text of a macro is a public reply; `note` of a rule is internal."
