@@ -30,7 +30,8 @@ from tests.support.pages import FORM, Visitor, logged_in
 from tests.support.service import Service, Tenant
 
 _MAX_LOOP_MS = 50
-_MAX_MB = 5
+# A page of 1 MiB is held as rows, texts, JSON or HTML, and by the socket.
+_MAX_MB = 8
 TARGETS = (
     Target("routes", "=", len(ALL_ROUTES)),
     Target("requests", "≥", 3_000),
@@ -79,7 +80,7 @@ def run(*, progress: Progress = no_progress) -> dict[str, Any]:
         "worst_body_mb": max(round(cost.mb, 1) for cost in costs if _has_body(cost)),
         "p99_during_over_before": round(ratio, 2),
         "over_50_ms": sorted({_name(c.request.route) for c in costs if c.loop_ms > _MAX_LOOP_MS}),
-        "over_5_mb": sorted({_name(c.request.route) for c in costs if c.mb > 5}),
+        "over_8_mb": sorted({_name(c.request.route) for c in costs if c.mb > _MAX_MB}),
     }
 
 

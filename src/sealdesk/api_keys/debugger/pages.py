@@ -17,7 +17,7 @@ from sealdesk.db import threads
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound, ServiceUnavailable, must_exist
 from sealdesk.resources.paging import PageRequest
-from sealdesk.web.form import Form
+from sealdesk.web.form import MAX_TEXT, Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.request import Request, Response
@@ -161,7 +161,8 @@ async def _render(
         422 if faults else 200,
         keys=keys,
         key_id=listed_id,
-        pasted=pasted,
+        pasted=PastedRequest(*(each[:MAX_TEXT] for each in msgspec.structs.astuple(pasted))),
+        is_cut=len(pasted.body) > MAX_TEXT,
         verdict=verdict,
         refused=refused,
         refusals=refusals,

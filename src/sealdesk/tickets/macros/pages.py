@@ -24,6 +24,8 @@ _PATH = "/settings/macros"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Macros"))
 ROOM = Room("tickets.macros", errors, labels, NAV_ITEM, object_type="macro")
 _ASSIGNEES = 1000  # the options of a select, as on the page of a ticket
+# Of refused tags: more than may be given, and longer than one may be.
+_SHOWN_TAGS, _SHOWN_OF_TAG = 100, 1000
 _SELECTS = ("status", "priority", "assignee_id", "team_id")
 _EMPTY = {
     "name": "",
@@ -199,7 +201,7 @@ async def _form(
         "macros/macro.html",
         error,
         macro=macro,
-        typed=typed,
+        typed={**typed, "tags": [tag[:_SHOWN_OF_TAG] for tag in typed["tags"][:_SHOWN_TAGS]]},
         statuses=STATUSES,
         priorities=PRIORITIES,
         people=people,
