@@ -68,6 +68,8 @@ _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x
         ("new", '>>>>> "Desk" == Desk Lee writes:\n\n    Desk> old'),
         ("new", "Desk Lee writes:\n> old"),
         ("new", "Desk Lee <desk@example.org>:\n> old"),
+        ("neu", "Bo via Shop Desk <desk@example.org> schrieb:\n> alt"),
+        ("neuf", "Shop Desk <desk@example.org> a écrit :\n> vieux"),
         ("new", "05.01.2026, Desk Lee:\n> old"),
         ("new", "Desk Lee, 05.01.2026 09:14:\n> old"),
         ("new", "## Please reply above\nthis line ##\n\nold"),
@@ -422,5 +424,9 @@ def test_words_of_the_author_that_look_like_a_header_are_shown() -> None:
         f"See\n\n-- Forwarded by Bo/Shop on 24/11/2026 --\n\n{_OF_NOTES[-1]}\n\nIt broke.",
     )
     assert [text for text in texts if fold(text) != (text, "")] == []
-    for line in ("See order 2026:", "My address is a@b.example, order 2026."):
+    for line in (
+        "See order 2026:",
+        "Your colleague Bo <b@c.example> wrote:",
+        "My address is a@b.example, order 2026.",
+    ):
         assert fold(f"{line}\n> old") == (line, "> old")

@@ -24,6 +24,9 @@ _TIME_AND_NAME = re.compile(
     r"|[^\d\s]+(?: [^\d\s]+){0,3}, \d{1,4}([./-])\d{1,2}\1\d{2,4},? \d{1,2}[:.]\d\d[:：]"
 )
 _NAME_AND_ADDRESS = re.compile(r"[^\s<>:]+(?: [^\s<>:]+){0,4} <[^\s<>@]+@[^\s<>@]+>[:：]")
+_NAME_AND_VERB = re.compile(
+    r"([^\s<>:]+(?: [^\s<>:]+){0,6}) <[^\s<>@]+@[^\s<>@]+>(?: [^\s:]+){1,4} ?[:：]"
+)
 _DATE_AND_NAME = re.compile(
     r"(?:\S+ )?\d{1,4}([./-])\d{1,2}\1\d{2,4},? [^\d\s]+(?: [^\d\s]+){0,3}[:：]"
 )
@@ -47,6 +50,7 @@ _OF_SENTENCES = phrases("""
     nuestro, me, mio, suo, vostro, nostro, che, mijn, uw, onze, meu, seu, nosso, ich, yo, io, eu,
     ik, jag, jeg, я, die, ein, eine, einer, jemand
 """)
+_IN_SENTENCES = _PRONOUNS | _OF_SENTENCES
 # The author speaks: `I got a mail of DHL <a@b.example> on 5 May 2026 at 10:00:`. `I.` is of a name.
 _AUTHOR_SPEAKS = re.compile(
     r"(?<!\w)(?:i|we|my|our|ich|wir|meine?|mir|nous|yo|io|ik|wij|eu|jag|jeg|я|мы)(?![\w.])"
@@ -119,10 +123,17 @@ def is_above_quote(sentence: str) -> bool:
     if _NAME_AND_ADDRESS.fullmatch(joined):
         return True
     if YEAR.search(joined) and _DATE_AND_NAME.fullmatch(joined):
-        return (_OF_SENTENCES | _PRONOUNS).isdisjoint(_WORD.findall(joined))
+        return _IN_SENTENCES.isdisjoint(_WORD.findall(joined))
     if TIME.search(joined) or YEAR.search(joined):
         return has_verb(joined) or ADDRESS.search(joined) is not None
     return _begins_as_one(joined) and has_verb(joined) and _names_a_day(joined)
+
+
+def is_address_with_verb(line: str) -> bool:
+    """Whether it is `Ann Lee <a@b.example> wrote:`, above which the time may stand."""
+    found = _NAME_AND_VERB.fullmatch(line[:MAX_LENGTH].strip().lower())
+    words = _WORD.findall(found[1]) if found else ()
+    return bool(words) and has_verb(line.lower()) and _IN_SENTENCES.isdisjoint(words)
 
 
 def is_ruled(joined: str) -> bool:

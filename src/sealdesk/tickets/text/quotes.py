@@ -11,6 +11,7 @@ from sealdesk.tickets.text.attributions import (
     ends_with_verb,
     has_verb,
     is_above_quote,
+    is_address_with_verb,
     is_attribution,
     is_first_part,
     is_name_with_verb,
@@ -232,7 +233,7 @@ def _with_attribution(lines: list[str], start: int) -> int:
             is_ruled(joined) and is_attribution(joined)
         ):
             return at - _begins_a_line_above(lines, at)
-    return start
+    return start - 1 if start > 0 and is_address_with_verb(lines[start - 1]) else start
 
 
 def _is_begun(lines: list[str], at: int, count: int) -> bool:
