@@ -88,6 +88,7 @@ def report_cases() -> Iterator[Case]:
     yield Case("a sender without a domain", bare + lost, {"action": "failed"})
     yield from _copy_cases()
     yield from _answer_cases()
+    yield from _sender_cases()
     parts = [_NOTICE, part("message/rfc822", _report(_ABOUT, _FAILED))]
     outer = with_header(multipart("mixed", parts, boundary="b0"), _HEADER)
     yield Case("a report that a filter passes on", outer, {"delivery_status": _UNKNOWN})
@@ -209,6 +210,15 @@ _OF_ANY_LANGUAGE = {
     "Não foi possível entregar a ann@example.com, tentaremos de novo\n": "delayed",
     "Kon niet worden afgeleverd bij ann@example.com. We blijven het proberen.\n": "delayed",
     "Δεν ήταν δυνατή η παράδοση στο ann@example.com, θα συνεχίσουμε\n": "delayed",
+    "Il messaggio non è stato consegnato a ann@example.com\n": "failed",
+    "Votre message n'a pu être remis à ann@example.com\n": "failed",
+    "Nie dostarczono wiadomości do ann@example.com\n": "failed",
+    "Fehler bei der Nachrichtenzustellung an ann@example.com\n": "failed",
+    "ann@example.com: 메일이 전송되지 않았습니다\n": "failed",
+    "Le message pour ann@example.com a expiré après 3 jours. 451 4.4.1\n": "failed",
+    "Delivery attempts to ann@example.com were abandoned: 450 4.1.1\n": "failed",
+    "ann@example.com is full; will be retried for 2 days before we give up. 452 4.2.2\n": "delayed",
+    "ann@example.com: Connection timed out. We will try again until it expires. 4.4.1\n": "delayed",
     "Sua mensagem a ann@example.com ainda não foi entregue\n": "delayed",
     "Uw bericht aan ann@example.com is nog niet afgeleverd\n": "delayed",
     "Wiadomość do ann@example.com jeszcze nie została dostarczona\n": "delayed",
@@ -280,6 +290,21 @@ def _copy_cases() -> Iterator[Case]:
         yield Case(
             f"a copy in {kind}", raw, {"original": "r1.abc@desk.example", "action": "failed"}
         )
+
+
+def _sender_cases() -> Iterator[Case]:
+    """An empty sender in the envelope and a server's copy are enough; a person may send a file."""
+    exchange = f"MicrosoftExchange{'329e71ec' * 4}@example.com"
+    raw = with_header(multipart("mixed", [part("text/plain", "Ni bezongo."), _ORIGINAL]), b"")
+    text = message("", "Ni bezongo.\r\n\r\nReceived: from a\r\nMessage-ID: <a@b>", header=b"")
+    for header, inner, action in (
+        (b"From: admin@mx.example\r\nReturn-Path: <>\r\n", raw, "perhaps delayed"),
+        (b"From: admin@mx.example\r\nReturn-Path: <>\r\n", text, "perhaps delayed"),
+        (f"From: Outlook <{exchange}>\r\n".encode(), raw, "perhaps delayed"),
+        (b"From: jo@mx.example\r\nAuto-Submitted: auto-generated\r\n", raw, None),
+        (b"From: jo@mx.example\r\nReturn-Path: <>\r\nIn-Reply-To: <a@b>\r\n", raw, None),
+    ):
+        yield Case(f"a copy of {header!r}", header + inner, {"action": action})
 
 
 def _answer_cases() -> Iterator[Case]:

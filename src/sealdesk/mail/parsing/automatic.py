@@ -28,6 +28,7 @@ _DAEMONS = (
     "mailerdaemon", "maildaemon", "postmaster", "maildeliverysystem", "maildeliverysubsystem",
     "mmdf",
 )  # fmt: skip
+_OF_EXCHANGE = re.compile(r"microsoftexchange[0-9a-f]{32}")
 _COMMENT = re.compile(r"\([^()]{0,200}\)")
 _BETWEEN_WORDS = str.maketrans("", "", "-_ \"'")  # auto-replied, auto_reply, "Auto Replied"
 _NO = ("", "no", "false", "none", "0")
@@ -36,7 +37,7 @@ _NO = ("", "no", "false", "none", "0")
 def why_automatic(headers: Headers, content_type: str, sender: str | None) -> str | None:
     """The reason why no program may answer a message, None for one that a person wrote."""
     reasons = {
-        "empty sender": _has_empty_path(headers),
+        "empty sender": has_empty_path(headers),
         "auto-submitted": _word(headers, "auto-submitted") not in _NO,
         "report": content_type == "multipart/report",
         "list": any(headers.first(name) for name in _LIST_FIELDS),
@@ -58,7 +59,7 @@ def is_by_program(headers: Headers, content_type: str, sender: str | None, subje
     return (
         submitted.startswith(("autorepl", "autonotif"))
         or content_type == "multipart/report"
-        or _has_empty_path(headers)
+        or has_empty_path(headers)
         or any(_word(headers, name) not in _NO for name in _ANSWER_FIELDS)
         or any(
             headers.first(name).strip().lower() == value for name, value in _ANSWER_VALUES.items()
@@ -92,7 +93,7 @@ def is_from_mail_system(headers: Headers, content_type: str, sender: str | None)
     """Whether a mail server may have sent a message, and not a person."""
     path = headers.first("return-path").strip("<> ")
     return (
-        _has_empty_path(headers)
+        has_empty_path(headers)
         or headers.first("from").replace(" ", "") == "<>"
         or content_type == "multipart/report"
         or _word(headers, "auto-submitted") not in _NO
@@ -101,7 +102,8 @@ def is_from_mail_system(headers: Headers, content_type: str, sender: str | None)
     )
 
 
-def _has_empty_path(headers: Headers) -> bool:
+def has_empty_path(headers: Headers) -> bool:
+    """Whether the sender in the envelope is empty, so that a message cannot be answered."""
     paths = headers.all("return-path")
     return bool(paths) and paths[0].replace(" ", "") == "<>"
 
@@ -109,7 +111,8 @@ def _has_empty_path(headers: Headers) -> bool:
 def is_daemon(address: str) -> bool:
     """Whether an address is that of a mail server."""
     local_part = address.partition("@")[0].lower()
-    return "".join(filter(str.isalpha, local_part)) in _DAEMONS
+    name = "".join(filter(str.isalpha, local_part))
+    return name in _DAEMONS or _OF_EXCHANGE.fullmatch(local_part) is not None
 
 
 def _word(headers: Headers, name: str) -> str:

@@ -3,11 +3,12 @@
 import re
 
 from sealdesk.mail.parsing.absences import is_of_absence
-from sealdesk.mail.parsing.automatic import is_daemon
+from sealdesk.mail.parsing.automatic import has_empty_path, is_daemon
 from sealdesk.mail.parsing.charsets import clean_line, clean_text, decode
 from sealdesk.mail.parsing.encoded_words import decode_words
 from sealdesk.mail.parsing.headers import Headers, read_headers
 from sealdesk.mail.parsing.message_ids import read_message_ids
+from sealdesk.mail.parsing.report_words import PERHAPS_DELAYED, action_of, says_so
 from sealdesk.mail.parsing.structure import Node
 from sealdesk.mail.parsing.transfer import decode_text
 from sealdesk.mail.parsing.types import DeliveryStatus, Encoded, Fault
@@ -15,15 +16,8 @@ from sealdesk.mail.parsing.types import DeliveryStatus, Encoded, Fault
 _MAX_REPORT_BYTES = 64 * 1024
 _MAX_RECIPIENTS = 100
 _MAX_TEXT_LENGTH = 1_000
-# The worst first. In words that are not known here, only a code says whether a server goes on.
-_ACTIONS = (
-    "failed",
-    PERHAPS_DELAYED := "perhaps delayed",
-    "delayed",
-    "delivered",
-    "relayed",
-    "expanded",
-)
+# The worst first.
+_ACTIONS = ("failed", PERHAPS_DELAYED, "delayed", "delivered", "relayed", "expanded")
 COMPLAINT_TYPE = "message/feedback-report"  # RFC 5965
 # Others are of servers, about messages that somebody has forged (RFC 6591).
 _COMPLAINTS = ("abuse", "fraud", "virus", "other", "opt-out", "opt-out-list", "miscategorized")
@@ -43,83 +37,13 @@ _NO_ADDRESS = r"\s<>()\[\]:;,\"@\uff08\uff09"
 _RECIPIENT = re.compile(rf"([^{_NO_ADDRESS}]{{1,64}}@[^{_NO_ADDRESS}]{{0,254}}[^{_NO_ADDRESS}.])")
 # What a server answered, as it is quoted in reports of any language: `550 5.1.1 …`.
 _REFUSAL = re.compile(r"\b[45][0-9]{2}[ -]#?[45]\.[0-9]{1,3}\.[0-9]{1,3}\b")
-_DELAYED_WORDS = (
-    r"différé|retardé|réessa|retrasad|demorad|atrasad|adiada|ritardat|ritardo|задерж|отложен"
-    r"|verzögert|noch nicht|vertraagd|opóźni|försena|forsinke|viiväs|zpožděn|késik|gecik|затримк"
-    r"|забав|все още не|ще не достав|καθυστέρη|întârzi|nu a fost încă|viibi|veel kohale|vėluoj"
-    r"|zakasn|še ni|još nije|kasni|تأخ|لم يتم .{0,30}بعد|עיכוב|טרם נמסר|ล่าช้า|chậm|chưa được"
-    r"|遅延|延迟|延遲|지연|ainda não|nog niet|jeszcze nie|ještě ne|még nem|尚未|아직|belum"
-)
-# What reports say that are only text: qmail, Exim, sendmail, Exchange, and those that follow them.
-_SAYS_UNDELIVERED = re.compile(
-    r"qmail-send program|undeliver|returned (?:mail|message|to sender)|returning (?:to sender|mess)"
-    r"|failure notice|(?:mail|failed|failure|permanent) (?:delivery|failed|failure)"
-    r"|delivery (?:status|failure|notification|has failed|failed|errors?)|unable to deliver"
-    r"|(?:could not|couldn.t|cannot|can.t|was not|wasn.t) (?:be )?(?:delivered|sent)"
-    r"|did not reach|could not send (?:mail|message)|permanent(?:ly)? (?:fatal )?(?:error|fail)"
-    r"|(?:error|trouble) (?:sending|delivering) your|errors? from|failed addresses"
-    r"|requested (?:mail )?action (?:not taken|aborted)"  # RFC 5321, 4.2.3
-    r"|nicht zugestellt|unzustellbar|non remis|pas pu être (?:remis|distribué)|échec de la remise"
-    r"|no se (?:ha podido|pudo) entregar|no entregado|mancat[oa] (?:recapito|consegna)"
-    r"|non recapitat|falha na entrega|não (?:foi )?entregue|onbestelbaar|niet (?:af|be)geleverd"
-    r"|inte levereras|ikke leveres|niedostarcz|nie (?:może|mogła) zostać dostarcz|не ?доставлен"
-    r"|не (?:может быть|удалось) достав|退信|无法投递|投递失败|寄送失敗|エラー通知"
-    r"|(?:配信|送信)できません|配信不能|无法送达|未送达|無法(?:傳遞|傳送)|배달되지|배달할 수 없"
-    r"|ei voi(?:da|tu)? toimittaa|går inte att leverera|nedoručiteln|nelze doručit|kézbesíthet"
-    r"|nelivrabil|teslim edileme|impossibile recapitare|no se puede entregar"
-    r"|αδύνατη η παράδοση|تعذر التسليم|לא ניתן למסירה",
-    re.IGNORECASE,
-)
-# Others that say so, once it is certain that a text is a report.
-_SAYS_FAILED = re.compile(
-    r"reject|refus|discard|bounce|fail|no such|unknown user|does not exist|mailbox (?:is )?full"
-    r"|abgelehnt|zurückgewiesen|fehlgeschlagen|unbekannt|échou|rejet|rechaza|fall(?:ó|ido)|rifiutat"
-    r"|fallit|rejeitad|falhou|geweigerd|mislukt|avvisa|misslyck|avvist|mislyk|fejl|epäonnistu"
-    r"|odrzucon|niepowodzeni|odmítnut|odmietnut|se(?:lhal| nezdař)|zlyhal|sikertelen|respins|eșuat"
-    r"|nurjus|neizdev|nepavyk|nije (?:moguće|isporuč)|ni(?:so)? (?:bilo|mogoče|dostav)|неуспеш"
-    r"|не ?удалось|не вдалося|отклон|відхил|не може|απέτυχ|αποτυχ|başar.s.z|iletilemedi|tókst ekki"
-    r"|no s.ha pogut|ezin izan|non se puido|gagal|không thể|thất bại|ล้มเหลว|ไม่สามารถ|विफल|فشل|تعذ"
-    r"|ناموفق|נכשל|נדח|失敗|失败|拒绝|拒絕|拒否|存在しな|不存在|실패|거부|não foi possível|não pôde"
-    r"|kon(?:den)? niet|nie (?:można|udało|mógł)|못했|수 없|无法|無法|לא ניתן|nepod(?:ař|ar)ilo"
-    r"|nemohl|nem (?:sikerült|lehet)|δεν (?:ήταν δυνατή|μπόρεσε|παραδόθηκε)|nu (?:a|s-a) putut"
-    r"|tidak (?:dapat|bisa)|नहीं (?:किया|की|हो|पहुँच)|যা(?:য়|য়)নি|পারেনি|ব্যর্থ",
-    re.IGNORECASE,
-)
-# Absent people write of delays too, but not of the delivery.
-_SAYS_DELAYED = re.compile(
-    r"has(?:n.t| not) (?:yet )?been delivered|delivery (?:is |has been )?(?:delayed|deferred)"
-    rf"|has been delayed|delayed (?:mail|delivery|message)|message .{{0,40}}delayed"
-    r"|noch nicht zugestellt|a été (?:différée?|retardée?)|se ha retrasado"
-    r"|(?:zustell|bezorg|dostarcz|leveran|levering|doruč|kézbesít|entrega|consegna|remise|livraison"
-    rf"|доставк|配信|邮件|郵件|배달).{{0,60}}(?:{_DELAYED_WORDS})",
-    re.IGNORECASE,
-)
-# Words decide whether a server goes on trying; its code only says why the last attempt failed.
-_GAVE_UP = re.compile(
-    r"(?:^|(?<!then)(?<!before)(?<!will)(?<!.ll)\s)(?:giv(?:en|e|ing)|gave) up|not going to try"
-    r"|too long|expired|time-?out exceeded|permanent(?:ly)? (?:fatal )?(?:error|fail)"
-    r"|returned to sender|undeliverable|failure notice"
-    r"|(?:no|not) (?:be )?(?:further|more|longer|retried)"
-    r"|stopped trying|cannot send message (?:for|within) \d|deleted from (?:the )?queue",
-    re.IGNORECASE,
-)
-_GOES_ON = re.compile(
-    r"delay|will (?:keep|continue|be|try|retry|attempt)|still (?:being )?(?:try|retr)"
-    r"|could not send (?:mail|message) for|warning|not yet|no action (?:is )?(?:required|needed)"
-    r"|temporarily deferred|retrying|need to resend|(?:continuar|tentar)(?:á|emos|ão)"
-    r"|(?:zal|zullen|blij(?:f|ft|ven)) .{0,30}prober|spróbujemy|ponowi(?:my|one)|zkusíme|pokusíme"
-    r"|próbálkoz(?:unk|ik)|megpróbál(?:juk|ja)"
-    r"|다시 시도(?:합|할 것)|[将將会會](?:继续|繼續|再次|重新)"
-    r"|ננסה|ימשיך|θα (?:συνεχί|προσπαθ)|vo?[am] (?:încerca|continua)|akan (?:terus )?mencoba"
-    rf"|प्रयास (?:करते|जारी)|চেষ্টা (?:করা হবে|চলবে)|{_DELAYED_WORDS}",
-    re.IGNORECASE,
-)
 _COPY = re.compile(
     r"below this line is a copy|this is a copy of|original message (?:headers? )?(?:is )?follow"
     r"|message headers? follow|^[-= |]*original (?:message|headers)(?: headers)?[-=: |]*$"
     r"|^(?:received|return-path|message-id|mime-version|dkim-signature): ",
     re.IGNORECASE | re.MULTILINE,
 )
+_RECEIVED = re.compile(r"^[ \t]{0,8}Received: (?:from|by|\()", re.IGNORECASE | re.MULTILINE)
 _BEGINNING_LENGTH = 2_000
 
 
@@ -191,7 +115,7 @@ def _of_recipient(group: Headers, message_id: str | None, words: str) -> Deliver
         status = refusal[1]
     status = status or _refusal_code(diagnostic)
     if action not in _ACTIONS:
-        action = "delivered" if status.startswith("2") else _action(words, status)
+        action = "delivered" if status.startswith("2") else action_of(words, status)
     named = group.first("original-recipient") or group.first("final-recipient")
     recipient = _RECIPIENT.search(clean_line(named.rpartition(";")[2]))
     return DeliveryStatus(
@@ -220,17 +144,6 @@ def _is_eml(node: Node) -> bool:
     return not node.parts and any(_EML.search(each) for each in names)
 
 
-def _action(words: str, status: str) -> str:
-    """Whether a server gave up or goes on: its words say so, if not its code, else nobody knows."""
-    if _GAVE_UP.search(words):
-        return "failed"
-    if _GOES_ON.search(words):
-        return "delayed"
-    says = (_SAYS_UNDELIVERED,) if status.startswith("4") else (_SAYS_UNDELIVERED, _SAYS_FAILED)
-    is_certain = status.startswith("5") or any(each.search(words) for each in says)
-    return "failed" if is_certain else PERHAPS_DELAYED
-
-
 def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> DeliveryStatus | None:
     """What a report says that is only text, None for a text that is none.
 
@@ -242,11 +155,13 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
     message_id = _original_id(raw, top) or _id_in_text(raw, top, text)
     # In a language that is not known here, a server's copy of a message says what it is about.
     is_of_server = is_daemon(top.headers.first("from").rpartition("<")[2])
+    has_fields = _original_id(raw, top) is not None or _RECEIVED.search(text) is not None
+    is_copied = is_of_server or (has_empty_path(top.headers) and has_fields)
     # Postmasters who answer quote headers too.
-    has_copy = is_of_server and message_id is not None and not top.headers.first("in-reply-to")
+    has_copy = is_copied and message_id is not None and not top.headers.first("in-reply-to")
     # Absent people and shops write of deliveries too, with a subject of theirs.
-    is_about_mail = is_of_server or message_id is not None or _says_so(subject)
-    is_told = _REFUSAL.search(said) is not None or (is_about_mail and _says_so(said))
+    is_about_mail = is_of_server or message_id is not None or says_so(subject)
+    is_told = _REFUSAL.search(said) is not None or (is_about_mail and says_so(said))
     is_answer = is_of_absence(subject) and not is_of_server
     if not failed and (is_answer or not (has_copy or is_told)):
         return None
@@ -257,7 +172,7 @@ def read_bounce_text(raw: bytes, top: Node, subject: str, text: str) -> Delivery
     return DeliveryStatus(
         message_id,
         recipient[1] if recipient else None,
-        "failed" if failed else _action(f"{subject}\n{own}", code),
+        "failed" if failed else action_of(f"{subject}\n{own}", code),
         code,
         clean_text(own).strip()[:_MAX_TEXT_LENGTH],
     )
@@ -267,10 +182,6 @@ def _refusal_code(text: str) -> str:
     """The code with which a server has refused a message, "" without one."""
     code, reply = _REFUSED.search(text), _REPLY_CODE.search(text)
     return code[1] if code else f"{reply[1]}.0.0" if reply else ""
-
-
-def _says_so(text: str) -> bool:
-    return any(each.search(text) for each in (_SAYS_UNDELIVERED, _SAYS_DELAYED))
 
 
 def _id_in_text(raw: bytes, top: Node, text: str) -> str | None:

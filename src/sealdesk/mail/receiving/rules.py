@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from sealdesk.mail.parsing.bounces import PERHAPS_DELAYED
+from sealdesk.mail.parsing.report_words import PERHAPS_DELAYED
 from sealdesk.mail.parsing.types import RAW_MESSAGE, Address, ParsedMessage
 from sealdesk.mail.receiving import authors, contents
 from sealdesk.mail.receiving.authentication import has_failed, has_passed
