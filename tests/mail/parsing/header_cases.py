@@ -292,6 +292,8 @@ _OF_ABSENCE = (
     "自動応答メッセージ", "휴가중 자동응답", "في إجازة", "Otomatik cevap: x",
     "Automaattinen poissaoloilmoitus",
     "Respuesta automática de ausencia", "Automatic reply to your message", "Auto-reply to: bowl",
+    "Absence notification: bowl", "Répondeur automatique", "Contestador automático", "不在連絡",
+    "Automatisch antwoordbericht",
     "Ann Lee est absent(e) (retour 01/12/2026)", "Ann Lee ist abwesend (bis 5.12.)",
     "Ann Lee ist außer Haus.", "Ann Lee est absent(e).", "Ann Lee è assente.",
     "AUTO: Ann Lee ist nicht im Büro (Rückkehr am 1.12.)", "AUTO: Ann Lee est absente",

@@ -23,7 +23,7 @@ _DATES = (
     r"|[，,]\d{1,2}月\d{1,2}日.{0,6})?"
 )
 _NOTICES = (
-    r"auto(?:matic|mated|mati(?:sch|siert)(?:e[rs]?)?|m\.)?[ -]?(?:reply|response|antwoord|reactie"
+    r"auto(?:matic|mated|mati(?:sch|siert)(?:e[rs]?)?|m\.)?[ -]?(?:reply|response|antwoord(?:bericht)?|reactie"
     r"|acknowledge?ment|(?:e-?mail-?)?(?:rück)?antwort|beantwoording|rückmeldung"
     r"|abwesenheits\w+|(?:eingangs|empfangs)bestätigung)"
     r"|auto-?(?:svar|odpowiedź|matiskt svar|matisk svar)"
@@ -33,6 +33,7 @@ _NOTICES = (
     r"|r[ée]ponse (?:auto(?:matique)?|d.absence)"
     r"|(?:respuesta|contestación) autom[áa]tica(?: (?:de|por) ausencia)?"
     r"|risposta automatica|resposta autom[áa]tica|message (?:automatique|d.absence)"
+    r"|répondeur automatique|contestador autom[áa]tico|absence notification"
     r"|notification d.absence|mensa(?:je|gem) autom[áa]tic[oa]|messaggio automatico"
     r"|(?:respuesta|aviso) de ausencia|afwezigheids(?:bericht|melding|assistent)"
     r"|frånvaro(?:meddelande|besked|assistent)|fraværs(?:melding|besked|assistent|meddelelse)"
@@ -52,7 +53,7 @@ _NOTICES = (
     r"|தானியங்கி (?:பதில்|மறுமொழி)|స్వయంచాలక (?:ప్రత్యుత్తరం|జవాబు)"
     r"|(?:(?:休假|外出|出差)[时中]?)?自动(?:回复|答复)"
     r"|(?:外出時|不在時)?自動(?:返信|応答|回覆)(?:メール|メッセージ)?"
-    r"|(?:不在|休暇)(?:通知|応答|のお知らせ)|자동 ?(?:회신|응답)"
+    r"|(?:不在|休暇)(?:通知|応答|連絡|のお知らせ)|자동 ?(?:회신|응답)"
     r"|(?:부재|휴가|외출) ?중 ?(?:자동 ?(?:응답|회신)|메시지|알림)"
     r"|(?:ال)?(?:رد|إجابة) (?:ال)?(?:تلقائية?|آلي)"
     r"|מענה אוטומטי|תשובה אוטומטית"
