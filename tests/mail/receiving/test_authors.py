@@ -75,6 +75,7 @@ def test_reply_to_is_the_author_of_what_a_form_sends() -> None:
         ),
         ("Mailadresse: dora@strict.example\nईमेल: dora@strict.example", DORA.address),
         ("Correo electrónico | dora@strict.example <mailto:dora@strict.example>", DORA.address),
+        ("Email *\ndora@strict.example\nWhat is your email?\ndora@strict.example", DORA.address),
         ("Write an email to dora@strict.example", None),
         ("Email: dora@strict.example\nEmail: bo@strict.example", None),
         ("Email: help@shop.example", None),

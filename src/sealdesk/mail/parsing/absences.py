@@ -23,8 +23,8 @@ _DATES = (
     r"|[，,]\d{1,2}月\d{1,2}日.{0,6})?"
 )
 _NOTICES = (
-    r"auto(?:matic|mated|mati(?:sch|siert)(?:e[rs]?)?|m\.)?[ -]?(?:reply|response|antwoord(?:bericht)?|reactie"
-    r"|acknowledge?ment|(?:e-?mail-?)?(?:rück)?antwort|beantwoording|rückmeldung"
+    r"auto(?:matic|mated|mati(?:sch|siert)(?:e[rs]?)?|m\.)?[ -]?(?:reply|response|reactie"
+    r"|antwoord(?:bericht)?|acknowledge?ment|(?:e-?mail-?)?(?:rück)?antwort|beantwoording|rückmeldung"
     r"|abwesenheits\w+|(?:eingangs|empfangs)bestätigung)"
     r"|auto-?(?:svar|odpowiedź|matiskt svar|matisk svar)"
     r"|abwesenheits(?:notiz|nachricht|meldung|mitteilung|info\w*|hinweis|antwort|e?-?mail"
