@@ -43,7 +43,8 @@ MAX_TEXT_LENGTH = 65_536
 LongText = Annotated[
     str, Meta(min_length=1, max_length=MAX_TEXT_LENGTH, extra={"check": check_visible})
 ]
-Tag = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_visible})]
+MAX_TAG_LENGTH = 64
+Tag = Annotated[str, Meta(min_length=1, max_length=MAX_TAG_LENGTH, extra={"check": check_visible})]
 ImportedAt = Annotated[
     str,
     Meta(max_length=64, extra={"check": check_instant}, extra_json_schema={"format": "date-time"}),

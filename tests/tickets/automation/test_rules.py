@@ -96,13 +96,28 @@ def test_a_key_sends_a_rule_again_and_there_is_one(tenant: Tenant) -> None:
         ([when("custom_fields.size", "XL")], ["unknown_value"]),
         ([when("custom_fields.size", "s"), when("custom_fields.size", "M")], ["never_holds"] * 2),
         ([when("custom_fields.other", "s"), when("custom_fields.other", "M")], []),
+        ([when("custom_fields.due", "3"), when("custom_fields.due", "4")], ["never_holds"] * 2),
+        ([when("custom_fields.due", "3"), when("custom_fields.due", "3.0", "4")], []),
+        (
+            [when("custom_fields.due", "3"), when("custom_fields.due", "4", operator="contains")],
+            ["never_holds"] * 2,
+        ),
+        (
+            [when("message", "x", operator="contains"), when("description", "axe", "y")],
+            [],
+        ),
+        ([when("message", "x"), when("description", "y")], ["never_holds"] * 2),
+        ([when("tag", "v" * 65)], ["never_holds"]),
+        ([when("tag", "v" * 65, "v" * 64)], []),
+        ([when("tag", "v" * 65, operator="is_not")], []),
     ],
 )
 def test_conditions_that_can_never_hold_are_refused(
     conditions: list[dict[str, Any]], faults: list[str]
 ) -> None:
     given = msgspec.convert(conditions, list[Condition])
-    found = possible.find_faults(given, "created", {"custom_fields.size": ["", "S", "M"]})
+    choices = {"custom_fields.size": ["", "S", "M"]}
+    found = possible.find_faults(given, "created", choices, ["custom_fields.due"])
     assert {each.code for each in found} == {*faults} and len(found) >= len(faults)
 
 
@@ -116,6 +131,9 @@ def test_a_history_names_whom_the_conditions_of_its_rules_are_about() -> None:
 def test_who_rates_a_ticket_has_rated_it_and_who_replies_has_replied() -> None:
     assert possible.find_faults([Condition("rating", "is", [""])], "rated", {})
     assert not possible.find_faults([Condition("rating", "is", ["5"])], "rated", {})
+    unrated, said = Condition("rating", "is", [""]), Condition("rating_comment", "is_not", [""])
+    assert possible.find_faults([unrated, said], "unchanged", {})
+    assert not possible.find_faults([said], "unchanged", {})
     nobody = Condition("last_reply_by", "is", [""])
     assert possible.find_faults([nobody], "replied", {})
     assert not possible.find_faults([nobody], "unchanged", {})
@@ -131,6 +149,7 @@ def test_who_or_what_a_condition_names_must_be_there(tenant: Tenant) -> None:
         *(when("team_id", "Returns"), when("assignee_id", "Ada"), when("custom_fields.gift", "x")),
         *(when("business_hours", "yes"), when("custom_fields.size", "3", "tall")),
         when("custom_fields.due", "2026-02-30", operator="is_not"),
+        when("custom_fields.due", "2026-", "March", operator="contains"),
     ]
     assert {*refused(admin, conditions=wrong)} == {
         ("/conditions/0", "unknown_team"),
@@ -139,6 +158,7 @@ def test_who_or_what_a_condition_names_must_be_there(tenant: Tenant) -> None:
         ("/conditions/3", "no_business_hours"),
         ("/conditions/4", "invalid_value"),
         ("/conditions/5", "invalid_value"),
+        ("/conditions/6", "invalid_value"),
     }
     right = [
         *(when("assignee_id", user), when("custom_fields.gift", "true"), when("team_id", "")),

@@ -24,6 +24,7 @@ _FAULTS: dict[PauseReason, tuple[str, str]] = {
     "field_missing": ("unknown_field", gettext_noop("There is no such custom field.")),
 }
 _NO_HOURS = gettext_noop("The desk has no business hours yet. Set them first.")
+_PARTS = frozenset("0123456789.+-eE")  # of numbers and dates
 _NO_USER = gettext_noop("There is no such user.")
 
 
@@ -85,7 +86,8 @@ async def find_faults(tx: Tx, rule: Rule) -> list[Fault]:
         for each in field_rules.find_faults(fields, values)
     ]
     choices = {f"{CUSTOM}{each.key}": _choices_of(each) for each in fields if _choices_of(each)}
-    faults += possible.find_faults(rule.conditions, rule.trigger, choices)
+    defined = [f"{CUSTOM}{each.key}" for each in fields]
+    faults += possible.find_faults(rule.conditions, rule.trigger, choices, defined)
     for place, condition in enumerate(rule.conditions):
         fault = _fault_of_value(condition, fields) or await _fault_of(tx, rule.tenant_id, condition)
         faults += [fault._replace(pointer=f"/conditions/{place}")] if fault else []
@@ -99,12 +101,15 @@ def _choices_of(field: Field) -> tuple[str, ...]:
 
 
 def _fault_of_value(condition: Condition, fields: Sequence[Field]) -> Fault | None:
-    """Whether a condition is about a number or a day that is none; choices have few values."""
+    """Whether a condition is about a number or a day that is none, or a part of none."""
     by_name = {f"{CUSTOM}{each.key}": each for each in fields if each.type in ("number", "date")}
     field = by_name.get(condition.field)
-    if field is None or condition.operator not in ("is", "is_not"):
+    if field is None:
         return None
+    is_whole = condition.operator in ("is", "is_not")
     for text in filter(None, condition.values):
+        if not is_whole and _PARTS.issuperset(text):
+            continue
         value = {field.key: field_rules.value_of(field, text)}
         if faults := field_rules.find_faults([field], Values({}, value, is_resolved=False)):
             return faults[0]
