@@ -14,6 +14,10 @@ _INTERVAL = re.compile(r"(\d\d):([0-5]\d)\s?[-\u2013]\s?(\d\d):([0-5]\d)", re.AS
 _NO_ZONE = gettext_noop("There is no such time zone. Write one as in Europe/Berlin.")
 _NO_HOURS = gettext_noop("Write hours as in 09:00-12:00, 13:00-17:30, or nothing for a free day.")
 _OVERLAP = gettext_noop("These hours overlap, or are not in order.")
+_OVER_MIDNIGHT = gettext_noop(
+    "These hours end before they begin. Write those over midnight on both days, as in 22:00-24:00"
+    " and 00:00-06:00."
+)
 _NO_DATE = gettext_noop("“%(line)s” is not a date as in 2027-12-24.")
 _TOO_MANY = gettext_noop("At most %(limit)s holidays.")
 
@@ -59,6 +63,8 @@ def _read_day(day: str, text: str, faults: list[Fault]) -> tuple[Interval, ...]:
     intervals = tuple(Interval(60 * a + b, 60 * c + d) for a, b, c, d in times)
     if len(times) != len(parts) or any(each.end > 24 * 60 for each in intervals):
         faults.append(Fault(f"/{day}", "not_hours", _NO_HOURS))
+    elif any(each.end < each.begin for each in intervals):
+        faults.append(Fault(f"/{day}", "over_midnight", _OVER_MIDNIGHT))
     elif len(parts) > _MAX_INTERVALS or not _is_rising([at for each in intervals for at in each]):
         faults.append(Fault(f"/{day}", "overlapping_hours", _OVERLAP))
     return intervals
