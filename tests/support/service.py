@@ -31,7 +31,7 @@ from sealdesk.server import serve
 from sealdesk.server.app import compose
 from sealdesk.settings import Settings, from_env
 from sealdesk.state import AppState
-from sealdesk.worker import loop, retention
+from sealdesk.worker import loop, one_log, retention
 from sealdesk_citus.transaction import DistributedTx
 from tests.servers import free_port
 from tests.support.client import Key, Person
@@ -42,6 +42,7 @@ T = TypeVar("T")
 # For what takes a second: a machine may be busy, or ten times slower.
 _TIMEOUT_S = 120.0
 postgres.CONNECT_S = _TIMEOUT_S  # a request waits as long as its deadline says
+one_log.ReportTask.rest_s = 0.1
 PASSWORD = "correct horse battery staple"
 # The same algorithm with little work, because most tests log in and few are about guessing.
 _QUICK_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)

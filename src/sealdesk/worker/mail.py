@@ -30,8 +30,10 @@ class QueueTask(ConsumerTask):
     """Queues work of new events: at once if the installation uses it, otherwise at leisure.
 
     On SQLite each step takes the one writer, and most installations have no mailbox and no rule.
-    is_used: reads whether there is one.
+    is_used: reads whether there is one. rest_s: of the leisure.
     """
+
+    rest_s = LOOK_EVERY_S
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class QueueTask(ConsumerTask):
             while await attempt(self._step, state, name):
                 pass
             is_used = await attempt(self._look, state, name)
-            await asyncio.sleep(_REST_S if is_used else LOOK_EVERY_S)
+            await asyncio.sleep(_REST_S if is_used else self.rest_s)
 
     async def _look(self, state: AppState) -> int:
         return await state.database.read(self._is_used)

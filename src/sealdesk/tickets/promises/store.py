@@ -1,6 +1,7 @@
 """The SQL of SLA policies."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -125,10 +126,15 @@ async def renew(tx: Tx, tenant_id: str) -> None:
 
 
 def _policy(row: Row) -> Policy:
-    named: dict[str, Any] = {
-        name: row[name] for name in _COLUMNS if name not in ("tenant_id", "settings")
-    }
-    return msgspec.convert(msgspec.json.decode(row["settings"]) | named, Policy)
+    return _policy_of(*row)
+
+
+@lru_cache(maxsize=1000)
+def _policy_of(*values: Any) -> Policy:
+    named = dict(zip(_COLUMNS, values, strict=True))
+    settings = msgspec.json.decode(named.pop("settings"))
+    named.pop("tenant_id")
+    return msgspec.convert(settings | named, Policy)
 
 
 def _params(tenant_id: str, policy: Policy) -> dict[str, object]:

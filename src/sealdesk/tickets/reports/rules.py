@@ -25,6 +25,7 @@ _SECOND_US = 1_000_000
 _PER_DOUBLING = 16
 _MOST = 27 * _PER_DOUBLING  # four years
 NUMBERS = _MOST + 1
+_Hours = dict[tuple[int, Dimension, str], Sums]
 
 
 def number_of(duration_us: int) -> int:
@@ -90,11 +91,16 @@ def differences(
 
     changes: what was counted of each ticket before, and what is now.
     """
-    found: dict[Place, Sums] = defaultdict(Counter)
+    hours: _Hours = defaultdict(Counter)
     for before, after in changes:
         for facts, sign in ((before, -1), (after, 1)):
             if facts is not None:
-                _add(found, facts, sign)
+                _add(hours, facts, sign)
+    found: dict[Place, Sums] = defaultdict(Counter)
+    for (hour, dimension, value), sums in hours.items():
+        for key, count in sums.items() if any(sums.values()) else ():
+            for length in LENGTHS:
+                found[Place(dimension, length, hour - hour % length, value)][key] += count
     kept = {place: _without_zeros(sums) for place, sums in sorted(found.items())}
     return {place: sums for place, sums in kept.items() if sums}
 
@@ -118,14 +124,13 @@ def created_between(age: Age, now_us: int) -> tuple[int, int]:
     return first, now_us - age.days * _DAY_US + 1
 
 
-def _add(found: dict[Place, Sums], facts: Facts, sign: int) -> None:
+def _add(hours: _Hours, facts: Facts, sign: int) -> None:
+    # The tickets of a step share hours: what they add is told apart by length only in the end.
     values = _values(facts)
     for at, key in _happenings(facts):
         hour = at // HOUR_US
-        for length in LENGTHS:
-            start = hour - hour % length
-            for dimension, value in values:
-                found[Place(dimension, length, start, value)][key] += sign
+        for dimension, value in values:
+            hours[hour, dimension, value][key] += sign
 
 
 def _values(facts: Facts) -> list[tuple[Dimension, str]]:

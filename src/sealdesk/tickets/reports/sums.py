@@ -39,6 +39,8 @@ class Totals(NamedTuple):
 
 def changed(row: str, difference: Mapping[str, int]) -> str:
     """A row after a change; empty texts are rows without anything."""
+    if not any(map(_is_duration, difference)):
+        return _recounted(row, difference)
     stored = _unpacked(row) if row else {}
     for key, count in difference.items():
         listed = stored.get(key[0]) if _is_duration(key) else None
@@ -53,6 +55,16 @@ def changed(row: str, difference: Mapping[str, int]) -> str:
         for key, value in _with_lists(kept).items()
     }
     return _encode(packed).decode() if packed else ""
+
+
+def _recounted(row: str, difference: Mapping[str, int]) -> str:
+    """The same where no list changes: most tickets are new, and what is packed stays so."""
+    stored = _decode(row) if row else {}
+    for key, count in difference.items():
+        before = stored.pop(key, 0)
+        if after := (before if isinstance(before, int) else 0) + count:
+            stored[key] = after
+    return _encode(stored).decode() if stored else ""
 
 
 def created_in(rows: Iterable[str]) -> int:

@@ -13,16 +13,22 @@ _STEP_ROWS = 500  # that are deleted
 
 
 async def count(
-    tx: Tx, tenant_id: str, ticket_ids: Sequence[str], maybe_reopened: Collection[str]
+    tx: Tx,
+    tenant_id: str,
+    ticket_ids: Sequence[str],
+    maybe_reopened: Collection[str],
+    created: Collection[str] = (),
 ) -> None:
     """Count tickets as they are now, in place of what was counted of them before.
 
-    So to count a ticket again changes nothing. The caller has the lock.
+    So to count a ticket again changes nothing. The caller has the lock. created: of which an
+    event tells that; if they were reopened, another one does.
     """
     before = await store.read_counted(tx, tenant_id, ticket_ids)
     pairs = [*zip(ticket_ids, before, strict=True)]
     reopened = {ticket_id: old.reopened_at for ticket_id, old in pairs if old}
-    looked = [each for each in ticket_ids if each in maybe_reopened or each not in reopened]
+    known = {*reopened, *created}
+    looked = [each for each in ticket_ids if each in maybe_reopened or each not in known]
     reopened |= await store.read_reopened(tx, tenant_id, looked)
     fields = await dimensions.list_fields(tx, tenant_id)
     found = await store.read_facts(tx, tenant_id, ticket_ids, reopened, fields)

@@ -1,6 +1,7 @@
 """A consumer of the event log that counts the tickets that events tell of."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
@@ -101,12 +102,10 @@ async def _count(tx: Tx, tenant_id: str, events: Sequence[LogEvent]) -> None:
     rebuild = await store.find_rebuild(tx, tenant_id)
     if rebuild is not None and rebuild.is_clearing:
         return  # all tickets are counted when the old rows are gone
-    ticket_ids: dict[str, None] = {}
-    maybe_reopened: set[str] = set()
+    types: dict[str, set[str]] = defaultdict(set)
     for event in events:
         about = decode_about(event.object)
-        ticket_id = about.ticket_id if event.type == "reply.created" else about.id
-        ticket_ids[ticket_id] = None
-        if event.type == "ticket.status_changed":
-            maybe_reopened.add(ticket_id)
-    await actions.count(tx, tenant_id, [*ticket_ids], maybe_reopened)
+        types[about.ticket_id if event.type == "reply.created" else about.id].add(event.type)
+    changed = {each for each, of_ticket in types.items() if "ticket.status_changed" in of_ticket}
+    created = {each for each, of_ticket in types.items() if "ticket.created" in of_ticket}
+    await actions.count(tx, tenant_id, [*types], changed, created)
