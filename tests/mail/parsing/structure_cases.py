@@ -19,7 +19,7 @@ _ICS = (
     "LOCATION;LANGUAGE=en:Room 1\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 )
 _EVENT = "[Calendar: Team, meet, 2026-01-05 10:00 UTC, Room 1]"
-_SIGNED_TYPE = "application/pkcs7-mime; smime-type=signed-data; name=smime.p7m"
+SIGNED_TYPE = "application/pkcs7-mime; smime-type=signed-data; name=smime.p7m"
 _SIGNED_DATA = bytes.fromhex("2a864886f70d010702")
 _DATA = bytes.fromhex("2a864886f70d010701")
 _ENVELOPED = bytes.fromhex("2a864886f70d010703")
@@ -36,10 +36,10 @@ def structure_cases() -> Iterator[Case]:
     yield from _text_cases()
     yield from _html_cases()
     yield from _broken_type_cases()
-    yield _case("an opaque signature", part(_SIGNED_TYPE, _signed(), encoding="base64"), "words")
+    yield _case("an opaque signature", part(SIGNED_TYPE, _signed(), encoding="base64"), "words")
     by_name = part("application/octet-stream; name=smime.p7m", _signed(), encoding="base64")
     yield _case("an opaque signature by its name", by_name, "words")
-    encrypted = part(_SIGNED_TYPE, b"0\x80\x06\x09other", encoding="base64")
+    encrypted = part(SIGNED_TYPE, b"0\x80\x06\x09other", encoding="base64")
     yield _case("no signature", encrypted, "", names=("smime.p7m",), faults=("encrypted",))
     yield from _wrapped_cases()
 
@@ -48,10 +48,10 @@ def _wrapped_cases() -> Iterator[Case]:
     """S/MIME says what it is by what it contains, whatever its type says."""
     packed = zlib.compress(b"Content-Type: text/plain\r\n\r\nwords")
     for name, inner, text, fault in (
-        ("compressed", _cms(_COMPRESSED, _cms(_DATA, _element(4, packed))), "words", None),
-        ("too large", _cms(_COMPRESSED, _cms(_DATA, _element(4, _bomb()))), "", "compressed"),
-        ("broken", _cms(_COMPRESSED, _cms(_DATA, _element(4, b"x"))), "", "compressed"),
-        ("cut", _cms(_COMPRESSED, _cms(_DATA, _element(4, packed[:-4]))), "", "compressed"),
+        ("compressed", _compressed(packed), "words", None),
+        ("too large", _compressed(zlib.compress(b"\r\n" * 9_999)), "", "compressed"),
+        ("broken", _compressed(b"x"), "", "compressed"),
+        ("cut", _compressed(packed[:-4]), "", "compressed"),
         ("certs", _cms(_SIGNED_DATA, _element(0x30, _element(6, _DATA))), "", "certificates"),
         ("enveloped", _cms(_ENVELOPED, _element(0x31, b"")), "", "encrypted"),
     ):
@@ -63,14 +63,21 @@ def _wrapped_cases() -> Iterator[Case]:
             raw = part(f"{kind}; name={file}", inner, encoding="base64")
             said = {"faults": (fault,), "names": (file,)} if fault else {"names": ()}
             yield _case(f"S/MIME, {name} as {kind}", raw, text, **said)
+    large = zlib.compress(b"Content-Type: text/plain\r\n\r\nwords" + b"\r\n" * 5_000)
+    both = [part(SIGNED_TYPE, _compressed(large), encoding="base64") for _ in range(2)]
+    # What is compressed has one bound in a message, and none is read within an attached one.
+    yield _case("compressed twice", multipart("mixed", both), "words", faults=("compressed",))
+    attached = part("message/rfc822", part(SIGNED_TYPE, _compressed(packed), encoding="base64"))
+    expected = {"attached": AttachedMessage(None, "", ""), "names": ("message-1.eml",)}
+    yield _case("compressed in an attached message", attached, "", **expected)
     for kind, fault in (("compressed-data", "compressed"), ("certs-only", "certificates")):
         raw = part(f"application/pkcs7-mime; smime-type={kind}", b"0", encoding="base64")
         yield _case(f"a broken part of {kind}", raw, "", faults=(fault,))
-    wrapped = part(_SIGNED_TYPE, _signed(), encoding="base64")
+    wrapped = part(SIGNED_TYPE, _signed(), encoding="base64")
     for depth in range(2):
-        wrapped = part(_SIGNED_TYPE, _cms(_SIGNED_DATA, _cms(_DATA, _element(4, wrapped))))
+        wrapped = part(SIGNED_TYPE, signed(wrapped))
         yield _case(f"signed {depth + 2} times", wrapped, "words", names=())
-    wrapped = part(_SIGNED_TYPE, _cms(_SIGNED_DATA, _cms(_DATA, _element(4, wrapped))))
+    wrapped = part(SIGNED_TYPE, signed(wrapped))
     yield _case("signed 4 times", wrapped, "", faults=("depth",))
 
 
@@ -524,8 +531,12 @@ def _cms(kind: bytes, inner: bytes) -> bytes:
     return _element(0x30, _element(6, kind) + _element(0xA0, inner))
 
 
-def _bomb() -> bytes:
-    return zlib.compress(b"\r\n" * (5 * 1024 * 1024))
+def signed(message: bytes) -> bytes:
+    return _cms(_SIGNED_DATA, _cms(_DATA, _element(4, message)))
+
+
+def _compressed(packed: bytes) -> bytes:
+    return _cms(_COMPRESSED, _cms(_DATA, _element(4, packed)))
 
 
 _ENRICHED_TEXTS = {

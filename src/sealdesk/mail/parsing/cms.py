@@ -17,28 +17,27 @@ _CONSTRUCTED = 0x20
 _MAX_DEPTH = 8
 _MAX_ELEMENTS = 50_000
 _MAX_LENGTH_BYTES = 4
-_MAX_UNPACKED_BYTES = 8 * 1024 * 1024
 # What a part says of itself in `smime-type`, for those that cannot be read (RFC 8551, 3.2.2).
 _DECLARED = {"compressed-data": Fault.COMPRESSED, "certs-only": Fault.CERTIFICATES}
 
 
-def read_cms(data: bytes, declared: str) -> bytes | Fault:
+def read_cms(data: bytes, declared: str, max_unpacked_bytes: int) -> bytes | Fault:
     """The message within, or what its reader is told instead, such as that it is encrypted.
 
     declared: its `smime-type`.
     """
     try:
-        return _Reader(data).content()
+        return _Reader(data).content(max_unpacked_bytes)
     except (ValueError, IndexError):
         return _DECLARED.get(declared.lower(), Fault.ENCRYPTED)
     except zlib.error:
         return Fault.COMPRESSED
 
 
-def _unpacked(data: bytes) -> bytes | Fault:
+def _unpacked(data: bytes, max_bytes: int) -> bytes | Fault:
     unpacking = zlib.decompressobj()
-    found = unpacking.decompress(data, _MAX_UNPACKED_BYTES)
-    return found if unpacking.eof else Fault.COMPRESSED
+    found = unpacking.decompress(data, max_bytes + 1)
+    return found if unpacking.eof and len(found) <= max_bytes else Fault.COMPRESSED
 
 
 class _Element(NamedTuple):
@@ -55,7 +54,7 @@ class _Reader:
         self._data = data
         self._count = 0
 
-    def content(self) -> bytes | Fault:
+    def content(self, max_unpacked_bytes: int) -> bytes | Fault:
         kind, inner = self._explicit(next(self._elements(0, len(self._data), 0)))
         if kind not in (_SIGNED, _COMPRESSED):
             return Fault.ENCRYPTED
@@ -68,7 +67,7 @@ class _Reader:
         if kind_within != _DATA:
             raise ValueError("no message")
         octets = b"".join(self._octets(content, 0))
-        return octets if kind == _SIGNED else _unpacked(octets)
+        return octets if kind == _SIGNED else _unpacked(octets, max_unpacked_bytes)
 
     def _explicit(self, outer: _Element) -> tuple[bytes, _Element]:
         """The kind of `SEQUENCE { kind, [0] EXPLICIT … }`, and what is within it."""

@@ -45,6 +45,8 @@ _TNEF_TYPES = ("application/ms-tnef", "application/vnd.ms-tnef")
 _NO_TEXT_TYPES = (*_SMIME_TYPES, *_TNEF_TYPES, "application/pdf")
 _PGP = "-----BEGIN PGP MESSAGE-----"
 _SMIME_NAMES = ("smime.p7m", "smime.p7z", "smime.p7c")
+# Of all that is compressed in a message; text becomes five times as large.
+_MAX_UNPACKED_BYTES, _MAX_UNPACKED_RATIO = 8 * 1024 * 1024, 16
 _MAX_WRAPPED = 3  # such as a signature of what is compressed and signed
 _MESSAGE_TYPES = ("message/rfc822", "message/global", "message/partial")
 _REPORT_TYPES = (
@@ -77,6 +79,8 @@ class Content:
         self.hashed = hashlib.sha256()  # the names of the files, and what is in them
         self.is_truncated = False
         self._wrapped_count = 0
+        # Of the message itself: a small one is parsed in the loop of events.
+        self.unpacked_bytes_left = min(_MAX_UNPACKED_BYTES, _MAX_UNPACKED_RATIO * len(raw))
         self.reports: list[Node] = []  # of message/delivery-status
 
     @property
@@ -171,12 +175,14 @@ class Content:
         if self._wrapped_count >= _MAX_WRAPPED:
             return Fault.DEPTH
         declared = node.content_type.parameters.get("smime-type", "")
-        return read_cms(b"".join(decode(self._encoded(node), set())), declared)
+        data = b"".join(decode(self._encoded(node), set()))
+        return read_cms(data, declared, self.unpacked_bytes_left)
 
     def _take_wrapped(self, raw: bytes, *, wants_text: bool) -> None:
         structure = Structure(raw)
         outer, self.raw = self.raw, raw
         self._wrapped_count += 1
+        self.unpacked_bytes_left = max(self.unpacked_bytes_left - len(raw), 0)
         self.take(structure.read(), wants_text=wants_text)
         self.faults |= structure.faults
         self.raw = outer
@@ -263,6 +269,10 @@ class Content:
         written = file_name(name, content_type, len(self.files) + 1, self.faults)
         content_id = content_id[:_MAX_CONTENT_ID_LENGTH] if content_id else None
         size = self._hash(written, decode(encoded, self.faults))
+        if self._wrapped_count:
+            # The answer of the child process has what is not in the message once for each file.
+            own = encoded.raw[encoded.start : encoded.end]
+            encoded = Encoded(own, 0, len(own), encoded.encoding)
         kind = media_type(content_type)
         self.files.append(Part(written, kind, encoded, size, content_id, is_inline))
 

@@ -133,6 +133,7 @@ def _read_attached(content: Content, faults: set[Fault]) -> tuple[bytes, Node, C
     raw = decode_text(content.messages[0], set(), _MAX_ATTACHED_BYTES)
     top = Structure(raw).read()
     inner = Content(raw, _likely_charset(top.headers), faults)
+    inner.unpacked_bytes_left = 0  # it may have been compressed itself
     inner.take(top)
     return raw, top, inner
 
