@@ -187,6 +187,26 @@ def test_a_rule_names_people_and_teams_wherever_it_is_shown(tenant: Tenant) -> N
     assert "Team is not (deleted)" in page and "The team of this rule is deleted." in page
 
 
+def test_the_list_says_what_a_rule_names_that_is_gone(tenant: Tenant) -> None:
+    """Before the rule would run and be paused."""
+    admin, user = tenant.admin(), tenant.user()
+    macro = {"name": "Hello", "shortcut": "hi", "body": "Hello"}
+    field = {"key": "plan", "label": "Plan", "type": "text"}
+    macro_id, field_id = (
+        admin.post(f"/api/v1/{path}", new).json()["data"]["id"]
+        for path, new in (("macros", macro), ("custom-fields", field))
+    )
+    for actions in ({"macro_id": macro_id}, {"custom_fields": {"plan": "x"}}, {"notify": [user]}):
+        made(admin, actions=actions)
+    visitor = logged_in(tenant)
+    said = ("macro of this rule is deleted", "Somebody whom this rule names", "A custom field that")
+    assert not any(each in visitor.get(PAGE).text for each in said)
+    admin.delete(f"/api/v1/macros/{macro_id}")
+    admin.patch(f"/api/v1/custom-fields/{field_id}", {"is_active": False})
+    tenant.deactivate(user)
+    assert all(each in visitor.get(PAGE).text for each in said)
+
+
 def test_a_name_is_taken_however_it_is_spelled_and_may_be_spelled_otherwise(
     tenant: Tenant,
 ) -> None:

@@ -74,7 +74,7 @@ async def list_rules(request: Request) -> Response:
         rules=listed,
         names=known.names(),
         live_teams=known.teams,
-        lacks_team=known.lacks_team,
+        find_gone=known.find_gone,
         failing=failing,
         most=rules.MAX_RULES,
         ready_made=_list_ready_made(listed),

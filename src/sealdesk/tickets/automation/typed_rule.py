@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from sealdesk.db.engine import Tx
 from sealdesk.resources.identity import identity
-from sealdesk.tickets.automation.types import Rule
+from sealdesk.tickets.automation.types import PauseReason, Rule
 from sealdesk.tickets.custom_fields import rules as field_rules
 from sealdesk.tickets.custom_fields import store as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
@@ -79,8 +79,21 @@ class Known(NamedTuple):
             return self.typed_names()
         return {value: gettext(words) for value, words in _CHOICES.get(field, {}).items()}
 
-    def lacks_team(self, rule: Rule) -> bool:
-        """Whether a rule names a team that is not there any more."""
+    def find_gone(self, rule: Rule) -> PauseReason | None:
+        """What a rule names that is not there any more, for which its next run would pause it."""
+        actions = rule.actions
+        named = {actions.assignee_id, *(actions.notify or ())}
+        is_gone: dict[PauseReason, bool] = {
+            "team_missing": self._lacks_team(rule),
+            "person_missing": not named & self.everybody.keys() <= self.people.keys(),
+            "macro_missing": actions.macro_id not in {None, *(each.id for each in self.macros)},
+            "field_missing": not {each.key for each in self.fields if each.is_active}.issuperset(
+                actions.custom_fields or ()
+            ),
+        }
+        return next((reason for reason, holds in is_gone.items() if holds), None)
+
+    def _lacks_team(self, rule: Rule) -> bool:
         wanted = {each for one in rule.conditions if one.field == "team_id" for each in one.values}
         return not {*wanted, rule.actions.team_id} - {None, ""} <= self.teams.keys()
 
