@@ -108,12 +108,17 @@ def test_escape_ends_the_selection(window: Window, orders: list[str]) -> None:
 def test_a_change_says_how_many_tickets_it_could_not_change(
     window: Window, tenant: Tenant, orders: list[str]
 ) -> None:
-    page = window.page
+    page, admin = window.page, tenant.admin()
+    team = admin.post("/api/v1/teams", {"name": "Returns"}).json()["data"]
     page.goto(f"{INBOX}?status=all")
     page.keyboard.press("*")  # The list is not replaced from now on.
     tenant.key().patch(f"{TICKETS}/{orders[0]}", {"priority": "high"})
     page.locator(".bulk").get_by_label("Priority").select_option("urgent")
-    _says(page, "2 tickets were changed · 1 was not changed")
+    _says(page, "2 tickets were changed · 1 was not changed · Not saved: it has been changed")
+    admin.delete(f"/api/v1/teams/{team['id']}")
+    page.locator(".bulk").get_by_label("Team").select_option("Returns")
+    _says(page, "3 were not changed · Not saved. There is no such team. Choose another one.")
+    window.complaints.clear()  # that the requests were refused
 
 
 def test_a_key_without_a_ticket_says_so(window: Window, orders: list[str]) -> None:

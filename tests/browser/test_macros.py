@@ -18,7 +18,9 @@ def test_macros_are_previewed_put_in_and_sent(window: Window, tenant: Tenant) ->
         subject="Two bowls", customer={"email": "m@example.test", "name": "Maria Lindgren"}
     )
     body = "Hello {{customer.first_name}}, #{{ticket.number}}\nis under way."
-    made(admin, name="Refund", body=body, priority="urgent", tags=["refund"], status="pending")
+    refund = made(
+        admin, name="Refund", body=body, priority="urgent", tags=["refund"], status="pending"
+    )
     made(admin, name="Greeting", shortcut="bye", body="Best wishes")
     page.goto(f"{INBOX}/{ticket['id']}")
     reply = page.get_by_label("Your reply")
@@ -53,6 +55,11 @@ def test_macros_are_previewed_put_in_and_sent(window: Window, tenant: Tenant) ->
     sent = key.get(f"{TICKETS}/{ticket['id']}").json()["data"]
     assert (sent["priority"], sent["tags"], sent["status"]) == ("urgent", [], "pending")
     assert _draft(page) is None
+    page.keyboard.press(";")
+    page.keyboard.type("refund")
+    admin.delete(f"/api/v1/macros/{refund['id']}")
+    page.keyboard.press("Enter")
+    page.get_by_text("This macro no longer exists.").wait_for()
 
 
 @pytest.mark.mouse

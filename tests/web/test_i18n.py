@@ -1,7 +1,9 @@
 """Languages: the catalogues are complete, and each browser gets the language it asks for."""
 
+import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from babel.messages import Catalog
@@ -12,6 +14,11 @@ from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant
 
 _PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[sd%]")
+# Faults of what no form sends: JSON, its fields, files of rules; and those that repeat a reason.
+_FOR_PROGRAMS = re.compile(
+    r"JSON|`|^There is no such (field|agent;)|^This (field cannot be|cannot be null)|^Expected "
+    r"|is not a permission|rules? of (this name|the file)|^The desk has no |^%\(\w+\)s$"
+)
 _REMEDY = "run .venv/bin/python -m tests.i18n and translate what it names"
 
 
@@ -76,6 +83,24 @@ def test_a_translation_has_the_placeholders_and_tags_of_its_message(language: st
         assert not any(re.search(r"\w…$", text) for text in (singular, *strings)), singular
         tags = sorted(re.findall(r"<[^>]*>", singular))
         assert sorted(re.findall(r"<[^>]*>", strings[0])) == tags, singular
+
+
+def test_every_message_of_a_field_that_a_form_can_show_is_translated() -> None:
+    found = {text for path in catalogues.SOURCE.rglob("*.py") for text in _untranslated(path)}
+    assert {text for text in found if not _FOR_PROGRAMS.search(text)} == set()
+
+
+def _untranslated(path: Path) -> Iterator[str]:
+    """The messages of faults that are texts, and no calls of gettext_noop."""
+    nodes = [*ast.walk(ast.parse(path.read_text()))]
+    assigned = [each for each in nodes if isinstance(each, ast.Assign)]
+    for call in nodes:
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "Fault" and len(call.args) > 2:
+            named = ast.unparse(call.args[2])
+            values = [each.value for each in assigned if ast.unparse(each.targets[0]) == named]
+            for each in (call.args[2], *values):
+                if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                    yield each.value
 
 
 def test_templates_pass_only_constants_to_gettext() -> None:

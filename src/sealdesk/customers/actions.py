@@ -197,7 +197,7 @@ async def _change(tx: Tx, customer: Customer, change: CustomerChange, now_us: in
     if changed is customer:
         return customer
     if representation.check_object(changed.metadata):
-        raise invalid([Fault("/metadata", "too_large", "Together this is over 16 KiB of JSON.")])
+        raise invalid([Fault("/metadata", "too_large", representation.TOGETHER_TOO_LARGE)])
     for email in (changed.email, *changed.other_emails):
         if not rules.has_address(customer, email):
             await _check_email_free(tx, customer.tenant_id, email)

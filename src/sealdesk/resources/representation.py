@@ -19,6 +19,7 @@ R = TypeVar("R", bound=msgspec.Struct)
 _encode = msgspec.json.Encoder().encode
 MAX_EMAIL_LENGTH = 254  # RFC 5321 4.5.3.1.3, less the angle brackets
 MAX_OBJECT_BYTES = 16 * 1024
+TOGETHER_TOO_LARGE = gettext_noop("Together these are over 16 KiB.")
 _TOO_LONG = gettext_noop("This must be at most %(limit)s characters.")
 _NOT_AN_ADDRESS = gettext_noop("This is not an e-mail address: %(reason)s")
 _NOT_VISIBLE = gettext_noop("This must have a character that can be seen.")

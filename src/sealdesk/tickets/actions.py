@@ -261,9 +261,7 @@ async def apply_change(
         return view_of(stored, documents.ready_document(ticket))
     changed = update.after
     if representation.check_object(changed.custom_fields):
-        raise invalid(
-            [Fault("/custom_fields", "too_large", "Together this is over 16 KiB of JSON.")]
-        )
+        raise invalid([Fault("/custom_fields", "too_large", representation.TOGETHER_TOO_LARGE)])
     if caller.has_custom_fields:
         is_resolved = "status" in update.changes and changed.status == "resolved"
         values = Values(ticket.custom_fields, changed.custom_fields, is_resolved)

@@ -2,7 +2,7 @@
 
 from sealdesk.caller import IMPORT, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, Forbidden, invalid, must_exist
+from sealdesk.errors import Conflict, Fault, Forbidden, gettext_noop, invalid, must_exist
 from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS
 from sealdesk.resources.addresses import is_read
 from sealdesk.tickets.errors import NO_RECIPIENT, TICKET_MERGED, TOO_MANY_SNOOZED
@@ -21,6 +21,8 @@ from sealdesk.tickets.types import (
     Ticket,
 )
 
+_NO_AGENT = gettext_noop("There is no such active agent. Choose another one.")
+_NO_TEAM = gettext_noop("There is no such team. Choose another one.")
 _MAX_MERGES = 50  # a ticket was merged into another one, and that one into the next
 
 
@@ -105,15 +107,13 @@ async def get_author(
 async def _check_assignee(tx: Tx, tenant_id: str, user_id: str | None) -> None:
     if user_id is None or await assignees.is_assignable(tx, tenant_id, user_id):
         return
-    message = "There is no such active agent; GET /api/v1/external/agents lists them."
-    raise invalid([Fault("/assignee_id", "unknown_assignee", message)])
+    raise invalid([Fault("/assignee_id", "unknown_assignee", _NO_AGENT)])
 
 
 async def _check_team(tx: Tx, tenant_id: str, team_id: str | None) -> None:
     if team_id is None or await teams.is_team(tx, tenant_id, team_id):
         return
-    message = "There is no such team; GET /api/v1/external/teams lists them."
-    raise invalid([Fault("/team_id", "unknown_team", message)])
+    raise invalid([Fault("/team_id", "unknown_team", _NO_TEAM)])
 
 
 def _check_may_import(caller: Caller) -> None:

@@ -53,7 +53,9 @@ _NOT_IN_ORDER = gettext_noop(
 )
 _REPLACED = "Send either `tags`, or `add_tags` and `remove_tags`."
 _ADDED_AND_REMOVED = "`add_tags` has this tag too."
-_TOO_MANY_TAGS = "With these the ticket would have %(count)s tags, and it can have %(limit)s."
+_TOO_MANY_TAGS = gettext_noop(
+    "With these the ticket would have %(count)s tags, and it can have %(limit)s."
+)
 _UNSET = ("first_response_at", "closed_at", "last_customer_reply_at", "merged_into_id")
 _OF_NEW: dict[str, Any] = {"reply_count": 0, "version": 1, **dict.fromkeys(_UNSET)}
 # Events name each of these that a change alters.

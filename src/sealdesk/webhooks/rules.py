@@ -36,7 +36,7 @@ STORED_BODY_BYTES = 2048
 MAX_ATTEMPTS = 100  # in the response of one delivery
 _TOO_OLD = gettext_noop("Events are kept for 30 days, since %(oldest)s.")
 _NOT_AFTER_SINCE = gettext_noop("This must be later than since.")
-_IN_FUTURE = "This must not be in the future; it is %(now)s now."
+_IN_FUTURE = gettext_noop("This must not be in the future; it is %(now)s now.")
 
 
 def sort_event_types(names: list[str]) -> tuple[str, ...]:

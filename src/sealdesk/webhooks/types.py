@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk.clock import Iso
-from sealdesk.errors import Fault
+from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log import events
 from sealdesk.ids import Id
 from sealdesk.resources.representation import Instant
@@ -20,6 +20,7 @@ URL_LENGTH = 2048
 DisabledReason = Literal["gone", "failing"]
 DeliveryStatus = Literal["pending", "succeeded", "failed"]
 DELIVERY_STATUSES: tuple[str, ...] = get_args(DeliveryStatus)
+_NO_EVENTS = gettext_noop("Name at least one event type.")
 _ONLY_AS_A_TEST = (
     "webhook.test is no subscription: POST /api/v1/webhooks/{id}/test sends it to that endpoint,"
     " whatever its events are."
@@ -28,7 +29,7 @@ _ONLY_AS_A_TEST = (
 
 def _check_events(names: list[str]) -> list[Fault]:
     if not names:
-        return [Fault("", "too_few", "Name at least one event type.")]
+        return [Fault("", "too_few", _NO_EVENTS)]
     if names == [EVERY_TYPE]:
         return []
     return [

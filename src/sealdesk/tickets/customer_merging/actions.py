@@ -9,7 +9,7 @@ from sealdesk.customers import store as customer_store
 from sealdesk.customers.errors import CUSTOMER_EMAIL_TAKEN
 from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, invalid
+from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
 from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.records import audit
@@ -24,6 +24,7 @@ from sealdesk.tickets.promises import keeping
 from sealdesk.tickets.store import tickets
 from sealdesk.tickets.types import ENDED
 
+_NO_CUSTOMER = gettext_noop("There is no customer with this id.")
 _RENEWED_AT_ONCE = 50
 _NOT_MERGED = NOT_MERGED.variant(
     "This customer is not merged into another one, so there is nothing to undo."
@@ -106,8 +107,7 @@ async def _get_both(
     try:
         target = await customers.get_customer(tx, tenant_id, target_id)
     except NotFound:
-        message = "There is no customer with this id."
-        raise invalid([Fault("/into", "unknown_customer", message)]) from None
+        raise invalid([Fault("/into", "unknown_customer", _NO_CUSTOMER)]) from None
     rules.check_not_itself(source.id, target.id)
     for each in (source, target):
         erasure = await erasures.find(tx, tenant_id, each.id)

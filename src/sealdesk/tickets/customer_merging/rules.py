@@ -6,7 +6,7 @@ import msgspec
 
 from sealdesk.customers import rules as customers
 from sealdesk.customers.types import MAX_OTHERS, Customer
-from sealdesk.errors import Conflict, Fault, raise_any
+from sealdesk.errors import Conflict, Fault, gettext_noop, raise_any
 from sealdesk.resources import representation
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.customer_merging.errors import TOO_MANY_TICKETS
@@ -18,10 +18,17 @@ from sealdesk.tickets.merging.rules import UNDO_HOURS, UNDO_US
 MAX_TICKETS = 2000
 _FILLED = ("name", "phone", "company", "external_id")
 _ITSELF = MERGE_INTO_ITSELF.variant("These are the same customer. Name another one in `into`.")
-_TOO_LARGE = "Together the metadata of the two customers is over 16 KiB of JSON."
-_TOO_MANY = (
-    "Together the two customers have too many %(what)s; one can have %(limit)s further ones."
-)
+_TOO_LARGE = gettext_noop("Together the metadata of the two customers is over 16 KiB.")
+_TOO_MANY = {
+    "other_emails": gettext_noop(
+        "Together the two customers have too many e-mail addresses; one can have %(limit)s"
+        " further ones."
+    ),
+    "other_phones": gettext_noop(
+        "Together the two customers have too many phone numbers; one can have %(limit)s"
+        " further ones."
+    ),
+}
 
 
 def check_not_itself(source_id: str, target_id: str) -> None:
@@ -124,8 +131,7 @@ def _check_size(customer: Customer) -> None:
     faults = []
     if representation.check_object(customer.metadata):
         faults.append(Fault("/into", "too_large", _TOO_LARGE))
-    for name, what in (("other_emails", "e-mail addresses"), ("other_phones", "phone numbers")):
+    for name, message in _TOO_MANY.items():
         if len(getattr(customer, name)) > MAX_OTHERS:
-            values = {"what": what, "limit": MAX_OTHERS}
-            faults.append(Fault("/into", "too_many", _TOO_MANY, values))
+            faults.append(Fault("/into", "too_many", message, {"limit": MAX_OTHERS}))
     raise_any(faults)

@@ -8,7 +8,7 @@ from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.customers.types import CustomerRef
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, invalid
+from sealdesk.errors import Conflict, Fault, gettext_noop, invalid
 from sealdesk.event_log.events import Changes
 from sealdesk.tickets import actions, checks
 from sealdesk.tickets.actions import OpenedTicket
@@ -25,6 +25,10 @@ from sealdesk.tickets.store import assignees, replies, teams
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
 from sealdesk.tickets.types import NewTicket, Reply, Source, Ticket, TicketCustomer
+
+_NO_TICKET = gettext_noop("There is no ticket with this id.")
+_NO_REPLY = gettext_noop("This ticket has no such public reply.")
+_NO_LAST_REPLY = gettext_noop("This ticket has no such reply or note behind the first one.")
 
 
 class _Change(NamedTuple):
@@ -47,7 +51,7 @@ async def merge(tx: Tx, caller: Caller, source_id: str, new: Merge, *, now_us: i
     source = await actions.get_ticket(tx, caller.tenant_id, source_id)
     target = await ticket_store.find(tx, caller.tenant_id, new.into)
     if target is None:
-        raise invalid([Fault("/into", "unknown_ticket", "There is no ticket with this id.")])
+        raise invalid([Fault("/into", "unknown_ticket", _NO_TICKET)])
     for each in (source, target):
         await checks.check_not_merged(tx, each.ticket)
     rules.check_merge(source.ticket, target.ticket)
@@ -124,8 +128,7 @@ async def split(
     first = await _find_public_reply(tx, caller.tenant_id, ticket_id, new.reply_id)
     moving = await _list_moving(tx, stored, after=first.id, last=new.last_reply_id)
     if new.last_reply_id not in (None, *[first.id, *moving.ids][-1:]):
-        message = "This ticket has no such reply or note behind the first one."
-        raise invalid([Fault("/last_reply_id", "unknown_reply", message)])
+        raise invalid([Fault("/last_reply_id", "unknown_reply", _NO_LAST_REPLY)])
     opened = await actions.open_ticket(
         tx,
         caller,
@@ -199,8 +202,7 @@ async def _find_public_reply(tx: Tx, tenant_id: str, ticket_id: str, reply_id: s
     found = await replies.find(tx, tenant_id, ticket_id, reply_id)
     if found is not None and not found.is_internal:
         return found
-    message = "This ticket has no public reply with this id."
-    raise invalid([Fault("/reply_id", "unknown_reply", message)])
+    raise invalid([Fault("/reply_id", "unknown_reply", _NO_REPLY)])
 
 
 async def _new_ticket(tx: Tx, stored: TicketAndCustomer, subject: str, text: str) -> NewTicket:

@@ -83,7 +83,8 @@ const saveField = async (address, parameters) => {
   const answer = parsePage(await response.text());
   const undo = answer.querySelector("[data-key=z][data-save]")?.dataset.save;
   const before = new URLSearchParams(`${undo}&form_token=${parameters.get("form_token")}`);
-  return response.ok ? { undo: undo && (() => saveField(address, before)) } : null;
+  if (!response.ok) throw new Error(answer.querySelector(".fault")?.textContent.trim() ?? "");
+  return { undo: undo && (() => saveField(address, before)) };
 };
 // What a row says of its ticket, in this order, then its tags: places in the values of its list.
 const FIELDS_OF_ROWS = ["status", "priority", "assignee_id", "team_id", "snoozed_until", "customer"];
@@ -106,7 +107,8 @@ const parametersOf = (row, field, change) => {
   for (const each of change(before)) parameters.append("value", each);
   return parameters;
 };
-// Runs the work for each entry, so many at a time, in order; what failed gives null.
+// Runs the work for each entry, so many at a time, in order; what failed gives null, and the first
+// reason that the server named is `reason`.
 const forEachOf = async (entries, work, atOnce = 4) => {
   const results = [];
   const queue = [...entries.entries()];
@@ -116,9 +118,9 @@ const forEachOf = async (entries, work, atOnce = 4) => {
       if (label) label.textContent = `${next[0] + 1} / ${entries.length}`;
       try {
         results[next[0]] = await work(next[1]);
-      } catch (error) {
+      } catch ({ name, message }) {
         results[next[0]] = null;
-        if (error.message === document.body.dataset.ended) say(error.message);
+        if (name === "Error") results.reason ||= message; // Else of the browser.
       }
     }
   };
@@ -158,7 +160,7 @@ const undoButton = (made, bar) => {
   button.addEventListener("click", async () => {
     const undone = await forEachOf(made, ({ undo }) => undo());
     const count = undone.filter(Boolean).length;
-    say(counted(count, bar.dataset.undone, bar.dataset.undones));
+    say([counted(count, bar.dataset.undone, bar.dataset.undones), undone.reason].filter(Boolean).join(" · "));
     await reloadList();
   });
   return button;
@@ -169,9 +171,9 @@ const report = async (bar, results) => {
   const count = results.filter(Boolean).length;
   const failed = results.length - count;
   const said = [counted(count, bar.dataset.one, bar.dataset.many)];
-  if (failed) said.push(counted(failed, bar.dataset.failed, bar.dataset.faileds));
+  if (failed) said.push(counted(failed, bar.dataset.failed, bar.dataset.faileds), results.reason ?? "");
   await reloadList();
-  say(said.join(" · "), made.length ? undoButton(made, bar) : null);
+  say(said.filter(Boolean).join(" · "), made.length ? undoButton(made, bar) : null);
 };
 // A change that is asked for while another one runs comes after it, for the same tickets.
 let last = Promise.resolve();

@@ -14,8 +14,8 @@ const insertMacro = async (id, start, end) => {
   let macro;
   try {
     macro = await loadMacro(id);
-  } catch {
-    state.textContent = tools.dataset.failed;
+  } catch ({ message }) {
+    say(message === "404" ? tools.dataset.gone : tools.dataset.failed);
     return;
   }
   if (!reply.isConnected) return; // Another ticket stands in its place.
