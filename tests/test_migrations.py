@@ -9,8 +9,9 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
-from sealdesk.db import migrations, schema, schema_version
+from sealdesk.db import migrations, schema
 from sealdesk.db.migrate import sqlite_transaction
+from sealdesk.db.migrations import schema_version
 from sealdesk.db.schema.metadata import METADATA
 
 

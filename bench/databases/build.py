@@ -18,8 +18,8 @@ from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.types import NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.crypto.sealing import KeyRing
-from sealdesk.db import schema_version
 from sealdesk.db.engine import Tx
+from sealdesk.db.migrations import schema_version
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.identity import actions as identity
 from sealdesk.installation.store import notes

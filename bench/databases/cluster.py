@@ -11,7 +11,7 @@ from tests.servers import Access, Postgres, free_port
 
 from bench.databases.sqlite_data import Data
 from bench.servers.processes import list_child_pids, read_cpu_s
-from sealdesk.db import schema_version
+from sealdesk.db.migrations import schema_version
 
 DATABASE = "sealdesk"
 PGBENCH = "pgbench"  # a database for pgbench's own tables

@@ -16,8 +16,9 @@ from bench.plan import Plan
 from sealdesk import ids
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers import store as customers
-from sealdesk.db import schema, schema_version
+from sealdesk.db import schema
 from sealdesk.db.engine import Tx
+from sealdesk.db.migrations import schema_version
 from sealdesk.db.schema.definitions import Table
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive

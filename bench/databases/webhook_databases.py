@@ -16,7 +16,7 @@ from bench.databases.build import LOADING_PRAGMAS
 from bench.databases.cluster import Cluster
 from bench.databases.sqlite_data import Data
 from bench.load.rounds import POSTGRES_PREFIX, POSTGRES_SUFFIX
-from sealdesk.db import schema_version
+from sealdesk.db.migrations import schema_version
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.settings import from_env
 

@@ -19,7 +19,7 @@ from tests.support.citus import distributed_database
 from bench.nodes.load import WORKS, Round
 from bench.nodes.measuring import CITUS, COUNTS, PLAIN, Cell, Plan, Results, TooFewNodes, measure
 from bench.servers.quota import QuotaUnavailable
-from sealdesk.db import schema_version
+from sealdesk.db.migrations import schema_version
 
 _SHARDS = 6  # as many on each of 1, 2 and 3 nodes
 

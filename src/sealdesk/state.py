@@ -12,7 +12,7 @@ from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db import epochs
 from sealdesk.db.engine import Database
 from sealdesk.db.fairness import TenantSlots
-from sealdesk.db.migration_pause import MigrationPause
+from sealdesk.db.migrations.pause import MigrationPause
 from sealdesk.db.sqlite.snapshot import KnownRows
 from sealdesk.db.write_probe import WriteProbe
 from sealdesk.errors import ServiceUnavailable

@@ -2,7 +2,7 @@
 
 from asyncpg import Connection, Record
 
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk_citus.groups import HAS_CITUS
 
 _TENANT_TABLES = """

@@ -10,8 +10,8 @@ from uuid import UUID
 import asyncpg
 from asyncpg import Connection, Record
 
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.postgres import preflight
-from sealdesk.db.schema_version import Unusable
 from sealdesk_citus.all_nodes import ask_all
 from sealdesk_citus.groups import COLOCATED_WITH
 

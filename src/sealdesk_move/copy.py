@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk_move.tables import Row, Table, display_key
 
 # MessagePack encodes types and lengths, so different rows never have the same bytes.

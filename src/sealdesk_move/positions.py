@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from typing import Any, Protocol
 
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk_move.copy import Source
 from sealdesk_move.tables import Event, Row, Table
 

@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator
 import asyncpg
 from asyncpg import Connection
 
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.postgres import preflight
 from sealdesk.db.postgres.maintenance_checks import check_unused
 from sealdesk.db.schema import REBUILT
-from sealdesk.db.schema_version import Unusable
 from sealdesk_move.batch_size import BatchSize
 from sealdesk_move.tables import Event, Row, Table, display_key
 

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 import asyncpg
 from asyncpg import Connection
 
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.db.postgres import errors, preflight
 from sealdesk.db.postgres.maintenance_checks import check_unused, check_visible
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk_citus import all_nodes
 from sealdesk_move.distributed import DistributedSource, DistributedTarget
 from sealdesk_move.postgres import PostgresSource, PostgresTarget

@@ -7,8 +7,9 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from sealdesk.db import schema, schema_version
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.db import schema
+from sealdesk.db.migrations import schema_version
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.db.sqlite.connection import connect
 from sealdesk_move.batch_size import BatchSize
 from sealdesk_move.tables import Event, Row, Table

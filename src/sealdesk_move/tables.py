@@ -9,7 +9,7 @@ from typing import NamedTuple
 from asyncpg import Connection
 
 from sealdesk.db import schema
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 
 # As SQLite stores them: booleans are 0 and 1.
 Value = None | int | str | bytes

@@ -6,7 +6,7 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 from sealdesk.cli.progress import show_progress
-from sealdesk.db import schema_version
+from sealdesk.db.migrations import schema_version
 from sealdesk.db.postgres import preflight
 from sealdesk.server import serve
 from sealdesk.settings import Settings

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sealdesk.db.schema_version import KNOWN_VERSIONS
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS
 from sealdesk.tickets.types import NEWEST_MEMBER
 from tests.mutants.sandbox import copy_sources, run
 

@@ -7,7 +7,7 @@ import pytest
 
 from sealdesk.api_keys.guard.signed import signed as signed_guard
 from sealdesk.db.engine import Tx
-from sealdesk.db.retention import delete_expired
+from sealdesk.db.schema.retention import delete_expired
 from sealdesk.routes import SITE
 from sealdesk.state import AppState
 from sealdesk.web.application import Application

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from sealdesk.db import schema_version
 from sealdesk.db.engine import Tx
+from sealdesk.db.migrations import schema_version
 from tests.browser import pictures, screenshots
 from tests.browser.chromium import browsing
 from tests.support.databases import on_sqlite

@@ -85,7 +85,7 @@ def _run(messages: socket.socket, what: int, *standard: int) -> None:
     os.chdir(told["directory"])
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w", 1)
     with suppress(ModuleNotFoundError):
-        schema_version: Any = import_module("sealdesk.db.schema_version")
+        schema_version: Any = import_module("sealdesk.db.migrations.schema_version")
         schema_version._start_child = _ForkedMigration
     sys.exit(import_module("sealdesk.cli").main())
 

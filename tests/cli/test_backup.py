@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from sealdesk import clock
 from sealdesk.clock import Clock
 from sealdesk.db.backup import archive, scratch
-from sealdesk.db.schema_version import DEVELOPMENT_COMMIT, KNOWN_VERSIONS, Unusable
+from sealdesk.db.migrations.schema_version import DEVELOPMENT_COMMIT, KNOWN_VERSIONS, Unusable
 from tests.cli.backups import empty_target, serving_restored, terminal_of
 from tests.cli.commands import PIPE, PROGRAM, start_command
 from tests.cli.terminal import serving

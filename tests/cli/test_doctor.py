@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sealdesk.cli.doctor import sqlite_storage
-from sealdesk.db.schema_version import KNOWN_VERSIONS
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS
 from sealdesk.db.sqlite.quick_check import CheckResult
 from tests.cli.fixtures import on_a_file
 from tests.cli.terminal import Terminal

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sealdesk.db.schema_version import DEVELOPMENT_COMMIT
+from sealdesk.db.migrations.schema_version import DEVELOPMENT_COMMIT
 from tests.cli.fixtures import Home, on_a_file
 from tests.cli.terminal import PASSWORD, Terminal, log_in, serving
 

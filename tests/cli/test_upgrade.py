@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from sealdesk.cli.upgrade import target as targets
-from sealdesk.db.schema_version import KNOWN_VERSIONS
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS
 from sealdesk.installation.watch import Watch
 from tests.cli.backups import empty_target, terminal_of
 from tests.cli.commands import PIPE, PROGRAM, start_command

@@ -15,7 +15,7 @@ import asyncpg
 import httpx
 
 from sealdesk.cli.upgrade import target as targets
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.settings import Settings
 from tests.cli.commands import Command, start_command
 from tests.cli.terminal import Terminal

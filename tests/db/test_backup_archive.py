@@ -11,7 +11,7 @@ from sealdesk.crypto import encrypted_file
 from sealdesk.crypto.encrypted_file import DamagedFile, DecryptingReader
 from sealdesk.db.backup import archive
 from sealdesk.db.backup.archive import Dump, Manifest
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 
 PASSPHRASE = b"correct horse battery"
 CONTENT = bytes(range(256)) * 20

@@ -7,8 +7,8 @@ import asyncpg
 import pytest
 
 from sealdesk.clock import Clock
-from sealdesk.db import migration_pause
 from sealdesk.db.factory import open_database
+from sealdesk.db.migrations import pause
 from sealdesk.settings import from_env
 from sealdesk.state import AppState, make_state
 from sealdesk.worker.steps import attempt
@@ -41,7 +41,7 @@ async def _steps_around_a_migration(env: dict[str, str]) -> list[str]:
         await attempt(lambda state: step(state, "before"), state, "test")
         transaction = migrating.transaction()
         await transaction.start()
-        for statement in migration_pause.HOLD:
+        for statement in pause.HOLD:
             await migrating.execute(statement)
         await state.migration_pause.look(database)
         waiting = asyncio.create_task(attempt(lambda state: step(state, "after"), state, "test"))

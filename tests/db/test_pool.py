@@ -11,8 +11,8 @@ import uvloop
 from sealdesk.db import deadline
 from sealdesk.db.deadline import CONNECTION_WAIT_S as WAIT_S
 from sealdesk.db.engine import Tx
+from sealdesk.db.migrations.schema_version import read_version
 from sealdesk.db.postgres.database import PostgresDatabase
-from sealdesk.db.schema_version import read_version
 from sealdesk.errors import ServiceUnavailable
 from tests.support.databases import Template
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.db.postgres import database, preflight
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 from tests.support.databases import Template
 from tests.support.tenant_rows import run
 

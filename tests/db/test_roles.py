@@ -8,12 +8,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection
 
-from sealdesk.db import schema, schema_version
+from sealdesk.db import schema
 from sealdesk.db.migrate import postgres_transaction
+from sealdesk.db.migrations import schema_version
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.postgres import roles
 from sealdesk.db.schema import metadata
 from sealdesk.db.schema.metadata import METADATA
-from sealdesk.db.schema_version import Unusable
 from tests.support.databases import Template
 from tests.support.statements import statements
 from tests.support.tenant_rows import of_tenants, run

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from sealdesk.db import schema_version
-from sealdesk.db.schema_version import DEVELOPMENT_COMMIT, KNOWN_VERSIONS, Unusable
+from sealdesk.db.migrations import schema_version
+from sealdesk.db.migrations.schema_version import DEVELOPMENT_COMMIT, KNOWN_VERSIONS, Unusable
 from tests.support.newer_version import COLOUR, newer_sealdesk
 
-OPEN = "import sys, pathlib; from sealdesk.db import schema_version as v;"
+OPEN = "import sys, pathlib; from sealdesk.db.migrations import schema_version as v;"
 ENSURE = OPEN + "print(v.ensure_current(pathlib.Path(sys.argv[1])))"
 
 

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from sealdesk import __version__, build
-from sealdesk.db.schema_version import KNOWN_VERSIONS
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS
 from sealdesk.installation import checks, marking, processes, watch
 from sealdesk.installation.store import notes
 from sealdesk.installation.types import BackupNote, ProcessNote

@@ -10,7 +10,7 @@ import pytest
 
 import sealdesk
 from sealdesk.db.engine import Tx
-from sealdesk.db.retention import delete_expired
+from sealdesk.db.schema.retention import delete_expired
 from sealdesk.routes import ROUTES
 from tests.support.client import Key
 from tests.support.databases import SQLITE_ONLY

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from sealdesk.db import schema_version
+from sealdesk.db.migrations import schema_version
 from sealdesk.state import AppState
 from sealdesk.web.operation import Route
 from sealdesk.web.pages.forms import TOKEN

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import uvloop
 
-from sealdesk.db import schema_version
+from sealdesk.db.migrations import schema_version
 from tests.resilience.connections import Connection, Key
 from tests.resilience.figures import Progress, Target, no_progress
 from tests.resilience.nodes import (

@@ -14,9 +14,9 @@ from sealdesk.api_keys.types import NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing
-from sealdesk.db import schema_version
 from sealdesk.db.engine import Tx
 from sealdesk.db.factory import open_database
+from sealdesk.db.migrations import schema_version
 from sealdesk.identity import actions as identity
 from sealdesk.identity.auth import passwords
 from sealdesk.settings import from_env

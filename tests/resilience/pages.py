@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from sealdesk.db import schema_version
+from sealdesk.db.migrations import schema_version
 from tests.browser.chromium import Window, browsing
 from tests.browser.crawler import Visit
 from tests.browser.page_checks import Accessibility, Looker

@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import Boolean, LargeBinary, Text
 
 from sealdesk.db import schema
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.schema import metadata
-from sealdesk.db.schema_version import Unusable
 from sealdesk.db.sqlite.connection import connect
 from sealdesk_move import copy, sessions
 from sealdesk_move import sqlite as sqlite_side

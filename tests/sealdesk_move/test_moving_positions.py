@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk_move import positions
 from sealdesk_move.copy import Source
 from sealdesk_move.positions import count_handled, in_order

@@ -8,8 +8,8 @@ from typing import Any
 import asyncpg
 import pytest
 
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.postgres.database import PostgresDatabase
-from sealdesk.db.schema_version import Unusable
 from sealdesk.tickets.attachments.store import has_content
 from sealdesk.tickets.attachments.types import Content
 from sealdesk_move import sessions

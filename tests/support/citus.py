@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
-from sealdesk.db import schema_version
+from sealdesk.db.migrations import schema_version
 
 SHARDS = 4
 _OF_SERVICES = ("SEALDESK_DATABASE_URL", "SEALDESK_WORKER_DATABASE_URL")

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import sealdesk
-from sealdesk.db.schema_version import KNOWN_VERSIONS
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS
 
 _STEP = """
 import sqlalchemy as sa

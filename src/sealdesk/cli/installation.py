@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 from sealdesk.caller import SYSTEM, Caller, without_rights
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing
-from sealdesk.db import epochs, schema_version
+from sealdesk.db import epochs
 from sealdesk.db.engine import Database, Tx, Work
 from sealdesk.db.factory import open_database
+from sealdesk.db.migrations import schema_version
 from sealdesk.db.sqlite import first_start
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.transaction import SqliteTx, drive

@@ -7,7 +7,7 @@ import typer
 
 from sealdesk.cli.installation import prepare_sqlite
 from sealdesk.cli.output import make_console
-from sealdesk.db import schema_version
+from sealdesk.db.migrations import schema_version
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env, make_private_dir
 from sealdesk_citus.groups import DEFAULT_SHARDS

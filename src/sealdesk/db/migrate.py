@@ -27,9 +27,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from sealdesk.clock import Clock
-from sealdesk.db.migration_pause import HOLD
-from sealdesk.db.postgres import preflight, roles
-from sealdesk.db.schema_version import (
+from sealdesk.db.migrations.pause import HOLD
+from sealdesk.db.migrations.schema_version import (
     KNOWN_VERSIONS,
     Report,
     Unusable,
@@ -37,6 +36,7 @@ from sealdesk.db.schema_version import (
     oldest_reader_of,
     pending_after,
 )
+from sealdesk.db.postgres import preflight, roles
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.errors import ConfigurationError
 from sealdesk_citus import distribute

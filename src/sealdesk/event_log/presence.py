@@ -14,7 +14,7 @@ from sealdesk import ids
 from sealdesk.clock import Clock
 from sealdesk.db.column_lists import delete_row, insert_or_update
 from sealdesk.db.engine import Database, Params, Tx
-from sealdesk.db.retention import kept_us
+from sealdesk.db.schema.retention import kept_us
 from sealdesk.errors import ServiceUnavailable
 
 BUCKETS = 256

@@ -10,7 +10,9 @@ from pathlib import Path
 import msgspec
 
 from sealdesk.api_keys import journal
-from sealdesk.db import data_owner, introspection, schema_version
+from sealdesk.db import data_owner
+from sealdesk.db.migrations import schema_version
+from sealdesk.db.schema import introspection
 from sealdesk.installation import marking
 from sealdesk.installation.store import notes, tenants
 from sealdesk.installation.types import (

@@ -8,7 +8,7 @@ import msgspec
 
 from sealdesk.db.column_lists import insert_or_update
 from sealdesk.db.engine import Tx
-from sealdesk.db.retention import kept_us
+from sealdesk.db.schema.retention import kept_us
 from sealdesk.errors import BadRequest, Conflict, ValidationFailed
 from sealdesk.errors.general import IDEMPOTENCY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED
 from sealdesk.errors.requests import INVALID_IDEMPOTENCY_KEY

@@ -9,8 +9,8 @@ from typing import Any
 
 from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.clock import Clock
-from sealdesk.db import schema_version
 from sealdesk.db.factory import open_database
+from sealdesk.db.migrations import schema_version
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.installation.watch import Watch
 from sealdesk.routes import PAGES, ROUTES, SITE

@@ -8,7 +8,7 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.clock import Iso
-from sealdesk.db import schema_version
+from sealdesk.db.migrations import schema_version
 from sealdesk.errors import NotFound, ProblemType, ServiceUnavailable
 from sealdesk.errors.general import (
     NO_SUCH_PATH,

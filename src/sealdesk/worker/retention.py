@@ -4,7 +4,7 @@ import asyncio
 
 from sealdesk.api_keys.request_log import recorder as request_log
 from sealdesk.db.engine import Tx, Work
-from sealdesk.db.retention import delete_expired
+from sealdesk.db.schema.retention import delete_expired
 from sealdesk.event_log import events
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant

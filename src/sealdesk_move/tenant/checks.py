@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from asyncpg import Connection
 
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk_move.tables import Table, check_same
 from sealdesk_move.tenant import rows
 from sealdesk_move.tenant.rows import Tables

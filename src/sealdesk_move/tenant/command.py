@@ -7,8 +7,8 @@ import time
 from sealdesk.cli.output import print_table
 from sealdesk.cli.progress import show_progress
 from sealdesk.crypto.sealing import KeyRing
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.postgres import preflight
-from sealdesk.db.schema_version import Unusable
 from sealdesk.errors import ConfigurationError
 from sealdesk.mail.sending.queueing import MailQueue
 from sealdesk.search.indexing import INDEXES

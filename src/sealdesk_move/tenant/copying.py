@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 from asyncpg import Connection
 
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk_move.batch_size import BatchSize
 from sealdesk_move.copy import Progress, Summary
 from sealdesk_move.tables import Row, Table, display_key

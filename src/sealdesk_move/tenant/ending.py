@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import asyncpg
 from asyncpg import Connection
 
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.records.identities import IDENTITIES
 from sealdesk_move.copy import Progress
 from sealdesk_move.tenant import fence, marks, rows

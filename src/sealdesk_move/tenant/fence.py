@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from asyncpg import Connection
 
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk_move.copy import Progress
 from sealdesk_move.tenant import marks
 from sealdesk_move.tenant.marks import Marks

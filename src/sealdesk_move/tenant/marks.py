@@ -12,8 +12,8 @@ from typing import NamedTuple
 import asyncpg
 from asyncpg import Connection
 
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.postgres.errors import TenantMoves
-from sealdesk.db.schema_version import Unusable
 from sealdesk_move.tables import Table
 from sealdesk_move.tenant.rows import Tables
 

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from asyncpg import Connection
 
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk_move.copy import Progress, Summary
 from sealdesk_move.tenant import checks, copying, ending, fence, marks, rows
 from sealdesk_move.tenant.copying import Pair

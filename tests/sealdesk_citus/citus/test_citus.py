@@ -9,10 +9,10 @@ import asyncpg
 import pytest
 
 from sealdesk.db import schema
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.postgres import preflight
 from sealdesk.db.schema import metadata
 from sealdesk.db.schema.definitions import BY_TENANT
-from sealdesk.db.schema_version import Unusable
 from sealdesk_citus import nodes
 from tests.cli.terminal import Terminal
 from tests.support.citus import SHARDS, migrate

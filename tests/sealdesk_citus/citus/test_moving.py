@@ -8,8 +8,8 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import pytest
 
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.postgres import maintenance_checks, preflight
-from sealdesk.db.schema_version import Unusable
 from sealdesk_move import copy, positions, sessions
 from sealdesk_move.batch_size import BatchSize
 from sealdesk_move.copy import Summary

@@ -20,7 +20,6 @@ from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.output import JsonOption, print_json
 from sealdesk.cli.progress import show_progress
 from sealdesk.clock import Clock
-from sealdesk.db import schema_version
 from sealdesk.db.backup import archive, needed_files, scratch, sqlite
 from sealdesk.db.backup.archive import (
     Checked,
@@ -33,6 +32,7 @@ from sealdesk.db.backup.archive import (
 from sealdesk.db.backup.contents import Contents, Reader, SealedSecret, describe, describe_dump
 from sealdesk.db.engine import Tx, Work
 from sealdesk.db.factory import opened_database
+from sealdesk.db.migrations import schema_version
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.errors import ConfigurationError, ServiceUnavailable
 from sealdesk.installation.store import notes

@@ -19,12 +19,13 @@ from sealdesk.cli.output import make_console
 from sealdesk.cli.progress import show_progress
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KEY_BYTES, KeyRing, UnsealError
-from sealdesk.db import data_owner, epochs, schema_version
+from sealdesk.db import data_owner, epochs
 from sealdesk.db.backup import archive, scratch, sqlite
 from sealdesk.db.backup.archive import Archive, Checked, Manifest
 from sealdesk.db.engine import Tx, Work
 from sealdesk.db.factory import opened_database
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable, describe_unknown
+from sealdesk.db.migrations import schema_version
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS, Unusable, describe_unknown
 from sealdesk.db.sqlite import first_start
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env, make_private_dir

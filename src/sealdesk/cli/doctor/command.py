@@ -18,7 +18,8 @@ from sealdesk.cli.doctor.finding import Finding, report
 from sealdesk.cli.installation import Installation, SqliteAccess, open_database_access
 from sealdesk.cli.master_key import try_passwords, try_secrets
 from sealdesk.cli.output import JsonOption
-from sealdesk.db import data_owner, schema_version
+from sealdesk.db import data_owner
+from sealdesk.db.migrations import schema_version
 from sealdesk.db.sqlite import first_start
 from sealdesk.db.sqlite.connection import connect as connect_sqlite
 from sealdesk.errors import ConfigurationError

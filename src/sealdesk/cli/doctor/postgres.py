@@ -8,9 +8,9 @@ from typing import Any
 from asyncpg import Record
 
 from sealdesk.cli.doctor.finding import Finding
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.db.postgres import errors, preflight, server_status
 from sealdesk.db.postgres.server_status import SERVE_NAME
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.settings import Settings
 
 _GOOD_SKEW_S = 5

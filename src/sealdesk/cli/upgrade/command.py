@@ -17,9 +17,9 @@ from sealdesk.cli.progress import show_progress
 from sealdesk.cli.upgrade import target as targets
 from sealdesk.cli.upgrade.target import Target
 from sealdesk.clock import Clock
-from sealdesk.db import schema_version
 from sealdesk.db.factory import opened_database
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.db.migrations import schema_version
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.errors import ConfigurationError, ServiceUnavailable
 from sealdesk.installation import processes
 from sealdesk.installation.store import notes

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from sealdesk.db import data_owner, schema_version
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db import data_owner
+from sealdesk.db.migrations import schema_version
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.sqlite import first_start
 from sealdesk.settings import Settings
 

@@ -15,7 +15,7 @@ import msgspec
 
 from sealdesk.crypto import encrypted_file
 from sealdesk.crypto.encrypted_file import DamagedFile, DecryptingReader, EncryptingWriter, Source
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 
 MANIFEST_NAME = "manifest.json"
 REPORT_NAME = "report.json"

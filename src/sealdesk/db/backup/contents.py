@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol, cast
 
 from sealdesk.crypto.sealing import fingerprint_of
 from sealdesk.db.backup.archive import Dump
-from sealdesk.db.schema_version import READ_VERSION
+from sealdesk.db.migrations.schema_version import READ_VERSION
 
 _READ_BYTES = 1024 * 1024
 _EPOCH = "SELECT coalesce(max(started_at), 0) FROM epochs LIMIT 1"

@@ -9,8 +9,8 @@ from asyncpg import Connection
 
 from sealdesk.db.backup import programs
 from sealdesk.db.engine import Tx
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.postgres import maintenance_checks, preflight
-from sealdesk.db.schema_version import Unusable
 from sealdesk_citus import all_nodes
 
 _NAME = "sealdesk backup"

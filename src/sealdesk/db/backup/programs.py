@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 
 _VERSION = re.compile(r"\) ([0-9]{1,3})")
 # Where the packages of Debian and Red Hat put the versions that are not in PATH.

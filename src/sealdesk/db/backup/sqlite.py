@@ -6,9 +6,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
-from sealdesk.db import schema_version
 from sealdesk.db.engine import Work
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations import schema_version
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.quick_check import quick_check
 

@@ -4,7 +4,7 @@ import json
 
 from asyncpg import Connection
 
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk_citus import all_nodes
 
 # Row level security omits rows silently.

@@ -8,9 +8,7 @@ import asyncpg
 from asyncpg import Connection, Record
 
 from sealdesk.db import schema
-from sealdesk.db.postgres import errors
-from sealdesk.db.postgres.database import connect
-from sealdesk.db.schema_version import (
+from sealdesk.db.migrations.schema_version import (
     KNOWN_VERSIONS,
     READ_OLDEST_READER,
     READ_VERSION,
@@ -18,6 +16,8 @@ from sealdesk.db.schema_version import (
     describe_unknown,
     is_known,
 )
+from sealdesk.db.postgres import errors
+from sealdesk.db.postgres.database import connect
 
 OLDEST_VERSION = 15
 _SERVER = """

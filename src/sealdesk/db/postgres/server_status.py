@@ -5,8 +5,8 @@ import time
 
 from asyncpg import Connection, Record
 
+from sealdesk.db.migrations.schema_version import Unusable
 from sealdesk.db.postgres.preflight import opened, redacted
-from sealdesk.db.schema_version import Unusable
 
 _SERVER = """
 SELECT current_setting('server_version') AS version, current_user AS role,

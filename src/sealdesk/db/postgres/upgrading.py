@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from asyncpg import Connection
 
+from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS, Unusable, describe_unknown
 from sealdesk.db.postgres import preflight
-from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable, describe_unknown
 
 _TRY_LOCK = "SELECT pg_try_advisory_lock(x'5EA1DE5D'::int)"
 _TABLES = """

@@ -6,7 +6,7 @@ A new, empty database in the place of a lost one would hide the loss.
 from pathlib import Path
 
 from sealdesk.crypto import key_files
-from sealdesk.db.schema_version import Unusable
+from sealdesk.db.migrations.schema_version import Unusable
 
 
 def ensure_not_lost(data_dir: Path, database: Path) -> None:

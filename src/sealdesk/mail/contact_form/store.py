@@ -1,8 +1,7 @@
 """The SQL of forms for customers, and of what they have sent."""
 
 from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
-from sealdesk.db.engine import Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import StructRows, Tx
 from sealdesk.mail.contact_form.types import ContactForm, Submission
 
 _FORMS = StructRows(ContactForm)

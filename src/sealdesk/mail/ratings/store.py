@@ -1,8 +1,7 @@
 """The SQL of ratings, and of whether a desk asks for them."""
 
 from sealdesk.db.column_lists import column_list, insert_or_update, select_row, update_row
-from sealdesk.db.engine import Row, Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import Row, StructRows, Tx
 from sealdesk.mail.ratings.types import AskSettings
 from sealdesk.tickets import documents
 from sealdesk.tickets.store.tickets import encode_part

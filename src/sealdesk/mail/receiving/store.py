@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from sealdesk import ids
 from sealdesk.db.column_lists import column_list, insert_once, select_row, update_row
-from sealdesk.db.engine import Row, Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import Row, StructRows, Tx
 from sealdesk.mail.receiving.types import Effect, ReceivedMessage, Waiting
 from sealdesk.tickets.types import Reply
 

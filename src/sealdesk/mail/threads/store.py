@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from sealdesk.db.column_lists import column_list, delete_row, insert_once, select_row
-from sealdesk.db.engine import Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import StructRows, Tx
 from sealdesk.mail.threads.rules import message_hash
 from sealdesk.mail.threads.types import MAX_PARTICIPANTS, Participant
 from sealdesk.resources.addresses import is_read

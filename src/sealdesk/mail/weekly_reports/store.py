@@ -1,8 +1,7 @@
 """The SQL of saved reports."""
 
 from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row
-from sealdesk.db.engine import Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import StructRows, Tx
 from sealdesk.mail.weekly_reports.types import SavedReport
 
 REPORTS = StructRows(SavedReport)

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from sealdesk.db.column_lists import column_list, id_parameters, insert_into, select_row, update_row
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import StructRows, Tx
 from sealdesk.db.postgres.tenant_moves import is_moving
-from sealdesk.db.struct_rows import StructRows
 from sealdesk.tickets.attachments import rules
 from sealdesk.tickets.attachments.types import Attachment, Content
 

@@ -9,8 +9,7 @@ from sealdesk.db.column_lists import (
     insert_into,
     select_row,
 )
-from sealdesk.db.engine import Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import StructRows, Tx
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.automation import rules

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row
-from sealdesk.db.engine import Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import StructRows, Tx
 from sealdesk.tickets.customer_merging.types import StoredMerge
 
 _ROWS = StructRows(StoredMerge)

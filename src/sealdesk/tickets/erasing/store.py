@@ -4,8 +4,7 @@ import msgspec
 
 from sealdesk.customers.types import Customer
 from sealdesk.db.column_lists import column_list, insert_into, select_row, update_row
-from sealdesk.db.engine import Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import StructRows, Tx
 from sealdesk.tickets.erasing.types import Erasure
 
 ERASURES = StructRows(Erasure)

@@ -10,8 +10,7 @@ from sealdesk.db.column_lists import (
     select_row,
     update_row,
 )
-from sealdesk.db.engine import Row, Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import Row, StructRows, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.macros import rules

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from sealdesk.crypto.reply_codes import new_reply_code
 from sealdesk.db.column_lists import column_list, delete_row, insert_into, insert_once, select_row
-from sealdesk.db.engine import Row, Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import Row, StructRows, Tx
 from sealdesk.tickets.documents import decode_attachments
 from sealdesk.tickets.merging.types import Conversation, StoredMerge
 

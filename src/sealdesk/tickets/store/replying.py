@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sealdesk.caller import Actor
 from sealdesk.db.column_lists import delete_row, insert_or_update
 from sealdesk.db.engine import Tx
-from sealdesk.db.retention import kept_us
+from sealdesk.db.schema.retention import kept_us
 
 # An agent counts as writing a reply for so long after the last heartbeat of the page: three missed.
 REPLYING_US = kept_us("answering")

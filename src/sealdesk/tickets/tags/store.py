@@ -7,8 +7,7 @@ that of the tickets; nothing is written for them when a ticket is.
 import msgspec
 
 from sealdesk.db.column_lists import column_list, insert_into
-from sealdesk.db.engine import Row, Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import Row, StructRows, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.tickets.tags import rules
 from sealdesk.tickets.tags.types import CountedTag, Renaming

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
-from sealdesk.db.engine import Row, Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import Row, StructRows, Tx
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store.teams import MAX_TEAMS

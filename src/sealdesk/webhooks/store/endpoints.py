@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sealdesk.db.column_lists import column_list, insert_into, parameter_list, select_row
-from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
-from sealdesk.db.struct_rows import StructRows
+from sealdesk.db.engine import Params, Row, SerializationConflict, StructRows, Tx
 from sealdesk.event_log import positions
 from sealdesk.records import test_tenants
 from sealdesk.records.endpoints import WAKE

@@ -18,7 +18,7 @@ from sealdesk.db import data_owner
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ConfigurationError
 
-MIGRATIONS = Path(__file__).with_name("migrations") / "versions"
+MIGRATIONS = Path(__file__).with_name("versions")
 # Every version that this code can migrate from; the last is current.
 KNOWN_VERSIONS = tuple(sorted(each.name[:4] for each in MIGRATIONS.glob("[0-9]*.py")))
 # The last commit with the migrations of development (decision 0083), which refuses schemas before

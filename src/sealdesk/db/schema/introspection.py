@@ -1,7 +1,7 @@
 """What the database says of itself: its indexes, and the time of its server."""
 
 from sealdesk.db.engine import Tx
-from sealdesk.db.schema import TABLES
+from sealdesk.db.schema.definitions import TABLES
 
 _INDEXES_ON_SQLITE = "SELECT name FROM sqlite_master WHERE type = 'index' LIMIT 9999"
 _INDEXES = "SELECT indexname AS name FROM pg_indexes WHERE schemaname = current_schema() LIMIT 9999"

@@ -1,8 +1,7 @@
 """Deletes the rows of tables that declare how long they are kept."""
 
 from sealdesk.db.engine import Tx
-from sealdesk.db.schema import TABLES
-from sealdesk.db.schema.definitions import Table
+from sealdesk.db.schema.definitions import TABLES, Table
 
 
 def kept_us(table: str) -> int:
