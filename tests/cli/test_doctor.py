@@ -62,6 +62,8 @@ def test_files_open_to_other_users_are_named_and_fixed_on_request(installed: Ter
 def test_an_invalid_setting_is_reported(installed: Terminal) -> None:
     failed = installed.with_env(SEALDESK_MAX_SKEW_S="1000").run("doctor")
     assert (failed.returncode, "SEALDESK_MAX_SKEW_S must be" in failed.stdout) == (1, True)
+    failed = installed.with_env(SEALDESK_DATA_DIR="$HOME/desk").run("doctor")
+    assert (failed.returncode, "write the path itself" in failed.stdout) == (1, True)
 
 
 def test_a_wrong_master_key_is_reported(terminal: Terminal) -> None:

@@ -319,6 +319,8 @@ def test_every_action_is_audited_with_actor_and_address_and_no_secret(
     path = f"{WEBHOOKS}/{endpoint['id']}"
     admin.patch(path, {"url": receiver.url + "/2" + token, "description": "new"})
     admin.patch(path, {"description": "new"})
+    refused = admin.patch(path, {"secret": "whsec_mine"})
+    assert refused.status_code == 422 and "rotate-secret" in refused.text
     rotated = admin.post(f"{path}/rotate-secret").json()["data"]["secret"]
     delivery_id = admin.post(f"{path}/test").json()["data"]["id"]
     admin.post(f"{path}/deliveries/{delivery_id}/redeliver")

@@ -104,6 +104,16 @@ class Settings(msgspec.Struct, frozen=True):
         return f"Settings(data_dir={str(self.data_dir)!r}, …)"
 
 
+def find_fault_of(data_dir: Path) -> list[str]:
+    """Whether a data directory is one that nobody means."""
+    if not _NOT_REPLACED.search(str(data_dir)):
+        return []
+    return [
+        f"SEALDESK_DATA_DIR: {str(data_dir)!r} has quotes, a line end or a variable that"
+        " nothing has replaced; write the path itself"
+    ]
+
+
 def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
     """The settings of an environment; generates missing keys when SEALDESK_DATABASE_URL is unset.
 
@@ -119,11 +129,7 @@ def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
     except RuntimeError:
         data_dir = Path("var")
         faults.append(f"SEALDESK_DATA_DIR: {env['SEALDESK_DATA_DIR']} names an unknown user's home")
-    if _NOT_REPLACED.search(str(data_dir)):
-        faults.append(
-            f"SEALDESK_DATA_DIR: {str(data_dir)!r} has quotes, a line end or a variable that"
-            " nothing has replaced; write the path itself"
-        )
+    faults += find_fault_of(data_dir)
     settings = _read_settings(read, data_dir.absolute())
     if faults:
         raise BadSettings("; ".join(faults))

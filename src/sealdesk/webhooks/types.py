@@ -88,6 +88,11 @@ class WebhookChange(msgspec.Struct, frozen=True):
     is_active: false pauses the endpoint; true also reactivates one that Sealdesk has disabled.
     """
 
+    MISTAKEN: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("secret", "signingsecret"),
+        "Sealdesk makes secrets: POST to `rotate-secret` gives a new one.",
+    )
+
     url: Url | UnsetType = UNSET
     events: EventNames | UnsetType = UNSET
     description: Description | UnsetType | None = UNSET

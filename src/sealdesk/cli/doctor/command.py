@@ -24,7 +24,7 @@ from sealdesk.db.sqlite import first_start
 from sealdesk.db.sqlite.connection import connect as connect_sqlite
 from sealdesk.errors import ConfigurationError
 from sealdesk.mail.mailboxes.store import directory
-from sealdesk.settings import Settings, data_dir_of, from_env
+from sealdesk.settings import Settings, data_dir_of, find_fault_of, from_env
 
 _SAFE_SQLITE = (3, 51, 3)
 _SECRETS_TRIED = 100
@@ -92,7 +92,8 @@ def _check_sqlite_installation(
     with suppress(RuntimeError):  # no such home, which reading the settings reports
         data_dir = data_dir_of(os.environ)
         if not data_dir.is_dir():
-            yield Finding("bad", "data", f"{data_dir} does not exist; `sealdesk serve` creates it")
+            missing = f"{data_dir} does not exist; `sealdesk serve` creates it"
+            yield Finding("bad", "data", next(iter(find_fault_of(data_dir)), missing))
             return
         if not os.access(data_dir, os.R_OK | os.X_OK):
             yield Finding("bad", "data", data_owner.explain_denial(data_dir) or str(data_dir))

@@ -3,7 +3,7 @@
 import binascii
 import re
 from collections.abc import Iterator
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 from typing import NamedTuple
 
 from sealdesk.mail.parsing.charsets import Decoded, clean_line, codec_of, decode
@@ -97,8 +97,15 @@ def _decoded(words: list[_Word], faults: set[Fault]) -> list[str]:
 def _decode(charset: str, words: list[_Word]) -> Decoded:
     is_cut = words[-1].is_cut
     decoded = decode(b"".join(word.data for word in words), charset, is_cut=is_cut)
-    if decoded.is_certain or len(words) == 1 or not all(word.base64 for word in words):
+    if decoded.is_certain or len(words) == 1:
         return decoded
-    # Some mailers cut base64 anywhere.
-    joined = decode(_from_base64("".join(word.base64 for word in words)), charset)
-    return joined if joined.is_certain else decoded
+    if all(word.base64 for word in words):
+        # Some mailers cut base64 anywhere.
+        joined = decode(_from_base64("".join(word.base64 for word in words)), charset)
+        if joined.is_certain:
+            return joined
+    apart = [decode(word.data, charset, is_cut=word.is_cut) for word in words]
+    if all(one.is_certain or next_.is_certain for one, next_ in pairwise(apart)):
+        # No character spans two of them: one word has another charset than it says.
+        return decoded._replace(text="".join(each.text for each in apart))
+    return decoded
