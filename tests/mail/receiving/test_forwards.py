@@ -90,6 +90,12 @@ Pękła."""
     [
         ("WG: Schale", OUTLOOK, "", "Kaputt.\nFrage: was nun?"),
         ("Schale", OUTLOOK, "", "Kaputt.\nFrage: was nun?"),
+        (
+            "WG: Schale",
+            f"Bitte.\n\n---\n\n{'_' * 32}\n{OUTLOOK}",
+            "Bitte.",
+            "Kaputt.\nFrage: was nun?",
+        ),
         ("Fwd: Bowl", GMAIL, "Please take over.", "It broke."),
         ("Fwd: Bowl", APPLE, "", "It broke."),
         ("Fwd: Bowl", THUNDERBIRD, "", "It broke."),
@@ -107,6 +113,7 @@ Pękła."""
     ids=[
         "outlook",
         "no mark",
+        "outlook in html",
         "gmail",
         "apple",
         "thunderbird",

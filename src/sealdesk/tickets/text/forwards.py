@@ -105,6 +105,8 @@ def _is_above_forward(line: str) -> bool:
 def _without_marks(before: str) -> str:
     """Without the lines that mail programs put above a forwarded message."""
     lines = before.rstrip().split("\n")
-    if lines and lines[-1].strip() and _is_above_forward(lines[-1]):
+    if lines[-1].strip().endswith(COLONS):
+        lines.pop()
+    while lines and (not lines[-1].strip() or SEPARATOR.match(lines[-1].strip())):
         lines.pop()
     return "\n".join(lines).strip()
