@@ -39,7 +39,6 @@ _LISTS: dict[str, tuple[tuple[str, str], ...]] = {
     "ann @ example . com": (("ann@example.com", ""),),
     "Ann < ann@example.com >": (_ANN,),
     "Ann <ann@example.com": (_ANN,),
-    "Ann <ann@example.com>>": (_ANN,),
     "Ann<ann@example.com>": (_ANN,),
     "Ann ann@example.com": (_ANN,),
     '"Ann <ann@example.com>': (("ann@example.com", '"Ann'),),
@@ -86,7 +85,6 @@ _LISTS: dict[str, tuple[tuple[str, str], ...]] = {
     "Ann \uff1cann\uff20example.com\uff1e": (_ANN,),
     "Ann {ann@example.com}": (_ANN,),
     "Ann <mailto:ann@example.com?subject=x>": (_ANN,),
-    "Ann <ann@example.com.>": (_ANN,),
     '"Ann <ann@example.com>"': (_ANN,),
     'Ann <"ann@example.com">': (_ANN,),
 }  # fmt: skip

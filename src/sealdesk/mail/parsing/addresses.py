@@ -93,7 +93,7 @@ class _Reader:
     def _append(self, written: str, name: str) -> None:
         address = clean_line(written)
         address = address if address.startswith('"') else "".join(address.split())
-        address = _MAILTO.sub(r"\1", address).lstrip("<").rstrip(".")
+        address = _MAILTO.sub(r"\1", address).lstrip("<")
         if address.endswith("]") and "[" not in address:
             address = address[:-1]
         if f"{address[:1]}{address[-1:]}" in _AROUND:
