@@ -39,6 +39,7 @@ _LISTS: dict[str, tuple[tuple[str, str], ...]] = {
     "ann @ example . com": (("ann@example.com", ""),),
     "Ann < ann@example.com >": (_ANN,),
     "Ann <ann@example.com": (_ANN,),
+    "Ann <ann@example.com>>": (_ANN,),
     "Ann<ann@example.com>": (_ANN,),
     "Ann ann@example.com": (_ANN,),
     '"Ann <ann@example.com>': (("ann@example.com", '"Ann'),),
