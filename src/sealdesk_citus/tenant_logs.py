@@ -13,6 +13,7 @@ from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import consumers
 from sealdesk.event_log.consumers import Consumer
+from sealdesk.mail.ratings import asking
 from sealdesk.mail.sending.queueing import MailQueue
 from sealdesk.search import indexing
 from sealdesk.search.indexing import BESIDE_REQUESTS, INDEXES, Budget, Indexer
@@ -134,7 +135,9 @@ class TenantLogs:
             self._indexing.add([tenant_id])
         has_more = [
             await self._attempt_step(FanOut(tenant_id), self._on_deliveries),
-            await self._attempt_step(MailQueue(tenant_id), self._on_messages),
+            await self._attempt_step(
+                MailQueue(asking.list_questions, tenant_id), self._on_messages
+            ),
             await self._attempt_step(RuleQueue(tenant_id), _ignore),
         ]
         return placed >= _BATCH_EVENTS or any(has_more)

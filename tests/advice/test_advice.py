@@ -17,8 +17,8 @@ _TESTS = Path(__file__).parents[1]
 _FAULT, _MAIL, _PAGES = "needs a fault or load", "needs e-mail", "is an answer to forms of pages"
 # Why a problem is not provoked here, and the tests that do.
 _ELSEWHERE = {
-    "address_code_not_sent": (_MAIL, "mail/mailboxes/test_address_codes.py"),
-    "address_code_refused": (_MAIL, "mail/mailboxes/test_address_codes.py"),
+    "address_code_not_sent": (_MAIL, "mail/verifying/test_codes.py"),
+    "address_code_refused": (_MAIL, "mail/verifying/test_codes.py"),
     "already_rated": (_MAIL, "mail/ratings/test_rating.py"),
     "attachment_quota_exceeded": ("needs the operator", "tickets/test_uploads.py"),
     "consent_not_given": (_PAGES, "mail/mailboxes/test_consents.py"),
@@ -31,7 +31,7 @@ _ELSEWHERE = {
     "journal_unwritable": (_FAULT, "cli/test_data_owner.py"),
     "last_administrator": (_PAGES, "identity/test_people_pages.py"),
     "mail_domain_assigned": ("needs the operator", "mail/mailboxes/test_mailboxes.py"),
-    "mailbox_address_unverified": (_MAIL, "mail/mailboxes/test_address_codes.py"),
+    "mailbox_address_unverified": (_MAIL, "mail/verifying/test_codes.py"),
     "message_expired": (_MAIL, "mail/received_messages/test_held.py"),
     "message_not_processed": (_MAIL, "mail/receiving/test_failures.py"),
     "no_recipient": (_MAIL, "mail/sending/test_recipients.py"),
@@ -42,7 +42,7 @@ _ELSEWHERE = {
     "request_timeout": ("needs 10 s", "server/test_http_protocol.py"),
     "storage_unavailable": (_FAULT, "web/test_application.py"),
     "tenant_rate_limit_exceeded": (_FAULT, "api_keys/test_tenant_limit.py"),
-    "too_many_address_codes": (_MAIL, "mail/mailboxes/test_address_codes.py"),
+    "too_many_address_codes": (_MAIL, "mail/verifying/test_codes.py"),
     "too_many_bytes": (_FAULT, "server/test_bytes_in_flight.py"),
     "too_many_invitations": (_PAGES, "identity/test_invitations.py"),
     "too_many_mailbox_tests": (_MAIL, "mail/mailboxes/test_connection_test.py"),

@@ -16,6 +16,8 @@ from sealdesk.mail.ratings import settings_pages as rating_settings
 from sealdesk.mail.received_messages import api as received
 from sealdesk.mail.received_messages import pages as held_pages
 from sealdesk.mail.threads import pages as thread_pages
+from sealdesk.mail.verifying import api as verifying
+from sealdesk.mail.verifying import pages as verifying_pages
 from sealdesk.mail.weekly_reports import pages as weekly_reports
 from sealdesk.web.operation import Route
 from sealdesk.web.request import MAX_BODY_BYTES
@@ -38,8 +40,8 @@ MAIL_API: tuple[Route, ...] = (
     Route("PATCH", "/api/v1/mailboxes/{id}", _ADMIN, mailboxes.change_mailbox, _LONG),
     Route("DELETE", "/api/v1/mailboxes/{id}", _ADMIN, mailboxes.delete_mailbox),
     Route("POST", "/api/v1/mailboxes/{id}/test", _ADMIN, mailboxes.test_mailbox),
-    Route("POST", "/api/v1/mailboxes/{id}/code", _ADMIN, mailboxes.send_code),
-    Route("POST", "/api/v1/mailboxes/{id}/verify", _ADMIN, mailboxes.verify_address),
+    Route("POST", "/api/v1/mailboxes/{id}/code", _ADMIN, verifying.send_code),
+    Route("POST", "/api/v1/mailboxes/{id}/verify", _ADMIN, verifying.verify_address),
     Route("GET", "/api/v1/former-addresses", _ADMIN, mailboxes.list_former_addresses),
     Route(
         "DELETE",
@@ -93,8 +95,8 @@ MAIL_PAGES: tuple[Route, ...] = (
     Route("GET", "/settings/email/{id}/edit", _ADMIN_PAGE, pages.edit_mailbox),
     Route("POST", "/settings/email/{id}/edit", _REAUTHENTICATED, pages.change_mailbox, _LONG),
     Route("POST", "/settings/email/{id}/test", _ADMIN_PAGE, pages.test_mailbox),
-    Route("POST", "/settings/email/{id}/code", _ADMIN_PAGE, pages.send_code),
-    Route("POST", "/settings/email/{id}/verify", _ADMIN_PAGE, pages.verify_address),
+    Route("POST", "/settings/email/{id}/code", _ADMIN_PAGE, verifying_pages.send_code),
+    Route("POST", "/settings/email/{id}/verify", _ADMIN_PAGE, verifying_pages.verify_address),
     Route("POST", "/settings/email/{id}/pause", _ADMIN_PAGE, pages.pause_mailbox),
     Route("POST", "/settings/email/{id}/resume", _ADMIN_PAGE, pages.resume_mailbox),
     Route("GET", "/settings/email/{id}/delete", _ADMIN_PAGE, pages.confirm_deletion),

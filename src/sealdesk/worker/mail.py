@@ -68,7 +68,7 @@ class QueueTask(ConsumerTask):
 
 def mail_queue_task(on_progress: Callable[[], None]) -> QueueTask:
     """Queues the messages of new replies."""
-    return QueueTask(MailQueue(), _is_sending, on_progress)
+    return QueueTask(MailQueue(asking.list_questions), _is_sending, on_progress)
 
 
 async def keep_sending(state: AppState, wakeup: asyncio.Event) -> None:

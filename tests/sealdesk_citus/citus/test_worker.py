@@ -11,6 +11,7 @@ import pytest
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import consumers, events, positions
 from sealdesk.event_log.consumers import Consumer
+from sealdesk.mail.ratings.asking import list_questions
 from sealdesk.mail.sending import store as sending
 from sealdesk.mail.sending.queueing import MailQueue
 from sealdesk.search.indexing import BESIDE_REQUESTS, INDEXES, Indexer
@@ -124,7 +125,7 @@ def test_work_of_all_tenants_is_found_and_claimed(
 
 def test_consumers_read_the_feed_of_a_tenant_to_its_end(env: Env) -> None:
     tenant_id = str(uuid4())
-    each: list[Consumer] = [FanOut(tenant_id), MailQueue(tenant_id)]
+    each: list[Consumer] = [FanOut(tenant_id), MailQueue(list_questions, tenant_id)]
     each += [Indexer(index, BESIDE_REQUESTS, tenant_id) for index in INDEXES]
 
     async def work() -> tuple[list[str], dict[str, int], list[str]]:

@@ -1,35 +1,30 @@
 """The API of mailboxes, for administrators."""
 
-from sealdesk.mail.mailboxes import actions, address_codes, examples, mailbox_service, rules
+from sealdesk.mail.mailboxes import actions, examples, mailbox_service, rules
 from sealdesk.mail.mailboxes.errors import (
-    ADDRESS_CODE_NOT_SENT,
-    ADDRESS_CODE_REFUSED,
     ADDRESS_UNVERIFIED,
     MAIL_DOMAIN_ASSIGNED,
     MAILBOX_ADDRESS_TAKEN,
-    TOO_MANY_ADDRESS_CODES,
     TOO_MANY_MAILBOX_TESTS,
     TOO_MANY_MAILBOXES,
 )
 from sealdesk.mail.mailboxes.store import directory, mailboxes
 from sealdesk.mail.mailboxes.types import (
-    AddressCode,
     FormerAddress,
     Mailbox,
     MailboxChange,
     MailboxResponse,
     NewMailbox,
-    UnverifiedAddress,
 )
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, list_all
 from sealdesk.web.request import Header, Request, Response
 
-_TAG = "Mailboxes"
+TAG = "Mailboxes"
 
 
-@operation("List mailboxes", tag=_TAG, gives=examples.MAILBOX, is_list=True, params=PAGING)
+@operation("List mailboxes", tag=TAG, gives=examples.MAILBOX, is_list=True, params=PAGING)
 async def list_mailboxes(request: Request) -> Response:
     """Newest first. Never shows a password."""
     return await list_all(request, mailboxes.list_mailboxes, rules.to_response)
@@ -37,7 +32,7 @@ async def list_mailboxes(request: Request) -> Response:
 
 @operation(
     "Create a mailbox",
-    tag=_TAG,
+    tag=TAG,
     takes=NewMailbox,
     gives=examples.MAILBOX,
     status=201,
@@ -54,12 +49,12 @@ async def create_mailbox(request: Request) -> Response:
     mailbox = await request.act(
         actions.create_mailbox, new, key_ring=request.state.key_ring, now_us=request.now_us
     )
-    return _respond(mailbox, 201, envelope.location(request, mailbox.id))
+    return respond(mailbox, 201, envelope.location(request, mailbox.id))
 
 
 @operation(
     "Get a mailbox",
-    tag=_TAG,
+    tag=TAG,
     gives=examples.MAILBOX,
     response_headers=("etag",),
 )
@@ -67,12 +62,12 @@ async def get_mailbox(request: Request, mailbox_id: str) -> Response:
     """One mailbox with what is wrong with it, without its passwords. The ETag is that of the
     settings."""
     mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
-    return _respond(mailbox, 200)
+    return respond(mailbox, 200)
 
 
 @operation(
     "Change a mailbox",
-    tag=_TAG,
+    tag=TAG,
     takes=MailboxChange,
     gives=examples.MAILBOX,
     headers=("if-match",),
@@ -94,10 +89,10 @@ async def change_mailbox(request: Request, mailbox_id: str) -> Response:
         if_match=if_match,
         now_us=request.now_us,
     )
-    return _respond(mailbox, 200)
+    return respond(mailbox, 200)
 
 
-@operation("Delete a mailbox", tag=_TAG, status=204)
+@operation("Delete a mailbox", tag=TAG, status=204)
 async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
     """Deletes its passwords. Another mailbox of this desk may then have its address; other desks
     when it is freed."""
@@ -106,7 +101,7 @@ async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
 
 
 @operation(
-    "List former addresses", tag=_TAG, gives=examples.FORMER_ADDRESS, is_list=True, params=PAGING
+    "List former addresses", tag=TAG, gives=examples.FORMER_ADDRESS, is_list=True, params=PAGING
 )
 async def list_former_addresses(request: Request) -> Response:
     """Addresses that mailboxes of this desk had, by address. No other desk gets them until they are
@@ -114,7 +109,7 @@ async def list_former_addresses(request: Request) -> Response:
     return await list_all(request, directory.list_former, FormerAddress, lambda each: [each])
 
 
-@operation("Free a former address", tag=_TAG, status=204)
+@operation("Free a former address", tag=TAG, status=204)
 async def free_address(request: Request, address: str) -> Response:
     """Another desk may then have it, and get what is still sent to it. The address in the path is
     percent-encoded: `sales%40acme.test`."""
@@ -124,7 +119,7 @@ async def free_address(request: Request, address: str) -> Response:
     return envelope.nothing()
 
 
-@operation("Test a mailbox", tag=_TAG, gives=examples.TEST, fails=(TOO_MANY_MAILBOX_TESTS,))
+@operation("Test a mailbox", tag=TAG, gives=examples.TEST, fails=(TOO_MANY_MAILBOX_TESTS,))
 async def test_mailbox(request: Request, mailbox_id: str) -> Response:
     """Connects, logs in, opens the folder, sends a message to the mailbox itself and waits up to
     30 seconds until it arrives. Each other step takes 10 seconds at most, so allow two minutes.
@@ -132,52 +127,12 @@ async def test_mailbox(request: Request, mailbox_id: str) -> Response:
     return envelope.one(await mailbox_service.test_connection(request, mailbox_id))
 
 
-@operation(
-    "Send a code to an address",
-    tag=_TAG,
-    takes=UnverifiedAddress,
-    status=204,
-    fails=(
-        *(ADDRESS_CODE_NOT_SENT, MAILBOX_ADDRESS_TAKEN),
-        *(MAIL_DOMAIN_ASSIGNED, TOO_MANY_ADDRESS_CODES),
-    ),
-    example=examples.UNVERIFIED_ADDRESS,
-)
-async def send_code(request: Request, mailbox_id: str) -> Response:
-    """Sends a code that verifies one of `unverified_addresses` to it, at most three in a day. The
-    code ends after an hour."""
-    wanted = body.read(request, UnverifiedAddress)
-
-    await address_codes.send_code(request, mailbox_id, wanted.address)
-    return envelope.nothing()
-
-
-@operation(
-    "Verify an address",
-    tag=_TAG,
-    takes=AddressCode,
-    gives=examples.MAILBOX,
-    response_headers=("etag",),
-    fails=(
-        *(ADDRESS_CODE_REFUSED, MAILBOX_ADDRESS_TAKEN),
-        *(MAIL_DOMAIN_ASSIGNED, TOO_MANY_ADDRESS_CODES),
-    ),
-    example=examples.ADDRESS_CODE,
-)
-async def verify_address(request: Request, mailbox_id: str) -> Response:
-    """Gives the mailbox one of `unverified_addresses` by the code that was sent there. Five wrong
-    codes are looked at in an hour."""
-    given = body.read(request, AddressCode)
-
-    mailbox = await address_codes.verify(request, mailbox_id, given.address, given.code)
-    return _respond(mailbox, 200)
-
-
 async def _show(request: Request, mailbox_id: str) -> MailboxResponse:
     return rules.to_response(await request.fetch(actions.get_mailbox, mailbox_id))
 
 
-def _respond(mailbox: Mailbox, status: int, *headers: Header) -> Response:
+def respond(mailbox: Mailbox, status: int, *headers: Header) -> Response:
+    """A mailbox with its ETag."""
     return envelope.one(
         rules.to_response(mailbox), status, [*headers, envelope.etag(rules.etag(mailbox))]
     )

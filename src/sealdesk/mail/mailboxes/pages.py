@@ -15,7 +15,6 @@ from sealdesk.mail.blocks import store as block_store
 from sealdesk.mail.blocks.types import Block, NewMailBlock
 from sealdesk.mail.mailboxes import (
     actions,
-    address_codes,
     consents,
     domain_check,
     errors,
@@ -114,12 +113,13 @@ async def create_mailbox(request: Request) -> Response:
 @page
 async def show_mailbox(request: Request, mailbox_id: str) -> Response:
     """One mailbox with what is wrong with it."""
-    return await _show(request, mailbox_id)
+    return await show(request, mailbox_id)
 
 
-async def _show(
+async def show(
     request: Request, mailbox_id: str, error: ApiError | None = None, **values: Any
 ) -> Response:
+    """The page of a mailbox, with why a form of it was refused, if one was."""
     mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
     return await render.page(
         request,
@@ -148,15 +148,15 @@ async def test_mailbox(request: Request, mailbox_id: str) -> Response:
     try:
         result = await mailbox_service.test_connection(request, mailbox_id)
     except TooManyRequests as error:
-        return await _show(request, mailbox_id, error)
-    return await _show(request, mailbox_id, result=result)
+        return await show(request, mailbox_id, error)
+    return await show(request, mailbox_id, result=result)
 
 
 @page
 async def connect_mailbox(request: Request, mailbox_id: str) -> Response:
     """Lead to the provider, which asks for consent. Raises NotFound for one without a client."""
     if request.proof.pending_refusal is not None:
-        return await _show(request, mailbox_id, request.proof.pending_refusal)
+        return await show(request, mailbox_id, request.proof.pending_refusal)
     chosen = forms.read(request).text("provider")
     name = next((n for n in request.state.settings.mail.oauth_clients if n == chosen), None)
     if name is None:
@@ -194,7 +194,7 @@ async def take_consent(request: Request) -> Response:
         )
         response = render.redirect(request, f"{_PATH}/{mailbox_id}")
     except Conflict as error:
-        response = await _show(request, mailbox_id, error)
+        response = await show(request, mailbox_id, error)
     response.headers.append(consents.end(request))
     return response
 
@@ -251,28 +251,6 @@ async def change_mailbox(request: Request, mailbox_id: str) -> Response:
 
 
 @page
-async def send_code(request: Request, mailbox_id: str) -> Response:
-    """Send a code to an address that the mailbox waits for."""
-    address = forms.read(request).text("address")
-    try:
-        await address_codes.send_code(request, mailbox_id, address)
-    except (Conflict, TooManyRequests) as error:
-        return await _show(request, mailbox_id, error)
-    return await _show(request, mailbox_id, sent_to=address)
-
-
-@page
-async def verify_address(request: Request, mailbox_id: str) -> Response:
-    """Give the mailbox an address that it waits for, by the code that was sent there."""
-    form = forms.read(request)
-    try:
-        await address_codes.verify(request, mailbox_id, form.text("address"), form.text("code"))
-    except (Conflict, TooManyRequests) as error:
-        return await _show(request, mailbox_id, error)
-    return render.redirect(request, f"{_PATH}/{mailbox_id}")
-
-
-@page
 async def pause_mailbox(request: Request, mailbox_id: str) -> Response:
     """Stop receiving and sending."""
     mailbox = await _change(request, mailbox_id, MailboxChange(is_paused=True))
@@ -285,7 +263,7 @@ async def resume_mailbox(request: Request, mailbox_id: str) -> Response:
     try:
         mailbox = await _change(request, mailbox_id, MailboxChange(is_paused=False))
     except Conflict as error:
-        return await _show(request, mailbox_id, error)
+        return await show(request, mailbox_id, error)
     return render.redirect(request, f"{_PATH}/{mailbox.id}")
 
 

@@ -8,7 +8,6 @@ import msgspec
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_CHILDREN
-from sealdesk.mail.mailboxes import address_codes
 from sealdesk.mail.mailboxes.types import Mailbox
 from sealdesk.mail.parsing import parse
 from sealdesk.mail.parsing.sandboxed import parse_in_child
@@ -27,6 +26,7 @@ from sealdesk.mail.receiving.types import (
 )
 from sealdesk.mail.threads import rules as threads
 from sealdesk.mail.threads.redaction import redact, secrets_of
+from sealdesk.mail.verifying import codes
 from sealdesk.sandbox.pool import Exceeded
 from sealdesk.sandbox.slots import Crowded
 from sealdesk.settings import Settings
@@ -143,9 +143,7 @@ def _unstored(arrival: Arrival) -> RawMessage:
 async def _store(
     state: AppState, mailbox: Mailbox, arrival: Arrival, message: ParsedMessage
 ) -> Incoming:
-    if address_codes.has_code(
-        state.key_ring, message
-    ):  # which no desk reads, also not as the raw message
+    if codes.has_code(state.key_ring, message):  # which no desk reads, also not as the raw message
         return _incoming(state, mailbox, arrival, _unstored(arrival), message, _Parts((), ()))
     settings, now_us = state.settings, state.clock.now_us()
     raw = await raw_messages.keep(state, mailbox.tenant_id, arrival.raw, now_us)
@@ -181,7 +179,7 @@ def _incoming(
         authserv_ids=state.settings.mail.authserv_ids,
         waiting_bytes=None if arrival.is_stand_in else state.settings.mail.waiting_bytes,
         arrived_at=arrival.arrived_at,
-        has_code=address_codes.has_code(state.key_ring, message),
+        has_code=codes.has_code(state.key_ring, message),
     )
 
 

@@ -1,6 +1,6 @@
 """Queues outgoing messages: replies, what participants write, acknowledgements, ratings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 
@@ -9,7 +9,6 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.event_log.events import is_history
 from sealdesk.mail.mailboxes.types import Mailbox
-from sealdesk.mail.ratings import asking
 from sealdesk.mail.sending import rules, store
 from sealdesk.mail.sending.types import Outcome, OutgoingMessage, SendingMailbox
 from sealdesk.mail.threads import store as threads
@@ -18,6 +17,10 @@ from sealdesk.resources.addresses import is_read
 from sealdesk.tickets.types import AuthorType, Reply
 
 _QUEUED = Outcome("queued", None)
+# What events of changed statuses ask of customers, at a time.
+Questions = Callable[
+    [Tx, Sequence[LogEvent], Mapping[str, SendingMailbox], int], Awaitable[list[OutgoingMessage]]
+]
 
 
 class _Author(msgspec.Struct):
@@ -36,15 +39,16 @@ class _Reply(msgspec.Struct):
 class MailQueue:
     """Queues each public reply to the participants of its ticket, and questions for ratings.
 
-    Not what customers wrote, what was imported, and what is older than the mailbox. tenant_id: of
-    this tenant, else of all tenants.
+    Not what customers wrote, what was imported, and what is older than the mailbox. list_questions:
+    the messages for changed statuses. tenant_id: of this tenant, else of all tenants.
     """
 
     name = "mail"
     batch_size = 500
     reads_objects = False
 
-    def __init__(self, tenant_id: str = "") -> None:
+    def __init__(self, list_questions: Questions, tenant_id: str = "") -> None:
+        self._list_questions = list_questions
         self.tenant_id = tenant_id
 
     async def wants_any(self, tx: Tx, first: int, last: int) -> bool:
@@ -64,7 +68,7 @@ class MailQueue:
             and not is_history(each.id, each.happened_at)
         ]
         if changed:
-            await _add(tx, await asking.list_questions(tx, changed, sending, now_us))
+            await _add(tx, await self._list_questions(tx, changed, sending, now_us))
         return len(events)
 
     async def recover(self, tx: Tx) -> None:

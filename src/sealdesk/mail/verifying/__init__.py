@@ -1,0 +1,1 @@
+"""Codes that verify whose address it is."""

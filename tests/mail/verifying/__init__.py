@@ -1,0 +1,1 @@
+"""Tests of codes that verify an address."""
