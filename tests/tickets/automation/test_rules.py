@@ -301,6 +301,19 @@ def test_a_rule_by_business_hours_leads_to_them_if_there_are_none(tenant: Tenant
     assert "Set business hours" in page.text and "/settings/business-hours" in page.links
 
 
+def test_a_rule_by_business_hours_needs_a_desk_or_a_team_that_opens(tenant: Tenant) -> None:
+    admin, visitor, at = tenant.admin(), logged_in(tenant), "/settings/business-hours"
+    opened, closed = [when("business_hours", "yes")], [when("business_hours", "no")]
+    week = dict.fromkeys(("monday", "tuesday", "wednesday", "thursday", "friday"), "")
+    visitor.submit(visitor.get(at).form(at), **week)
+    assert refused(admin, conditions=opened) == [("/conditions/0", "no_business_hours")]
+    made(admin, conditions=closed, actions=HIGH)
+    team = admin.post("/api/v1/teams", {"name": "Night"}).json()["data"]["id"]
+    form = visitor.get(f"{at}?team={team}").form(at, "time_zone")
+    visitor.submit(form, monday="22:00-24:00")
+    made(admin, conditions=opened, actions=HIGH)
+
+
 def rule_of(*conditions: Condition, **fields: Any) -> Rule:
     return Rule(
         tenant_id="t", id="r", name="r", position=1, trigger="created", hours=0,

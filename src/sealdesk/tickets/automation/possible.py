@@ -95,7 +95,7 @@ def _never(
     field, choices = condition.field, left.get(condition.field)
     if field == "message" and trigger not in _WRITING:
         return Fault("", "never_holds", _NOTHING_WRITTEN)
-    if field == "rating_comment" and not _is_met(condition, "") and _is_unrated(conditions):
+    if field == "rating_comment" and not is_met(condition, "") and _is_unrated(conditions):
         return Fault("", "never_holds", _NEVER)
     if _can_hold([each for each in conditions if each.field == field], choices, one):
         return None
@@ -118,14 +118,15 @@ def _can_hold(
     """Whether a value meets all conditions of one field. one: the fields that have one value."""
     if choices is not None:
         values = map(identity, choices)
-        return any(all(_is_met(each, value) for each in conditions) for value in values)
-    is_empty = all(_is_met(each, "") for each in conditions)
+        return any(all(is_met(each, value) for each in conditions) for value in values)
+    is_empty = all(is_met(each, "") for each in conditions)
     if is_empty and conditions[0].field not in _NEVER_EMPTY:
         return True
     return all(_leaves_some(each, conditions, one) for each in conditions)
 
 
-def _is_met(condition: Condition, value: str) -> bool:
+def is_met(condition: Condition, value: str) -> bool:
+    """Whether a value meets a condition."""
     wanted = wanted_of(condition)
     if condition.operator in ("is", "is_not"):
         return (value in wanted) == (condition.operator == "is")
@@ -144,8 +145,8 @@ def _leaves_some(
     if condition.operator == "is":
         is_one = condition.field in one
         met = [each for each in others if is_one or each.operator in ("is_not", "lacks")]
-        return any(all(_is_met(each, value) for each in met) for value in wanted - {""})
+        return any(all(is_met(each, value) for each in met) for value in wanted - {""})
     if condition.operator == "contains":
         lacking = [each for each in others if each.operator == "lacks"]
-        return any(all(_is_met(each, part) for each in lacking) for part in wanted)
+        return any(all(is_met(each, part) for each in lacking) for part in wanted)
     return condition.operator == "is_not" or "" not in wanted

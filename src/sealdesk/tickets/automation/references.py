@@ -119,8 +119,9 @@ def _fault_of_value(condition: Condition, fields: Sequence[Field]) -> Fault | No
 async def _fault_of(tx: Tx, tenant_id: str, condition: Condition) -> Fault | None:
     """Whether a condition is about hours that are not there, or about nobody."""
     wanted = {*condition.values} - {""}
-    if condition.field == "business_hours" and await hours.find(tx, tenant_id) is None:
-        return Fault("", "no_business_hours", _NO_HOURS)
+    if condition.field == "business_hours":
+        is_known = await _has_hours(tx, tenant_id, is_open=possible.is_met(condition, "yes"))
+        return None if is_known else Fault("", "no_business_hours", _NO_HOURS)
     if condition.field == "team_id":
         live = {each.id for each in await teams.list_teams(tx, tenant_id)}
         return None if live >= wanted else Fault("", *_FAULTS["team_missing"])
@@ -128,3 +129,11 @@ async def _fault_of(tx: Tx, tenant_id: str, condition: Condition) -> Fault | Non
         known = await assignees.list_names(tx, tenant_id, wanted)
         return None if known.keys() >= wanted else Fault("", "unknown_user", _NO_USER)
     return None
+
+
+async def _has_hours(tx: Tx, tenant_id: str, *, is_open: bool) -> bool:
+    """Whether the desk or a team has hours. is_open: those in which it is ever open."""
+    team_ids = [each.id for each in await teams.list_teams(tx, tenant_id)]
+    of_teams = await hours.find_of_teams(tx, tenant_id, team_ids)
+    known = [await hours.find(tx, tenant_id), *of_teams.values()]
+    return any(each is not None and (not is_open or any(each.week)) for each in known)
