@@ -125,6 +125,7 @@ NOTES: dict[str, Attack] = {
     "Ann in the name": _raw("From: \"ann@example.test\" <eve@evil.test>", "token"),
     "Ann in the name and a comment": _raw("From: ann@example.test (x) <eve@evil.test>", "token"),
     "Ann as a subdomain": _raw("From: ann@example.test.evil.test", "token"),
+    "Ann with a dot behind": _raw("From: ann@example.test.", "token"),
     "Ann with a full-width letter": _raw("From: \uff41nn@example.test", "token"),
     "Ann with a Cyrillic letter": _raw("From: \u0430nn@example.test", "token"),
     "Ann with a combining mark": _raw("From: ann\u0301@example.test", "token"),
