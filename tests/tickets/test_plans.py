@@ -383,6 +383,9 @@ class IndexRecorder(SqliteTx):
         super().__init__(connection)
         self.connection = connection
 
+    async def enqueue(self, sql: str, params: Params) -> None:
+        pass
+
     async def execute_one(self, sql: str, params: Params) -> None:
         if not sql.lstrip().startswith("UPDATE"):
             return
