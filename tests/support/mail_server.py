@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -69,16 +69,29 @@ class MailServer:
         return "250 OK"
 
 
-async def stop_accepting(server: asyncio.Server) -> None:
-    """Close a server. Connections that it accepted just now have transports then, to be closed.
+async def end(
+    servers: Iterable[asyncio.Server], transports: Callable[[], Iterable[Any]] = lambda: ()
+) -> None:
+    """Close the servers of a loop with their connections, and end its other tasks.
 
-    A task that accepts one and is cancelled before its first step leaves the socket open.
+    Connections that were accepted just now have transports then, to be closed: a task that accepts
+    one and is cancelled before its first step leaves the socket open.
     """
-    for listening in server.sockets:
-        asyncio.get_running_loop().remove_reader(listening.fileno())
+    for server in servers:
+        for listening in server.sockets:
+            asyncio.get_running_loop().remove_reader(listening.fileno())
     for _ in range(4):
         await asyncio.sleep(0)
-    server.close()
+    for server in servers:
+        server.close()
+    for transport in transports():
+        if isinstance(transport, asyncio.WriteTransport):
+            transport.abort()
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.sleep(0)  # the sockets of the transports are closed in the loop's next turn
 
 
 @contextmanager
@@ -98,15 +111,7 @@ def mail_server() -> Iterator[MailServer]:
         handler.port = server.sockets[0].getsockname()[1]
         ready.set()
         await stopped.wait()
-        await stop_accepting(server)
-        for each in protocols:
-            if isinstance(each.transport, asyncio.WriteTransport):
-                each.transport.abort()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-        await asyncio.sleep(0)  # the sockets of the transports are closed in the loop's next turn
+        await end([server], lambda: [each.transport for each in protocols])
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(run()), daemon=True)
     thread.start()

@@ -13,6 +13,7 @@ from typing import Any
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from tests.servers import free_port
+from tests.support.mail_server import end
 
 USERNAME = "desk@acme.test"
 PASSWORD = 'correct "horse" bätt\\ery'
@@ -75,6 +76,8 @@ class MailServers:
     def __init__(self, context: ssl.SSLContext, expired: ssl.SSLContext) -> None:
         self.inbox = Inbox()
         self._context = context
+        self._servers: list[asyncio.Server] = []
+        self._sessions: list[SMTP] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -88,13 +91,16 @@ class MailServers:
         self.web_port = self._serve(self._web, context)
 
     def stop(self) -> None:
+        ending = end(self._servers, lambda: [each.transport for each in self._sessions])
+        asyncio.run_coroutine_threadsafe(ending, self._loop).result(60)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
 
     def _serve_smtp(self, context: ssl.SSLContext | None) -> int:
         def session() -> SMTP:
             starts = None if context else self._context
-            return SMTP(
+            smtp = SMTP(
                 self.inbox,
                 hostname="localhost",
                 tls_context=starts,
@@ -104,6 +110,8 @@ class MailServers:
                 authenticator=_authenticate,
                 loop=self._loop,
             )
+            self._sessions.append(smtp)
+            return smtp
 
         return self._run(self._loop.create_server(session, "127.0.0.1", free_port(), ssl=context))
 
@@ -112,10 +120,17 @@ class MailServers:
         handle: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]],
         context: ssl.SSLContext | None,
     ) -> int:
-        return self._run(asyncio.start_server(handle, "127.0.0.1", free_port(), ssl=context))
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                await handle(reader, writer)
+            finally:
+                writer.transport.abort()
+
+        return self._run(asyncio.start_server(serve, "127.0.0.1", free_port(), ssl=context))
 
     def _run(self, starting: Coroutine[Any, Any, asyncio.Server]) -> int:
         server = asyncio.run_coroutine_threadsafe(starting, self._loop).result(30)
+        self._servers.append(server)
         return int(server.sockets[0].getsockname()[1])
 
     async def _silent(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

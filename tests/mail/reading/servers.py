@@ -7,7 +7,7 @@ import ssl
 import threading
 
 from tests.servers import free_port
-from tests.support.mail_server import stop_accepting
+from tests.support.mail_server import end
 
 _FETCHED = re.compile(rb"UID FETCH (\d+) ")
 _LITERAL = re.compile(rb"\{(\d+)\}\r\n$")
@@ -46,7 +46,7 @@ class FaultyServer:
         self.port: int = self._server.sockets[0].getsockname()[1]
 
     def stop(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(60)
+        asyncio.run_coroutine_threadsafe(end([self._server]), self._loop).result(60)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -59,14 +59,6 @@ class FaultyServer:
                 writer.transport.abort()
 
         asyncio.run_coroutine_threadsafe(drop(), self._loop).result(60)
-
-    async def _end(self) -> None:
-        await stop_accepting(self._server)
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.sleep(0)
 
     async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connection_count += 1
