@@ -43,7 +43,8 @@ def test_the_bulk_bar_is_one_line_in_each_language(
 def test_a_change_concerns_all_tickets_of_a_view(window: Window, tenant: Tenant) -> None:
     key = tenant.key()
     for number in range(52):
-        key.ticket(subject=f"Bowl {number}", tags=["kiln"])
+        priority = "high" if number < 2 else "medium"  # those of the second page
+        key.ticket(subject=f"Bowl {number}", tags=["kiln"], priority=priority)
     untouched = key.ticket(subject="Vase")["id"]
     page = window.page
     page.goto(f"{INBOX}?status=open&tag=kiln")
