@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.chromium import Window
 from tests.support.client import Key
+from tests.support.pages import logged_in
 from tests.support.service import PASSWORD, Tenant, wait_until
 
 TICKETS = "/api/v1/external/tickets"
@@ -209,6 +210,15 @@ def test_a_reply_of_the_customer_is_on_the_page_at_once_and_a_draft_stays(
     wait_until(lambda: page.locator("[name=seen]").get_attribute("value") != "")
     page.locator("#composer button.main").click()
     page.locator("[data-renewed=conversation]").get_by_text("We are looking into it.").wait_for()
+    # An answer of a colleague does, though it is on the page, too.
+    wait_for_stream(window)
+    page.locator("#reply").fill("It is on its way.")
+    visitor, at = logged_in(tenant), f"/tickets/{ticket['id']}"
+    visitor.submit(visitor.get(at).form(f"{at}/reply"), body="It left today.")
+    page.get_by_text("It left today.").wait_for()
+    page.locator("#composer button.main").click()
+    page.get_by_text("answered meanwhile. Your reply was not sent.").wait_for()
+    expect(page.locator("#reply")).to_have_value("It is on its way.")
 
 
 def test_a_changed_field_is_on_the_page_at_once(window: Window, tenant: Tenant) -> None:

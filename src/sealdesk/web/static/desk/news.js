@@ -84,7 +84,10 @@ onPart((part, signal) => {
       if (fresh) renewChildren(old, fresh);
     }
     const [seen, nextSeen] = [part, next].map((each) => each.querySelector("[name=seen]"));
-    if (seen && nextSeen) seen.value = nextSeen.value;
+    // Whoever writes may not have looked up: a colleague's answer is not sent past without a question.
+    const isAnswered = reply?.value.trim() && [...part.querySelectorAll(".from-agent")]
+      .some(({ id }) => id > `reply-${seen?.value}`);
+    if (seen && nextSeen && !isAnswered) seen.value = nextSeen.value;
     news.dataset.news = next.querySelector("[data-news]")?.dataset.news ?? news.dataset.news;
     document.dispatchEvent(new CustomEvent("desk:fields", { detail: next }));
     if (document.activeElement === reply) scrollBy(0, anchor.getBoundingClientRect().top - top);
