@@ -81,7 +81,7 @@ const localize = (part) => {
     const { length } = time.dateTime;
     const at = new Date(length === 16 ? `${time.dateTime}Z` : time.dateTime);
     const style = { 7: monthFormat, 10: dayFormat, 16: hourFormat }[length] ?? (time.closest(".dense") ? logFormat : longFormat);
-    time.textContent = time.closest(".tickets") ? formatShort(at) : style.format(at);
+    time.textContent = time.matches(".when, .tickets .side > time") ? formatShort(at) : style.format(at);
   }
 };
 onPart(localize);
