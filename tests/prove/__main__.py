@@ -1,6 +1,6 @@
-"""`make prove`: the long tests, then the resilience scenarios.
+"""`make prove`: the long tests beside most resilience scenarios, then those that need quiet.
 
-It says how long they took last time, and goes on with what this code has not passed yet.
+It says how long the tests took last time, and goes on with what this code has not passed yet.
 """
 
 import argparse
@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from tests.prove import plugin
-from tests.prove.passed import Passed
+from tests.prove.passed import HOME, Passed
 
 _PROCESSES = 4
 _QUICK_EVERY = 10
@@ -17,6 +17,8 @@ _TESTS = (
     *(sys.executable, "-m", "pytest", "-p", "tests.prove.plugin", f"-n{_PROCESSES}"),
     *("-m", "prove or hypothesis", "--hypothesis-profile=thorough"),
 )
+_SCENARIOS = (sys.executable, "-m", "tests.resilience", "--only")
+_OUTPUT = HOME / "scenarios.txt"
 _NONE_LEFT = 5  # the exit status of pytest without tests
 
 
@@ -31,14 +33,23 @@ def main() -> int:
     if arguments.fresh:
         passed.forget()
     _say(_announce(passed))
-    every = str(_QUICK_EVERY if arguments.quick else 1)
-    ran = subprocess.run(_TESTS, env=os.environ | {plugin.EVERY: every}, check=False)
-    is_passed = ran.returncode in (0, _NONE_LEFT)
     if arguments.quick:
-        return 0 if is_passed else 1
+        return 0 if _run_tests(_QUICK_EVERY) else 1
     again = [] if arguments.fresh else ["--go-on"]
-    scenarios = subprocess.run([sys.executable, "-m", "tests.resilience", *again], check=False)
-    return 0 if is_passed and scenarios.returncode == 0 else 1
+    with _OUTPUT.open("w") as output:
+        others = subprocess.Popen([*_SCENARIOS, "others", *again], stdout=output, stderr=output)
+        is_passed = _run_tests(1)
+        _say(f"The scenarios that ran beside them write to {_OUTPUT.name}.")
+        is_passed &= others.wait() == 0
+    _say(_OUTPUT.read_text())
+    alone = subprocess.run([*_SCENARIOS, "alone", *again], check=False)
+    return 0 if is_passed and alone.returncode == 0 else 1
+
+
+def _run_tests(every: int) -> bool:
+    """Whether every n-th long test is passed."""
+    ran = subprocess.run(_TESTS, env=os.environ | {plugin.EVERY: str(every)}, check=False)
+    return ran.returncode in (0, _NONE_LEFT)
 
 
 def _announce(passed: Passed) -> str:

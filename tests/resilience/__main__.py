@@ -32,6 +32,9 @@ def main() -> int:
     # No choices=: argparse would refuse an empty list.
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--list", action="store_true", help="only list the scenarios")
+    parser.add_argument(
+        "--only", choices=("alone", "others"), help="those that compare latencies, or the others"
+    )
     parser.add_argument("--go-on", action="store_true", help="without what this code has passed")
     parser.add_argument("--publish", action="store_true", help="only write docs/resilience.md")
     arguments = parser.parse_args()
@@ -45,7 +48,12 @@ def main() -> int:
     if unknown := {*chosen} - {*names}:
         parser.error(f"{', '.join(sorted(unknown))}: there are {', '.join(names)}")
     console = Console()
-    scenarios = [scenario for scenario in SCENARIOS if scenario.name in chosen]
+    scenarios = [
+        scenario
+        for scenario in SCENARIOS
+        if scenario.name in chosen
+        and arguments.only in (None, "alone" if scenario.is_alone else "others")
+    ]
     if arguments.go_on:
         scenarios = _without_passed(scenarios, console)
     results = _run(scenarios, console)

@@ -24,12 +24,16 @@ Run = Callable[[Installation, Progress], dict[str, Any]]
 
 
 class Scenario(NamedTuple):
-    """A claim, the function that tests it, and its targets."""
+    """A claim, the function that tests it, and its targets.
+
+    is_alone: it compares latencies, so nothing else may run.
+    """
 
     name: str
     claim: str
     run: Run
     targets: Sequence[Target]
+    is_alone: bool = False
 
 
 SCENARIOS = (
@@ -138,11 +142,13 @@ SCENARIOS = (
         "a quiet tenant is not delayed while another one does its worst",
         lambda installation, progress: neighbour.run(installation, progress=progress),
         neighbour.TARGETS,
+        is_alone=True,
     ),
     Scenario(
         "neighbour-sqlite",
         "the same on SQLite",
         lambda _, progress: neighbour.run(None, progress=progress),
         neighbour.TARGETS,
+        is_alone=True,
     ),
 )
