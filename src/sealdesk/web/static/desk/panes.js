@@ -45,10 +45,11 @@ document.addEventListener("desk:ticket", async ({ detail }) => {
   if (mine === prefetched && (isAbout(found?.url) || isAbout(shown))) prefetchNext();
 });
 // What a response says about why its ticket was not opened.
-const refusalOf = ({ status }) => {
+const refusalOf = ({ status, page }) => {
   const { dataset } = document.body;
-  const known = { 200: dataset.ended, 401: dataset.ended, 403: dataset.forbidden, 404: dataset.gone };
-  return known[status] ?? dataset.unopened;
+  const known = { 401: dataset.ended, 403: dataset.forbidden, 404: dataset.gone };
+  const isLogIn = page.querySelector("[type=password]") !== null;
+  return isLogIn ? dataset.ended : known[status] ?? dataset.unopened;
 };
 let besideEnding = null;
 let besideCount = 0;
