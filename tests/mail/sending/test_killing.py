@@ -30,7 +30,7 @@ def env(kind: Kind, request: pytest.FixtureRequest) -> Iterator[Env]:
 def finish(made: Installation, count: int) -> None:
     """Send what processes that were killed have left."""
     with running(made.data_dir, None, **made.env) as service, made.serving():
-        service.clock.advance(61)  # their leases are over
+        service.clock.advance(2 * 3600)  # their leases are over, and pauses after failures
         wait_until(lambda: killing.states(service) == {"sent": count})
     assert len({each.message_id for each in made.accepted()}) == count
 
