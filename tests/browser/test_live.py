@@ -79,7 +79,7 @@ def test_the_list_beside_a_ticket_is_replaced_and_keeps_its_mark(
     expect(page.locator("[data-ticket].current")).to_contain_text("There before")
     # The pointer has left the list; it does so again after a change of one's own.
     expect(page.locator("[data-heading]")).to_be_focused()
-    page.locator("#list").hover()
+    page.locator("[data-ticket].current").hover()
     page.keyboard.press("e")
     page.get_by_text("Saved").first.wait_for()
     page.locator("[data-heading]").hover()

@@ -199,6 +199,10 @@ class TooManyWebhooks(Conflict, code="too_many_webhooks"):
     """The tenant has the maximum number of webhook endpoints."""
 
 
+class TooManyRules(Conflict, code="too_many_rules"):
+    """The desk has the maximum number of rules."""
+
+
 class TooManyMailboxes(Conflict, code="too_many_mailboxes"):
     """The tenant has the maximum number of mailboxes."""
 

@@ -104,7 +104,7 @@ def test_a_released_report_is_still_a_report(desk: Desk, agent: Person) -> None:
     desk.get_mail(report("<never-sent@acme.test>"), sender="")
     assert desk.outcomes() == ["held"]
     desk.release()
-    assert [each["reason"] for each in listed(agent)] == ["auto-submitted"]
+    assert [each["reason"] for each in listed(agent)] == ["empty sender"]
 
 
 def test_an_administrator_deletes_a_message_for_good(desk: Desk, agent: Person) -> None:

@@ -13,7 +13,7 @@ from sealdesk.tickets.tags.types import CountedTag, NewName, Renaming
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
-from sealdesk.web.pages.i18n import translate
+from sealdesk.web.pages.i18n import gettext, translate
 from sealdesk.web.pages.site import NavItem, Room
 from sealdesk.web.request import Request, Response
 
@@ -82,7 +82,7 @@ async def _list_alike(tx: Tx, tenant_id: str) -> list[AlikeName]:
     own = [each for each in note.alike if each.tenant_id == tenant_id] if note else []
     rows = [(each, await identities.find_alike(tx, each)) for each in own]
     return [
-        AlikeName(_ALIKE_LABELS[each.table], "" if row["owner_id"] else row["name"])
+        AlikeName(gettext(_ALIKE_LABELS[each.table]), "" if row["owner_id"] else row["name"])
         for each, row in rows
         if row is not None
     ]
