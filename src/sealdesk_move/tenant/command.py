@@ -19,6 +19,8 @@ from sealdesk_move.tenant import sequence
 from sealdesk_move.tenant.marks import Marks
 from sealdesk_move.tenant.sequence import Moved, Plan
 
+# The source may still have requests, whose keys it must know to refuse them for the move.
+_IN_FLIGHT_S = 5.0  # as long as a request may wait for storage
 _CONSUMERS = (FanOut.name, MailQueue.name, *(index.name for index in INDEXES))
 
 
@@ -34,7 +36,7 @@ def move(source: str, target: str, tenant_id: str, switch: str, settings: Settin
         )
     plan = Plan(KeyRing(settings.master_keys).fingerprints, _CONSUMERS)
     try:
-        moved = asyncio.run(_move(source, target, tenant_id, plan, switch))
+        moved, switched_at = asyncio.run(_move(source, target, tenant_id, plan, switch))
     except KeyboardInterrupt:
         print(
             "sealdesk: to continue the move, run the same command again. Until then the tenant's"
@@ -44,7 +46,7 @@ def move(source: str, target: str, tenant_id: str, switch: str, settings: Settin
         raise
     _print_summaries(moved)
     if moved.refused_since:
-        took_s = time.monotonic() - moved.refused_since
+        took_s = switched_at - moved.refused_since
         print(f"\nWrites of the tenant were refused for {took_s:.1f} s.")
     print(f"\nTenant {tenant_id} is at {preflight.redacted(target)}, and closed at the source.")
     print("Its rows are still at the source, hidden. To delete them:\n")
@@ -52,15 +54,21 @@ def move(source: str, target: str, tenant_id: str, switch: str, settings: Settin
     print(f"  sealdesk move --tenant {tenant_id} --from {where} --delete-source")
 
 
-async def _move(source: str, target: str, tenant_id: str, plan: Plan, switch: str) -> Moved:
+async def _move(
+    source: str, target: str, tenant_id: str, plan: Plan, switch: str
+) -> tuple[Moved, float]:
+    """What was moved, and when requests reached the target, of the clock time.monotonic."""
     async with sessions.open_in_use(source) as ours, sessions.open_in_use(target) as theirs:
         sides = sequence.sides_of(ours, theirs, tenant_id)
         with show_progress() as progress:
             moved = await sequence.move(sides, tenant_id, plan, progress)
         if not moved.is_closed:
             await _switch_requests(switch)
+        switched_at = time.monotonic()
+        if not moved.is_closed:
+            await asyncio.sleep(_IN_FLIGHT_S)
         await sequence.close(sides)
-        return moved
+        return moved, switched_at
 
 
 async def _switch_requests(command: str) -> None:
