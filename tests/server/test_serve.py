@@ -1,5 +1,7 @@
 """Start and end of the server: one process, one port, and no truncated response."""
 
+import ctypes
+import resource
 import socket
 import threading
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 
 from sealdesk.server import serve
 from sealdesk.server.serve import StartRefused
+from sealdesk.web import json_parsing
 from tests.support.disk import watched_disk
 from tests.support.service import Service, running, wait_until
 
@@ -93,3 +96,12 @@ def test_shutdown_leaves_a_database_without_a_log(template: Path, tmp_path: Path
         log = service.settings.database_path.with_name("sealdesk.db-wal")
         assert log.exists()
     assert not log.exists()
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="malloc is not glibc's")
+def test_parsing_large_bodies_takes_no_new_memory_from_the_kernel(service: Service) -> None:
+    body, counts = b'"%b"' % (b"x" * 900_000), []
+    for _ in range(3):
+        json_parsing.parse(body)
+        counts.append(resource.getrusage(resource.RUSAGE_THREAD).ru_minflt)
+    assert counts[-1] - counts[-2] < 50, "page faults, of which there are 600 otherwise"

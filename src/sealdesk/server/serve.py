@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import ctypes
 import fcntl
 import gc
 import logging
@@ -29,6 +30,9 @@ BACKLOG = 2048
 # Of each connection. The kernel would take 2.5 MB of a response that the client does not read
 # (loopback, Linux 6.18), which no budget sees.
 _SEND_BUFFER_BYTES = 256 * 1024
+# glibc (mallopt, malloc.h): what is larger is mapped by itself; so much that is free is kept.
+_MMAP_THRESHOLD, _MMAP_THRESHOLD_BYTES = -3, 4 * 1024 * 1024
+_TRIM_THRESHOLD, _TRIM_THRESHOLD_BYTES = -1, 16 * 1024 * 1024
 
 log = logging.getLogger("sealdesk.serve")
 
@@ -157,6 +161,18 @@ def make_server(
     return Server(config, lifetime, on_ready, notice_s)
 
 
+def _keep_freed_memory() -> None:
+    """Use memory again that large bodies have freed, where malloc is glibc's.
+
+    Otherwise the kernel clears new pages for each: parsing JSON of 900 kB takes 1.6 ms of the event
+    loop instead of 0.5 (2026-12-01).
+    """
+    with contextlib.suppress(AttributeError):  # another C library
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_MMAP_THRESHOLD, _MMAP_THRESHOLD_BYTES)
+        mallopt(_TRIM_THRESHOLD, _TRIM_THRESHOLD_BYTES)
+
+
 class Server(uvicorn.Server):
     """uvicorn's server, with request timeouts and a drain that loses no request.
 
@@ -187,6 +203,7 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        _keep_freed_memory()
         # Loaded modules stay in memory: the garbage collector need not scan them again.
         gc.collect()
         gc.freeze()
