@@ -29,14 +29,14 @@ class Desk:
         await turn.pay_as(payer)
         turn.deadline.connections = fields.get("connections", 0)
         try:
-            await turn.run(self._work(fields.get("shown", payer), pieces, piece_ms))
+            await turn.run(self.work(fields.get("shown", payer), pieces, piece_ms))
         finally:
             turn.end()
 
     def spend(self, piece_ms: float) -> None:
         self._now_ns += round(piece_ms * _MS)
 
-    async def _work(self, shown: str, pieces: int, piece_ms: float) -> None:
+    async def work(self, shown: str, pieces: int, piece_ms: float) -> None:
         for number in range(pieces):
             if number:
                 await asyncio.sleep(0)
@@ -44,37 +44,90 @@ class Desk:
             self.spend(piece_ms)
 
 
-def order(*requests: tuple[str, int, float]) -> str:
-    """The payers of the pieces, in the order in which they were done."""
+def order(*requests: tuple[str, int, float], **fields: Any) -> str:
+    """The payers of the pieces, in the order in which they were done; "|" ends an iteration."""
     desk = Desk()
 
+    async def count_iterations() -> None:
+        while True:
+            await asyncio.sleep(0)
+            desk.done.append("|")
+
     async def main() -> None:
-        await asyncio.gather(*(desk.request(*request) for request in requests))
+        counting = asyncio.create_task(count_iterations())
+        await asyncio.gather(*(desk.request(*request, **fields) for request in requests))
+        counting.cancel()
 
     asyncio.run(main())
     return "".join(desk.done)
 
 
-def test_many_requests_of_one_payer_have_one_turn_between_them() -> None:
-    done = order(*6 * [("a", 4, 0.5)], ("b", 4, 0.5))
+@pytest.mark.parametrize("connections", [0, 1])
+def test_many_requests_of_one_payer_have_one_turn_between_them(connections: int) -> None:
+    done = order(*6 * [("a", 4, 0.5)], ("b", 4, 0.5), connections=connections).replace("|", "")
     assert "aa" not in done[done.index("b") : done.rindex("b")]
     assert done.count("a") == 24 and done.count("b") == 4
 
 
 def test_a_payer_with_long_pieces_waits_until_others_had_as_much() -> None:
     for requests in (1, 2):
-        done = order(*requests * [("a", 4, 5.0)], ("b", 70, 0.5))
+        done = order(*requests * [("a", 4, 5.0)], ("b", 70, 0.5)).replace("|", "")
         at = [at for at, payer in enumerate(done) if payer == "a"][-2:]
         assert done.count("a") == 4 * requests
         assert done[at[0] : at[1]].count("b") >= 6
 
 
-def test_who_is_alone_does_not_wait() -> None:
-    assert order(*3 * [("a", 5, 50.0)]) == 15 * "a"
+@pytest.mark.parametrize(("piece_ms", "at_once"), [(0.02, 3), (0.5, 1)])
+def test_who_is_alone_waits_only_for_the_loop_to_look_for_requests(
+    piece_ms: float, at_once: int
+) -> None:
+    iterations = order(*3 * [("a", 4, piece_ms)]).split("|")
+    assert "".join(iterations) == 12 * "a"
+    assert max(map(len, iterations)) == at_once
+
+
+def test_who_was_alone_lets_a_request_that_arrives_go_first() -> None:
+    desk = Desk()
+    tasks = list[asyncio.Future[None]]()
+
+    def arrive() -> None:  # as the connection does, before the pieces of this iteration
+        turn = desk.turns.begin("192.0.2.1", {"headers": [], "path": "/tickets"})
+        tasks.append(asyncio.ensure_future(turn.run(desk.work("b", 1, 0.1))))
+
+    async def long_page() -> None:
+        asyncio.get_running_loop().call_soon(arrive)
+        await desk.work("a", 2, 1.0)
+
+    async def main() -> None:
+        turn = desk.turns.begin("192.0.2.2", {"headers": [], "path": "/tickets"})
+        await turn.run(long_page())
+        await asyncio.gather(*tasks)
+
+    asyncio.run(main())
+    assert desk.done == ["a", "b", "a"]
+
+
+def test_proven_credentials_do_not_wait_for_others_of_their_network() -> None:
+    desk = Desk()
+
+    async def request(key: str, *, proves: bool = False) -> None:
+        headers = [(b"x-api-key", key.encode())]
+        turn = desk.turns.begin("192.0.2.1", {"headers": headers, "path": "/tickets"})
+        if proves:
+            await turn.pay_as(key)
+        await turn.run(desk.work(key, 1, 0.5))
+        turn.end()
+
+    async def main() -> None:
+        await request("b", proves=True)
+        await asyncio.gather(*(request(key) for key in "aaaaaab"))
+
+    asyncio.run(main())
+    assert desk.done.index("b", 1) <= 2
 
 
 def test_nobody_starves_beside_others_who_always_have_work() -> None:
-    done = order(("a", 3, 20.0), *5 * [("b", 200, 0.5)], *5 * [("c", 200, 0.5)])
+    done = order(("a", 3, 20.0), *5 * [("b", 200, 0.5)], *5 * [("c", 200, 0.5)]).replace("|", "")
     assert done.count("a") == 3 and done.rindex("a") < len(done) - 100
 
 
@@ -167,7 +220,7 @@ def test_a_new_request_of_a_payer_in_debt_does_nothing_before_its_turn() -> None
     assert desk.done[at[0] : at[1]].count("b") >= 6
 
 
-@pytest.mark.parametrize(("piece_ms", "is_ended"), [(0.4, False), (0.6, True)])
+@pytest.mark.parametrize(("piece_ms", "is_ended"), [(0.2, False), (0.3, True)])
 def test_a_piece_that_has_been_long_ends_where_it_can(piece_ms: float, *, is_ended: bool) -> None:
     desk = Desk()
     turn = desk.turns.begin("192.0.2.1", {"headers": [], "path": "/tickets"})

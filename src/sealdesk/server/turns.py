@@ -3,7 +3,8 @@
 A piece is what a request does between two awaits. It is measured and charged to whoever the work is
 for: the tenant, and before that is known the client's network. Payers take turns by deficit round
 robin: a round is one iteration of the event loop, in which each payer without debt does one piece.
-Nothing is refused, and who is alone does not wait (decision 0092).
+Nothing is refused. Who is alone waits for nothing but the next iteration, in which the loop sees
+requests that have arrived (decision 0092).
 """
 
 import asyncio
@@ -16,55 +17,61 @@ from typing import Any
 from sealdesk.db.deadline import Deadline
 from sealdesk.web.request import Scope
 
-_QUANTUM_NS = 500_000  # of debt that a round pays: as much as two pieces of a signed GET of 25
-# Debt with which a payer goes on: short pieces never wait for a round.
-_FREE_NS = 2_000_000
+# Of debt that a round pays, and of work after which a round ends: a signed GET of 25.
+_QUANTUM_NS = 250_000
 _MAX_DEBT_NS = 1_000_000_000
-_LONG_NS = 500_000  # after which a piece ends where it can
+_LONG_NS = 250_000  # after which a piece ends where it can
 _MAX_PAYERS = 4096
 _CREDENTIALS = frozenset((b"x-api-key", b"authorization", b"cookie"))
 _URGENT = ("/healthz", "/readyz")
 
 
 class Payer:
-    """Who work is done for. requests: in progress. round: in which it did its last piece."""
+    """Who work is done for.
 
-    __slots__ = ("debt_ns", "parked", "requests", "round")
+    requests: in progress. round: in which it did its last piece. parked: requests that wait for the
+    payer's turn. holding: those of them that hold a connection, which go first.
+    """
+
+    __slots__ = ("debt_ns", "holding", "parked", "requests", "round")
 
     def __init__(self) -> None:
         self.requests = self.debt_ns = 0
         self.round = -1
         self.parked: deque[asyncio.Future[None]] = deque()
+        self.holding: deque[asyncio.Future[None]] = deque()
 
 
 class Turn:
-    """The work of one request.
+    """The work of one request. is_urgent: it never waits.
 
     began_ns: of its last piece. used_ns: by the pieces before. deadline: of the request, which
     knows whether it holds a connection, and the time of its threads. beside_ns: of it, charged.
     """
 
     __slots__ = (
-        "_is_urgent",
+        "_sender",
         "_turns",
         "began_ns",
         "beside_ns",
         "deadline",
+        "is_urgent",
         "payer",
         "used_ns",
     )
 
-    def __init__(self, turns: "Turns", payer: Payer, name: str, *, is_urgent: bool) -> None:
+    def __init__(self, turns: "Turns", payer: Payer, name: str, sender: int) -> None:
         self._turns = turns
-        self._is_urgent = is_urgent
+        self._sender = sender
+        self.is_urgent = False
         self.payer = payer
         self.began_ns = self.used_ns = self.beside_ns = 0
         self.deadline = Deadline(payer=name)
 
     @property
-    def goes_first(self) -> bool:
-        """Whether it does not wait: others wait for what it holds, or it asks for the health."""
-        return self._is_urgent or self.deadline.connections > 0
+    def holds_connection(self) -> bool:
+        """Whether others may wait for what it holds: then it waits for no debt."""
+        return self.deadline.connections > 0
 
     @property
     def loop_s(self) -> float:
@@ -78,7 +85,10 @@ class Turn:
 
     async def pay_as(self, name: str) -> None:
         """Charge what follows to another payer, once it is the payer's turn."""
+        if name == self.deadline.payer:
+            return
         self._turns.move(self, name)
+        self._turns.recognise(self._sender, name)
         self.deadline.payer = name
         if self._turns.must_wait(self):
             await asyncio.sleep(0)  # `run` goes on in the turn of the payer
@@ -103,26 +113,30 @@ class Turns:
     def __init__(self, now_ns: Callable[[], int] = time.perf_counter_ns) -> None:
         self.now_ns = now_ns
         self._payers: dict[str, Payer] = {}
+        self._payers_of: dict[int, str] = {}  # names, by the sender that has proven to be theirs
         self._owing: dict[Payer, None] = {}  # with debt or parked requests, in order
         self._busy_count = 0  # payers with requests
         self._round = 0
-        self._has_worked = False  # any payer, since the round began
+        self._spent_ns = 0  # since the round began
         self._has_next = False
 
     def begin(self, network: str, scope: Scope) -> Turn:
         """The turn of a new request, for which the client's network pays.
 
-        Requests with credentials are apart from anonymous ones of the same network.
+        Requests with credentials are apart from anonymous ones of the same network. The tenant
+        pays at once for credentials that it has proven from this network.
         """
-        kind = "open"
-        for name, _ in scope["headers"]:
-            if name in _CREDENTIALS:
-                kind = "known"
+        sender, name = 0, f"open {network}"
+        for header, value in scope["headers"]:
+            if header in _CREDENTIALS:
+                sender = hash((network, value))  # credentials are not kept
+                name = self._payers_of.get(sender) or f"known {network}"
                 break
-        name = f"{kind} {network}"
         payer = self._payer(name)
         self._enter(payer)
-        return Turn(self, payer, name, is_urgent=scope["path"] in _URGENT)
+        turn = Turn(self, payer, name, sender)
+        turn.is_urgent = scope["path"] in _URGENT
+        return turn
 
     def end(self, turn: Turn) -> None:
         """The request of a turn is answered."""
@@ -134,8 +148,17 @@ class Turns:
         turn.payer = self._payer(name)
         self._enter(turn.payer)
 
+    def recognise(self, sender: int, name: str) -> None:
+        """Let the payer pay at once for later requests of this sender; 0 is nobody."""
+        if len(self._payers_of) >= _MAX_PAYERS:
+            self._payers_of.clear()
+        if sender:
+            self._payers_of[sender] = name
+
     def must_wait(self, turn: Turn) -> bool:
-        """Whether it is not the turn of this work."""
+        """Whether others go first: those with requests, or those whose requests just arrive."""
+        if self._spent_ns > _QUANTUM_NS:
+            return not turn.is_urgent
         return self._busy_count > 1 and not self._may_go(turn)
 
     @types.coroutine
@@ -147,7 +170,7 @@ class Turns:
         while True:
             if self.must_wait(turn):
                 try:
-                    yield from self._park(turn.payer)
+                    yield from self._park(turn)
                 except BaseException as error:
                     resume, value = work.throw, error
             turn.began_ns = now_ns()
@@ -158,10 +181,10 @@ class Turns:
             finally:
                 used_ns = now_ns() - turn.began_ns
                 turn.used_ns += used_ns
-                if self._busy_count > 1:
-                    beside_ns = turn.deadline.beside_ns
-                    self._charge(turn.payer, used_ns + beside_ns - turn.beside_ns)
-                    turn.beside_ns = beside_ns
+                self._spent_ns += used_ns
+                beside_ns = turn.deadline.beside_ns
+                self._charge(turn.payer, used_ns + beside_ns - turn.beside_ns)
+                turn.beside_ns = beside_ns
             try:
                 yield awaited
                 resume, value = work.send, None
@@ -186,27 +209,32 @@ class Turns:
 
     def _may_go(self, turn: Turn) -> bool:
         payer = turn.payer
-        if turn.goes_first:
+        if turn.is_urgent:
             return True
-        return payer.debt_ns <= _FREE_NS and payer.round != self._round and not payer.parked
+        if payer.round == self._round or payer.holding:
+            return False
+        return turn.holds_connection or not (payer.debt_ns or payer.parked)
 
     def _charge(self, payer: Payer, used_ns: int) -> None:
         payer.round = self._round
-        payer.debt_ns = min(payer.debt_ns + used_ns, _MAX_DEBT_NS)
+        # Who is alone owes their last piece only, to somebody whose request arrives meanwhile.
+        debt_ns = payer.debt_ns if self._busy_count > 1 else 0
+        payer.debt_ns = min(debt_ns + used_ns, _MAX_DEBT_NS)
         self._owing[payer] = None
-        self._has_worked = True
         self._begin_round_later()
 
-    def _park(self, payer: Payer) -> Generator[Any, None, None]:
+    def _park(self, turn: Turn) -> Generator[Any, None, None]:
         future = asyncio.get_running_loop().create_future()
-        payer.parked.append(future)
+        payer = turn.payer
+        parked = payer.holding if turn.holds_connection else payer.parked
+        parked.append(future)
         self._owing[payer] = None
         self._begin_round_later()
         try:
             yield from future
         except BaseException:
-            if future in payer.parked:
-                payer.parked.remove(future)
+            if future in parked:
+                parked.remove(future)
             raise
 
     def _begin_round_later(self) -> None:
@@ -217,26 +245,27 @@ class Turns:
     def _begin_round(self) -> None:
         self._has_next = False
         self._round += 1
-        paid_ns = _QUANTUM_NS if self._has_worked else self._least_debt_ns()
-        self._has_worked = False
+        paid_ns = _QUANTUM_NS if self._spent_ns else self._least_debt_ns()
+        self._spent_ns = 0
         for payer in [*self._owing]:
             payer.debt_ns = max(0, payer.debt_ns - paid_ns)
-            if payer.parked and payer.debt_ns <= _FREE_NS:
-                self._wake(payer)
-            if not payer.parked and not payer.debt_ns:
+            self._wake(payer)
+            if not (payer.parked or payer.holding or payer.debt_ns):
                 del self._owing[payer]
-        if any(payer.parked for payer in self._owing):
+        if any(payer.parked or payer.holding for payer in self._owing):
             self._begin_round_later()
 
     def _least_debt_ns(self) -> int:
         """What lets the first who waits go on, when nobody had work in a whole round."""
         waiting = [payer.debt_ns for payer in self._owing if payer.parked]
-        return max(_QUANTUM_NS, min(waiting, default=0) - _FREE_NS)
+        return max(_QUANTUM_NS, min(waiting, default=0))
 
     def _wake(self, payer: Payer) -> None:
-        payer.round = self._round
-        while payer.parked:
-            future = payer.parked.popleft()
+        """Let the payer do its next piece, if it has paid or holds what others wait for."""
+        parked = payer.holding if payer.holding or payer.debt_ns else payer.parked
+        while parked:
+            future = parked.popleft()
             if not future.done():
+                payer.round = self._round
                 future.set_result(None)
                 return

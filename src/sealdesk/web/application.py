@@ -251,9 +251,10 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
     if route.operation.takes is None and route.is_without_body:
         body.read_no_body(request)
     response = await route.operation.handle(request, *params)
-    await request.turn.pause()
-    if request.method in _READS and len(response.body) > UNCOUNTED_BYTES:
-        _check_budget(request, len(response.body))
+    if len(response.body) > UNCOUNTED_BYTES:
+        await request.turn.pause()
+        if request.method in _READS:
+            _check_budget(request, len(response.body))
     return response
 
 

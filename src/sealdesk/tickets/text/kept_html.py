@@ -32,7 +32,7 @@ _MAX_REST_S = 1.0
 _MAX_BYTES = 16 * 1024 * 1024
 _MAX_UNUSED_S = 3600.0
 _BYTES_BESIDE = 500  # of an entry, besides its text
-_MAX_SLICE_S = 0.0005
+_MAX_SLICE_S = 0.00025
 
 
 class ShownText(NamedTuple):

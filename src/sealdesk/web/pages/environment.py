@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 SHARED = "shared"
-_MAX_SLICE_S = 0.0005  # others wait so long for the next piece of another request
+_MAX_SLICE_S = 0.00025  # others wait so long for the next piece of another request
 _PARTS_AT_ONCE = 8  # between two looks at the time; a part takes a few microseconds
 _environments: dict[tuple[str, ...], "Environment"] = {}
 _compiled: set[tuple[tuple[str, ...], str]] = set()
