@@ -8,13 +8,18 @@ from urllib.parse import quote
 
 import pytest
 
+from sealdesk.db.engine import Tx
 from sealdesk.installation import checks
 from sealdesk.installation.types import DOCUMENTS, Look
-from sealdesk.records.identities import IDENTITIES
+from sealdesk.mail.mailboxes.store import directory
+from sealdesk.mail.receiving.authors import forms_of
+from sealdesk.records.identities import ADDRESSES, IDENTITIES
 from sealdesk.state import AppState
 from sealdesk.telemetry.issues import Issue, Unknown
 from sealdesk.worker import rewriter
-from sealdesk.worker.rewriter import forget_renamed, identity_rewriter
+from sealdesk.worker.rewriter import address_rewriter, forget_renamed, identity_rewriter
+from tests.mail.support import Desk as MailDesk
+from tests.mail.support import receiving
 from tests.support.client import Key, Person
 from tests.support.pages import Visitor
 from tests.support.searching import find_tickets
@@ -42,9 +47,12 @@ class Desk(NamedTuple):
     def found(self, letter: str) -> tuple[list[str], list[str]]:
         """The tickets with a tag, and the customers of an address, oldest first."""
         tickets = self.key.get(f"/api/v1/external/tickets?tag={quote(letter)}&sort=asc")
-        email = quote(f"{letter}@example.test")
-        customers = self.key.get(f"/api/v1/external/customers?email={email}&sort=asc")
-        return _ids(tickets.json()), _ids(customers.json())
+        first, further = (
+            self.key.get(f"/api/v1/external/customers?email={quote(email)}&sort=asc").json()
+            for email in (f"{letter}@example.test", f"2{letter}@example.test")
+        )
+        assert first == further
+        return _ids(tickets.json()), _ids(first)
 
     def alike(self) -> str:
         return self.visitor.get("/settings/tags").text.partition("have become the same")[2]
@@ -59,21 +67,26 @@ def older_desk(service: Service) -> Desk:
     key, admin, visitor = tenant.key(), tenant.admin(), Visitor(service)
     visitor.log_in(tenant.admin_email)
     tickets = [key.ticket(tags=tags)["id"] for tags in (["qx"], [SMALL], ["qx", SMALL])]
-    customers = [key.customer(f"{each}@example.test")["id"] for each in (SMALL, "qx")]
+    customers = [
+        key.customer(f"{each}@example.test", other_emails=[f"2{each}@example.test"])["id"]
+        for each in (SMALL, "qx")
+    ]
     for name in (SMALL, "qx"):
         team = admin.post("/api/v1/teams", {"name": name}).json()["data"]
         macro = made(admin, shortcut=name, name=f"Macro {name}")
         save(visitor, name, owner="desk")
-    _write_as_older_python(tenant)
+    _write_as_older_python(
+        *("tickets.tags", "ticket_tags.tag", "teams.name", "teams.name_identity"),
+        *("macros.shortcut", "macros.shortcut_identity", "views.name", "views.name_identity"),
+        *("customers.email", "customers.email_identity", "customers.other_emails"),
+        "customer_addresses.email_identity",
+        tenant=tenant,
+    )
     return Desk(tenant, key, admin, visitor, tickets, customers, team["id"], macro["id"])
 
 
-def _write_as_older_python(tenant: Tenant) -> None:
-    for column in (
-        *("tickets.tags", "ticket_tags.tag", "customers.email", "customers.email_identity"),
-        *("customer_addresses.email_identity", "teams.name", "teams.name_identity"),
-        *("macros.shortcut", "macros.shortcut_identity", "views.name", "views.name_identity"),
-    ):
+def _write_as_older_python(*columns: str, tenant: Tenant) -> None:
+    for column in columns:
         table, _, name = column.partition(".")
         tenant.service.run(
             f"UPDATE {table} SET {name} = replace({name}, 'qx', '{CAPITAL}')"
@@ -85,7 +98,8 @@ def upgrade_python(service: Service) -> None:
     # The worker of the service has its own round: identities, then documents.
     wait_until(lambda: '"is_finished":true' in "".join(row["note"] for row in service.rows(_NOTE)))
     note = '{"shape": "1 13"}'
-    service.run(f"UPDATE installation_notes SET note = '{note}' WHERE name = '{IDENTITIES}'")
+    names = f"'{IDENTITIES}', '{ADDRESSES}'"
+    service.run(f"UPDATE installation_notes SET note = '{note}' WHERE name IN ({names})")
 
 
 def is_searched(desk: Desk, letter: str) -> bool:
@@ -126,6 +140,7 @@ def test_what_has_become_the_same_is_listed_until_it_is_renamed(own_service: Ser
     desk = older_desk(own_service)
     assert isinstance(own_service.in_background(look), Unknown)
     own_service.in_background(identity_rewriter().run)
+    own_service.in_serving(address_rewriter().run)
     issue = own_service.in_background(look)
     assert isinstance(issue, Issue) and desk.tenant.id in issue.what
     for kind in ("Customer", "Team", "Macro", "View"):
@@ -134,17 +149,19 @@ def test_what_has_become_the_same_is_listed_until_it_is_renamed(own_service: Ser
     customer = f"/api/v1/external/customers/{desk.customer_ids[1]}"
     assert desk.key.patch(customer, {"name": "B"}).status_code == 200
     assert desk.key.patch(customer, {"email": "b@example.test"}).status_code == 200
+    assert desk.key.patch(customer, {"other_emails": []}).status_code == 200
     macro = f"/api/v1/macros/{desk.macro_id}"
     assert desk.admin.patch(macro, {"body": "B"}).status_code == 200
     team = f"/api/v1/teams/{desk.team_id}"
     assert desk.admin.patch(team, {"capacity": 3}).status_code == 200
     assert desk.admin.patch(team, {"name": "B"}).status_code == 200
     assert "Customer" not in desk.alike() and "Team" not in desk.alike()
-    assert own_service.in_background(forget_renamed) == 2
+    forget = partial(forget_renamed, IDENTITIES)
+    assert own_service.in_background(forget) == 3
     assert isinstance(own_service.in_background(look), Issue)
     own_service.run("DELETE FROM macros")
     own_service.run("DELETE FROM views")
-    assert own_service.in_background(forget_renamed) == 2
+    assert own_service.in_background(forget) == 2
     assert own_service.in_background(look) is None and not desk.alike()
     assert desk.found(CAPITAL)[1] == desk.customer_ids[:1]
 
@@ -160,3 +177,55 @@ def test_tags_of_an_older_python_can_be_changed_before_the_worker_has_come(
         assert answer.status_code == 200, answer.text
     own_service.in_background(identity_rewriter().run)
     assert desk.found(SMALL)[0] == desk.ticket_ids[:2]
+
+
+def test_users_and_mailboxes_of_an_older_python_are_found(own_service: Service) -> None:
+    names = (SMALL, "qx", "1qx")
+    with receiving(own_service) as receiver:
+        desk = MailDesk(receiver)
+        mailbox_ids = [desk.add_mailbox(address=f"{each}@acme.test").id for each in names]
+    tenant, ticket = desk.tenant, desk.key.ticket()
+    user_ids = [tenant.user(email=f"{each}@example.test") for each in names]
+    people = f"/api/v1/external/tickets/{ticket['id']}/participants"
+    desk.key.call("PUT", people, {"participants": [{"email": "1qx@example.test"}]})
+    _write_as_older_python(
+        *("users.email", "users.email_identity"),
+        *("mailboxes.address", "mailboxes.address_identity", "mailbox_directory.address_identity"),
+        *("ticket_participants.address", "ticket_participants.address_identity"),
+        tenant=tenant,
+    )
+    # Citus does not change what decides where a row is.
+    older = f"replace(email_identity, 'qx', '{CAPITAL}'), tenant_id, user_id FROM user_directory"
+    condition = f"WHERE tenant_id = '{tenant.id}' AND email_identity LIKE '%qx@%'"
+    own_service.run(f"INSERT INTO user_directory SELECT {older} {condition}")
+    own_service.run(f"DELETE FROM user_directory {condition}")
+    upgrade_python(own_service)
+
+    def found(*names: str) -> list[tuple[str, str]]:
+        return [(_logged_in(own_service, each), _receives(own_service, each)) for each in names]
+
+    wanted = [*zip(user_ids, mailbox_ids, strict=True)]
+    written = (SMALL, CAPITAL, f"1{CAPITAL}")
+    assert found(*written) == wanted  # also before anything is renewed
+    own_service.in_serving(address_rewriter().run)
+    assert found(*written, f"1{SMALL}") == [*wanted, wanted[2]]
+    (person,) = own_service.rows("SELECT address_identity FROM ticket_participants LIMIT 9")
+    assert person["address_identity"] == f"1{SMALL}@example.test"
+    visitor = Visitor(own_service)
+    visitor.log_in(tenant.admin_email)
+    listed = visitor.get("/settings/tags").text.partition("have become the same")[2]
+    assert f"Person {CAPITAL}@" in listed and f"Mailbox {CAPITAL}@" in listed
+    assert own_service.in_serving(partial(forget_renamed, ADDRESSES)) == 0
+
+
+def _logged_in(service: Service, name: str) -> str:
+    me = service.log_in(f"{name}@example.test").get("/api/v1/auth/me")
+    return str(me.json()["data"]["id"])
+
+
+def _receives(service: Service, name: str) -> str:
+    async def work(tx: Tx) -> str:
+        places = [await directory.find(tx, each) for each in forms_of(f"{name}@acme.test")]
+        return next(each.mailbox_id for each in places if each)
+
+    return service.read(work)

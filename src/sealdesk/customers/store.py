@@ -29,13 +29,16 @@ _FIXED = {"tenant_id", "id", "created_at"}
 _COLUMNS = column_list(STORED)
 _ASSIGNMENTS = assignment_list((*(name for name in STORED if name not in _FIXED), *_COMPUTED))
 _FIND = select_row("customers", _COLUMNS)
-# By their first address, or by a further one. Two whose identities have become one are both found,
-# and the one that has the address comes first.
+# By their first address, or by a further one. Two whose identities have become one are both found
+# (decision 0141), and the one that has the address comes first.
 _IDS_OF_ADDRESS = """
     SELECT customer_id AS id FROM customer_addresses
     WHERE tenant_id = :tenant_id AND email_identity = :email_identity
     UNION ALL
     SELECT id FROM customers WHERE tenant_id = :tenant_id AND email_identity = :email_identity
+    UNION ALL
+    SELECT customer_id FROM customer_addresses WHERE tenant_id = :tenant_id
+        AND email_identity > :email_identity || ' ' AND email_identity < :email_identity || '!'
     LIMIT"""
 OF_ADDRESS = f"id = ({_IDS_OF_ADDRESS} 1)"
 _MAX_ALIKE = 10  # of one address
@@ -43,7 +46,10 @@ _FIND_BY_EMAIL = f"""
 SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND {OF_ADDRESS} LIMIT 1
 """
 _ADD_ADDRESS = insert_into("customer_addresses", "tenant_id email_identity customer_id")
-_DELETE_ADDRESS = delete_row("customer_addresses", "tenant_id email_identity customer_id")
+_DELETE_ADDRESS = """
+DELETE FROM customer_addresses WHERE tenant_id = :tenant_id AND customer_id = :customer_id
+    AND email_identity IN (:email_identity, :email_identity || ' ' || :customer_id)
+"""
 _DELETE_ADDRESSES = delete_row("customer_addresses", "tenant_id customer_id")
 _FIND_MERGED = select_row("customer_merges", "customer", "tenant_id source_id")
 _LIST_MERGED_WITH = """

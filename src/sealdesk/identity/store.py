@@ -86,10 +86,11 @@ async def find(tx: Tx, tenant_id: str, user_id: str) -> User | None:
 
 async def find_by_email(tx: Tx, email: str) -> User | None:
     """The user with this address, in any tenant: addresses are unique across all of them."""
-    row = await tx.find_across_tenants(
-        _FIND_HOME, _FIND, {"email_identity": representation.email_identity(email)}
-    )
-    return None if row is None else _user(row)
+    for form in representation.stored_forms(email):
+        row = await tx.find_across_tenants(_FIND_HOME, _FIND, {"email_identity": form})
+        if row is not None:
+            return _user(row)
+    return None
 
 
 async def list_users(

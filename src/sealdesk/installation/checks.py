@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -26,7 +27,7 @@ from sealdesk.installation.types import (
 )
 from sealdesk.mail.mailboxes.store import directory
 from sealdesk.mail.mailboxes.types import address_identity
-from sealdesk.records.identities import IDENTITIES, IdentitiesNote
+from sealdesk.records.identities import ADDRESSES, IDENTITIES, IdentitiesNote
 from sealdesk.telemetry.issues import Issue, Unknown
 
 _S = 1_000_000
@@ -306,30 +307,35 @@ async def documents_outdated(look: Look) -> Issue | Unknown | None:
 
 async def names_alike(look: Look) -> Issue | Unknown | None:
     """Whether names, addresses and tags have the identities that filters compute."""
-    noted = await look.read(lambda tx: notes.find(tx, IDENTITIES))
-    if noted is None:
-        return Unknown("names_alike", "the worker has not looked at the names yet")
-    note = msgspec.json.decode(noted.text, type=IdentitiesNote)
-    if note.is_finished and note.alike:
-        tenant_ids = sorted({each.tenant_id for each in note.alike})
+    found = [await look.read(partial(notes.find, name=name)) for name in (IDENTITIES, ADDRESSES)]
+    reached = [
+        (noted.noted_at, msgspec.json.decode(noted.text, type=IdentitiesNote))
+        for noted in found
+        if noted is not None
+    ]
+    alike = [each for _, note in reached if note.is_finished for each in note.alike]
+    if alike:
+        tenant_ids = sorted({each.tenant_id for each in alike})
         return Issue(
             "names_alike",
             f"Names or addresses that were different have become the same, of tenants"
             f" {_named(tenant_ids)}. Both are kept and found.",
             "Their administrators see them under Settings, Tags: rename one of the two, or"
             " merge the customers.",
-            noted.noted_at,
+            max(noted_at for noted_at, _ in reached),
         )
-    if note.is_finished:
+    unfinished = [noted_at for noted_at, note in reached if not note.is_finished]
+    if not unfinished and len(reached) == len(found):
         return None
-    if look.now_us - noted.noted_at < _STUCK_US:
-        return Unknown("names_alike", "the worker is going through the names")
+    if look.now_us - min(unfinished, default=look.now_us) < _STUCK_US:
+        return Unknown("names_alike", "not all names and addresses have been looked at yet")
     return Issue(
         "names_alike",
         "Names, addresses and tags of an earlier version of Sealdesk or Python are not compared as"
-        " this one does, so some are not found: the worker has stopped on the way.",
-        "The worker's log names the cause at `rewrite identities`.",
-        noted.noted_at,
+        " this one does, so some are not found: the process that renews them has stopped.",
+        "The log of the worker names the cause at `rewrite identities`, or that of `serve` at"
+        " `rewrite addresses`.",
+        min(unfinished),
     )
 
 

@@ -1,34 +1,28 @@
 """The SQL that gives stored names, addresses and tags the identities that filters compute now.
 
-In the role of the worker. The younger one of two rows that get the same identity is listed.
+One of two rows that get the same identity is listed. Who logs in with an address, and where e-mail
+goes, is for the role that serves to say; the worker renews everything else.
 """
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import msgspec
 
 from sealdesk.db.column_lists import select_row
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.engine import Params, Row, Tx
 from sealdesk.db.schema import TABLES
+from sealdesk.records.address_identities import ADDRESS_TABLES, Alike, Keys, Owners, Step
 from sealdesk.resources.identity import identity
 from sealdesk.resources.representation import email_identity
 
 _FIND_NOTE = select_row("installation_notes", "note", "name")
-IDENTITIES = "identities"  # the name of their note
-
-
-class Alike(msgspec.Struct, frozen=True, array_like=True):
-    """A row whose identity an older one has, since identities are computed otherwise."""
-
-    tenant_id: str
-    table: str
-    id: str
+# The names of the notes: of the worker, and of the processes that serve.
+IDENTITIES, ADDRESSES = "identities", "addresses"
 
 
 class IdentitiesNote(msgspec.Struct, frozen=True):
-    """How far the worker has given stored texts the identities of this version.
+    """How far stored texts have got the identities of this version.
 
     shape: the version. tenant_id: whose turn it is. table, after: the row up to which; no table:
     all of theirs. has_changed: whether the search must be built anew. alike: the first ones.
@@ -40,14 +34,6 @@ class IdentitiesNote(msgspec.Struct, frozen=True):
     after: tuple[str, ...] = ()
     has_changed: bool = False
     is_finished: bool = False
-    alike: tuple[Alike, ...] = ()
-
-
-class Step(NamedTuple):
-    """What one step did. last: the key where the next one begins, None behind the last row."""
-
-    last: tuple[str, ...] | None
-    changed_count: int
     alike: tuple[Alike, ...] = ()
 
 
@@ -97,12 +83,26 @@ def _owner_of(scope: Sequence[str]) -> str:
 
 
 class _Lists:
-    """Rows that are the identities of texts in another table's row, with its id."""
+    """Rows that are the identities of texts in another table's row, with its id.
+
+    An address is one customer's: others have it too, in rows that have their id behind it.
+    """
 
     def __init__(self, table: str, column: str, owner: tuple[str, str], texts: str) -> None:
         """owner: the column of the id, and its table. texts: as SQL, `text` and `texts` in JSON."""
         id_column, owner_table = owner
-        self._compute = email_identity if column == "email_identity" else identity
+        self._table, self._is_of_one = table, column == "email_identity"
+        self._compute = email_identity if self._is_of_one else identity
+        self._is_other = f"""
+SELECT 1 FROM {table}
+WHERE tenant_id = :tenant_id AND {column} = :identity AND {id_column} <> :id LIMIT 1"""
+        self._find_alike = f"""
+SELECT t.email AS name, '' AS owner_id
+FROM {table} r
+JOIN {owner_table} t ON t.tenant_id = :tenant_id AND t.id = :id
+JOIN {table} o ON o.tenant_id = :tenant_id
+    AND o.{column} = substr(r.{column}, 1, length(r.{column}) - length(:id) - 1)
+WHERE r.tenant_id = :tenant_id AND r.{id_column} = :id AND r.{column} LIKE '% ' || :id LIMIT 1"""
         self._delete = f"""
 DELETE FROM {table} WHERE tenant_id = :tenant_id AND {column} = :identity AND {id_column} = :id"""
         self._insert = f"""
@@ -119,17 +119,35 @@ ORDER BY r.{column}, r.{id_column} LIMIT :limit"""
         first, second = after or ("", "")
         params = {"tenant_id": tenant_id, "after": first, "after_2": second, "limit": limit}
         rows = await tx.fetch_all(self._select, params)
-        changed = 0
+        changed, alike = 0, list[Alike]()
         for row in rows:
-            wanted = {*map(self._compute, _texts(row))}
-            if row["identity"] not in wanted:
+            wanted = [*map(self._compute, _texts(row))]
+            shared = {row["identity"].removesuffix(f" {row['id']}")}
+            if shared <= {*wanted}:
+                shared -= {row["identity"]}
+            else:
                 of_row = {"tenant_id": tenant_id, "id": row["id"]}
                 await tx.execute(self._delete, {**of_row, "identity": row["identity"]})
-                for each in sorted(wanted):
-                    await tx.execute(self._insert, {**of_row, "identity": each})
+                shared = {each for each in wanted if not await self._add(tx, of_row, each)}
                 changed += 1
+            if shared - {*wanted[:1]}:  # the first address lists its customer
+                alike.append(Alike(tenant_id, self._table, row["id"]))
         last = (rows[-1]["identity"], rows[-1]["id"]) if len(rows) == limit else None
-        return Step(last, changed)
+        return Step(last, changed, tuple(alike))
+
+    async def _add(self, tx: Tx, of_row: Params, text: str) -> bool:
+        """False if it is another row's, which it then is with the id."""
+        row = {**of_row, "identity": text}
+        is_shared = self._is_of_one and await tx.fetch_one(self._is_other, row) is not None
+        if is_shared:
+            row["identity"] = f"{text} {of_row['id']}"
+        await tx.execute(self._insert, row)
+        return not is_shared
+
+    async def find_alike(self, tx: Tx, alike: Alike) -> Row | None:
+        """The customer, if another one still has one of the addresses."""
+        params = {"tenant_id": alike.tenant_id, "id": alike.id}
+        return await tx.fetch_one(self._find_alike, params)
 
 
 def _texts(row: Row) -> Iterable[str]:
@@ -148,8 +166,7 @@ _NAMES = {
     for column in table.columns
     if column.identity_of
 }
-# In this order: the next one begins behind the last row of the one before.
-_ALL: dict[str, _Names | _Lists] = {
+_LISTS: dict[str, _Lists] = {
     "ticket_tags": _Lists(
         "ticket_tags", "tag", ("ticket_id", "tickets"), "NULL AS text, t.tags AS texts"
     ),
@@ -159,14 +176,22 @@ _ALL: dict[str, _Names | _Lists] = {
         ("customer_id", "customers"),
         "t.email AS text, t.other_emails AS texts",
     ),
-    **_NAMES,
 }
-NEXT = dict(pairwise(("", *_ALL, "")))
+_ALL: dict[str, _Names | _Lists | Keys | Owners] = {
+    **_LISTS,
+    **_NAMES,
+    **ADDRESS_TABLES,
+}
+# By note, in this order: the next one begins behind the last row of the one before.
+NEXT = {
+    IDENTITIES: dict(pairwise(("", *_LISTS, *_NAMES, ""))),
+    ADDRESSES: dict(pairwise(("", *ADDRESS_TABLES, ""))),
+}
 
 
-async def find_note(tx: Tx) -> IdentitiesNote | None:
-    """How far the worker is; None before it has begun."""
-    row = await tx.fetch_one(_FIND_NOTE, {"name": IDENTITIES})
+async def find_note(tx: Tx, name: str) -> IdentitiesNote | None:
+    """How far the rows of a note are; None before the first step."""
+    row = await tx.fetch_one(_FIND_NOTE, {"name": name})
     return None if row is None else msgspec.json.decode(row["note"], type=IdentitiesNote)
 
 
@@ -176,5 +201,6 @@ async def renew(tx: Tx, tenant_id: str, table: str, after: Sequence[str], limit:
 
 
 async def find_alike(tx: Tx, alike: Alike) -> Row | None:
-    """`name` and `owner_id` of the row, if an older one still has the same identity."""
-    return await _NAMES[alike.table].find_alike(tx, alike)
+    """`name` and `owner_id` of the row, if another one still has the same identity."""
+    found = _ALL[alike.table]
+    return None if isinstance(found, Keys) else await found.find_alike(tx, alike)

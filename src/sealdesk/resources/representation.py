@@ -47,6 +47,12 @@ def email_identity(address: str) -> str:
     return with_ascii_domain(unicodedata.normalize("NFC", address).lower())
 
 
+def stored_forms(address: str) -> tuple[str, ...]:
+    """What to look an address up by: first as an older Python may have left it (decision 0141)."""
+    identity = email_identity(address)
+    return (identity,) if address.isascii() else (*dict.fromkeys((address, identity)),)
+
+
 def with_ascii_domain(address: str) -> str:
     """An address as every mail server takes it, if its local part has no other letters."""
     local, at, domain = address.rpartition("@")

@@ -21,6 +21,7 @@ from sealdesk.tickets.teams.assigning import RoundRobin
 from sealdesk.web.application import Application
 from sealdesk.web.request import Receive, Scope, Send
 from sealdesk.worker import loop
+from sealdesk.worker.rewriter import keep_rewriting_addresses
 
 Asgi = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 Receiving = Callable[[AppState], AbstractAsyncContextManager[None]]
@@ -62,6 +63,7 @@ async def _run_lifespan(
     if not state.settings.has_worker_process:
         background.append(asyncio.create_task(loop.run(state)))
     background.append(asyncio.create_task(RoundRobin(state).run()))
+    background.append(asyncio.create_task(keep_rewriting_addresses(state)))
     background.append(asyncio.create_task(Watch(state, "serve").run()))
     background.append(asyncio.create_task(usage.write_periodically(state)))
     async with contextlib.nullcontext() if receiving is None else receiving(state):

@@ -7,6 +7,7 @@ of the earlier version, still running, writes meanwhile.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Generic, TypeVar
 
 import msgspec
@@ -15,7 +16,8 @@ from sealdesk.db.engine import Tx
 from sealdesk.installation.store import notes
 from sealdesk.installation.types import DOCUMENTS, DocumentsNote
 from sealdesk.records import identities
-from sealdesk.records.identities import IDENTITIES, Alike, IdentitiesNote
+from sealdesk.records.address_identities import Alike
+from sealdesk.records.identities import ADDRESSES, IDENTITIES, IdentitiesNote
 from sealdesk.resources.identity import version
 from sealdesk.search.indexing import INDEXES
 from sealdesk.search.store import rebuilds
@@ -96,13 +98,24 @@ def document_rewriter() -> Rewriter[DocumentsNote]:
 
 
 def identity_rewriter() -> Rewriter[IdentitiesNote]:
-    """Gives stored names, addresses and tags the identities that filters compute."""
+    """Gives stored names, tags, and addresses of customers the identities that filters compute."""
     shape = version()
     return Rewriter(
         IDENTITIES,
         IdentitiesNote,
         lambda before: IdentitiesNote(shape, has_changed=before is not None),
-        _rewrite_identities,
+        partial(_rewrite_identities, IDENTITIES),
+    )
+
+
+def address_rewriter() -> Rewriter[IdentitiesNote]:
+    """The same for addresses of users and mailboxes, in a process that serves."""
+    shape = version()
+    return Rewriter(
+        ADDRESSES,
+        IdentitiesNote,
+        lambda _: IdentitiesNote(shape),
+        partial(_rewrite_identities, ADDRESSES),
     )
 
 
@@ -111,7 +124,14 @@ async def keep_rewriting(state: AppState) -> None:
     while True:
         await identity_rewriter().run(state)
         await document_rewriter().run(state)
-        await attempt(forget_renamed, state)
+        await attempt(partial(forget_renamed, IDENTITIES), state, f"forget {IDENTITIES}")
+        await asyncio.sleep(_LOOK_AGAIN_S)
+
+
+async def keep_rewriting_addresses(state: AppState) -> None:
+    while True:
+        await address_rewriter().run(state)
+        await attempt(partial(forget_renamed, ADDRESSES), state, f"forget {ADDRESSES}")
         await asyncio.sleep(_LOOK_AGAIN_S)
 
 
@@ -127,13 +147,13 @@ async def _rewrite_documents(tx: Tx, reached: DocumentsNote) -> DocumentsNote:
     return DocumentsNote(SHAPE, tenant_id, batch.last_id)
 
 
-async def _rewrite_identities(tx: Tx, reached: IdentitiesNote) -> IdentitiesNote:
+async def _rewrite_identities(name: str, tx: Tx, reached: IdentitiesNote) -> IdentitiesNote:
     tenant_id: str | None = reached.tenant_id
     table, after = reached.table, reached.after
     if not table:
         tenant_id, table = (
             await ready_documents.next_tenant(tx, reached.tenant_id),
-            identities.NEXT[""],
+            identities.NEXT[name][""],
         )
     if tenant_id is None:
         return await _finish_identities(tx, reached)
@@ -142,10 +162,10 @@ async def _rewrite_identities(tx: Tx, reached: IdentitiesNote) -> IdentitiesNote
     return msgspec.structs.replace(
         reached,
         tenant_id=tenant_id,
-        table=table if step.last else identities.NEXT[table],
+        table=table if step.last else identities.NEXT[name][table],
         after=step.last or (),
         has_changed=reached.has_changed or step.changed_count > 0,
-        alike=(*reached.alike, *step.alike)[:_MAX_ALIKE],
+        alike=tuple(dict.fromkeys((*reached.alike, *step.alike)))[:_MAX_ALIKE],
     )
 
 
@@ -158,27 +178,27 @@ async def _finish_identities(tx: Tx, reached: IdentitiesNote) -> IdentitiesNote:
     return IdentitiesNote(reached.shape, is_finished=True, alike=reached.alike)
 
 
-async def forget_renamed(state: AppState) -> int:
-    """Take rows off the list of those that are alike which are not any more; how many.
+async def forget_renamed(name: str, state: AppState) -> int:
+    """Take rows off a note's list of those that are alike which are not any more; how many.
 
     A list that was full begins anew.
     """
     now_us = state.clock.now_us()
-    return await state.database.write_in_background(lambda tx: _forget_renamed(tx, now_us))
+    return await state.database.write_in_background(lambda tx: _forget_renamed(name, tx, now_us))
 
 
-async def _forget_renamed(tx: Tx, now_us: int) -> int:
-    noted = await identities.find_note(tx)
+async def _forget_renamed(name: str, tx: Tx, now_us: int) -> int:
+    noted = await identities.find_note(tx, name)
     if noted is None or not noted.is_finished:
         return 0
     alike = tuple([each for each in noted.alike if await _is_alike(tx, each)])
     if len(alike) == len(noted.alike):
         return 0
     if len(noted.alike) == _MAX_ALIKE:
-        await notes.delete(tx, IDENTITIES)
+        await notes.delete(tx, name)
     else:
         text = msgspec.json.encode(msgspec.structs.replace(noted, alike=alike)).decode()
-        await notes.put(tx, IDENTITIES, text, now_us=now_us, expires_at=None)
+        await notes.put(tx, name, text, now_us=now_us, expires_at=None)
     return len(noted.alike) - len(alike)
 
 

@@ -6,7 +6,7 @@ import asyncpg
 from asyncpg import Connection
 
 from sealdesk.db.migrations.schema_version import Unusable
-from sealdesk.records.identities import IDENTITIES
+from sealdesk.records.identities import ADDRESSES, IDENTITIES
 from sealdesk_move.copy import Progress
 from sealdesk_move.tenant import fence, marks, rows
 from sealdesk_move.tenant.copying import Pair
@@ -17,7 +17,7 @@ _ROWS_AT_ONCE = 2000
 # A session that was ended at the source is known there alone, so all of them end.
 _END_SESSIONS = "UPDATE users SET token_version = token_version + 1 WHERE tenant_id = ANY ($1)"
 # The source may have computed them with another version of Python.
-_FORGET_IDENTITIES = f"DELETE FROM installation_notes WHERE name = '{IDENTITIES}'"
+_FORGET_IDENTITIES = f"DELETE FROM installation_notes WHERE name IN ('{IDENTITIES}', '{ADDRESSES}')"
 _GLOBAL = (*rows.DIRECTORIES, "reset_links")
 
 

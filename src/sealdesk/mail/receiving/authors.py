@@ -12,7 +12,7 @@ from sealdesk.mail.parsing.types import Address, ParsedMessage
 from sealdesk.mail.receiving.types import FromAddress
 from sealdesk.mail.threads import rules as threads
 from sealdesk.resources.addresses import can_send, is_read
-from sealdesk.resources.representation import email_identity
+from sealdesk.resources.representation import email_identity, stored_forms
 
 # The domain never exists (RFC 6761), so nothing is ever sent to it.
 UNKNOWN_SENDER = "unknown@sender.invalid"
@@ -189,7 +189,7 @@ def is_own(address: str, own_addresses: Collection[str]) -> bool:
 def forms_of(address: str) -> tuple[str, ...]:
     """What an address may be in the directory of mailboxes: itself, and without its +."""
     forms = (address, threads.mailbox_address(address), base_address(address))
-    return tuple(dict.fromkeys(map(email_identity, forms)))
+    return tuple(dict.fromkeys((*stored_forms(address), *map(email_identity, forms))))
 
 
 def addresses_in(message: ParsedMessage) -> Iterator[str]:

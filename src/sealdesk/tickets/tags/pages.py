@@ -29,6 +29,9 @@ _NEWEST = 10
 _MAX_TOTAL = 1_000_000
 _ALIKE_LABELS = {
     "customers": gettext_noop("Customer"),
+    "customer_addresses": gettext_noop("Customer"),
+    "users": gettext_noop("Person"),
+    "mailboxes": gettext_noop("Mailbox"),
     "teams": gettext_noop("Team"),
     "views": gettext_noop("View"),
     "macros": gettext_noop("Macro"),
@@ -78,8 +81,9 @@ async def list_tags(request: Request) -> Response:
 
 
 async def _list_alike(tx: Tx, tenant_id: str) -> list[AlikeName]:
-    note = await identities.find_note(tx)
-    own = [each for each in note.alike if each.tenant_id == tenant_id] if note else []
+    found = [await identities.find_note(tx, name) for name in identities.NEXT]
+    listed = [each for note in found if note for each in note.alike]
+    own = [each for each in listed if each.tenant_id == tenant_id]
     rows = [(each, await identities.find_alike(tx, each)) for each in own]
     return [
         AlikeName(gettext(_ALIKE_LABELS[each.table]), "" if row["owner_id"] else row["name"])

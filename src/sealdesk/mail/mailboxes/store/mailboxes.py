@@ -7,7 +7,7 @@ import msgspec
 from sealdesk.db.column_lists import column_list, insert_into, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.mail.mailboxes import rules
-from sealdesk.mail.mailboxes.types import Mailbox
+from sealdesk.mail.mailboxes.types import Mailbox, address_identity
 from sealdesk.resources.paging import PageRequest
 
 _STORED = Mailbox.__struct_fields__
@@ -135,6 +135,7 @@ def _mailbox(row: Row) -> Mailbox:
     values = {**row, "is_paused": bool(row["is_paused"])}
     for name in _LISTS:
         values[name] = tuple(msgspec.json.decode(values[name])) if values[name] else ()
+    values["unverified"] = tuple(map(address_identity, values["unverified"]))
     return Mailbox(**values)
 
 
