@@ -210,6 +210,7 @@ def _of_the_body() -> Iterator[Attempt]:
         ("the hash of ''", "body_omitted", _digest(b"")),
         ("Convert.ToHexString", "body_hash_uppercase", _digest(DEFAULT).upper()),
         ("digest()", "body_hash_not_hex", raw),
+        ("BitConverter.ToString", "body_hash_not_hex", raw.hex("-").upper().encode()),
         ("digest('base64')", "body_hash_not_hex", base64.b64encode(raw)),
         ("digest('base64url')", "body_hash_not_hex", base64.urlsafe_b64encode(raw).rstrip(b"=")),
         (

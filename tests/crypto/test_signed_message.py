@@ -117,7 +117,9 @@ def test_a_large_request_is_compared_part_by_part_only() -> None:
         (b"1767225299GET/", False),
         (b"1767225901GET/", False),
         (b"1767225299GET/?at=1767225600", False),
-        (b"17672256001GET/", False),
+        (b"17672252991GET/", False),
+        (b"17672256009f8ePOST/", True),
+        (b"x17672256001GET/", False),
         (b"GET/", False),
     ],
 )

@@ -35,6 +35,7 @@ def wrong_endings(body: bytes, secret: str, length: int | None) -> Iterator[tupl
     yield "body_omitted", b""
     yield "body_omitted", body_sha256(b"")
     yield "body_hash_not_hex", sha256.digest()
+    yield "body_hash_not_hex", sha256.digest().hex("-").upper().encode()  # .NET's BitConverter
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         padded = encode(sha256.digest())
         yield "body_hash_not_hex", padded

@@ -11,7 +11,8 @@ from sealdesk.crypto.signing import Signed
 MAX_BYTES = 4 * 1024
 # The time of a message: Unix time in seconds or a thousandth, millionth … of them, or ISO 8601.
 _TIME = re.compile(
-    rb"([0-9]{10})(?=(?:GET|HEAD|POST|PUT|PATCH|DELETE)/)"  # behind a hash or a key, too
+    rb"(\A[0-9]{10}"  # whatever follows, as a nonce
+    rb"|[0-9]{10}(?=(?:GET|HEAD|POST|PUT|PATCH|DELETE)/))"  # behind a hash or a key, too
     rb"|(?<![0-9])(?:([0-9]{10})(?:[0-9]{3}){0,3}(?![0-9])"
     rb"|([0-9]{4}-[01][0-9]-[0-3][0-9][T ][0-2][0-9]:[0-5][0-9]:[0-5][0-9])"
     rb"(?:[.,][0-9]{1,9})?(Z|[+-][0-2][0-9]:?[0-5][0-9])?)"
