@@ -147,6 +147,9 @@ def test_what_has_become_the_same_is_listed_until_it_is_renamed(own_service: Ser
         assert f"{kind} {CAPITAL}" in desk.alike()
     # Other fields of both can be changed, and their names be given up.
     customer = f"/api/v1/external/customers/{desk.customer_ids[1]}"
+    third = desk.key.customer("third@example.test")["id"]
+    refused = desk.key.post(f"{customer}/merge", {"into": third})
+    assert (refused.status_code, refused.json()["existing_id"]) == (409, desk.customer_ids[0])
     assert desk.key.patch(customer, {"name": "B"}).status_code == 200
     assert desk.key.patch(customer, {"email": "b@example.test"}).status_code == 200
     assert desk.key.patch(customer, {"other_emails": []}).status_code == 200

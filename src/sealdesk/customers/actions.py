@@ -39,7 +39,7 @@ _MAX_SCANNED = 10_000  # customers, within 0.05 s
 async def add_customer(tx: Tx, tenant_id: str, new: NewCustomer, *, now_us: int) -> Customer:
     """A new customer. Raises Conflict when the e-mail address is taken."""
     for email in (new.email, *(new.other_emails or ())):
-        await _check_email_free(tx, tenant_id, email)
+        await check_email_free(tx, tenant_id, email)
     return await _add(tx, tenant_id, new, now_us)
 
 
@@ -200,16 +200,17 @@ async def _change(tx: Tx, customer: Customer, change: CustomerChange, now_us: in
         raise invalid([Fault("/metadata", "too_large", representation.TOGETHER_TOO_LARGE)])
     for email in (changed.email, *changed.other_emails):
         if not rules.has_address(customer, email):
-            await _check_email_free(tx, customer.tenant_id, email)
+            await check_email_free(tx, customer.tenant_id, email)
     await store.replace(tx, customer, changed)
     changes = rules.differences(customer, changed)
     await _record(tx, "customer.updated", changed, changes, now_us)
     return changed
 
 
-async def _check_email_free(tx: Tx, tenant_id: str, email: str) -> None:
+async def check_email_free(tx: Tx, tenant_id: str, email: str, *own_ids: str) -> None:
+    """Raises Conflict if another customer has the address than these."""
     other = await store.find_by_email(tx, tenant_id, email)
-    if other is not None:
+    if other is not None and other.id not in own_ids:
         raise Conflict(CUSTOMER_EMAIL_TAKEN, existing_id=other.id)
 
 

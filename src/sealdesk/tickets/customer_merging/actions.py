@@ -42,6 +42,8 @@ async def merge(
     source, target = await _get_both(tx, tenant_id, source_id, new.into)
     ticket_ids = await store.list_ticket_ids(tx, tenant_id, source.id, rules.MAX_TICKETS + 1)
     rules.check_count(len(ticket_ids))
+    for email in (source.email, *source.other_emails):  # another one may have it: decision 0141
+        await customers.check_email_free(tx, tenant_id, email, source.id, target.id)
     gained = rules.gain(source, target)
     after = rules.with_gained(target, source, gained, now_us)
     ended = rules.ended(source, target.id, now_us)

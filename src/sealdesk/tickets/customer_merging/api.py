@@ -24,7 +24,13 @@ MERGE = {"into": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"}
     gives=customer_examples.CUSTOMER,
     headers=("idempotency-key",),
     response_headers=("etag",),
-    fails=(MERGE_INTO_ITSELF, CUSTOMER_MERGED, CUSTOMER_ERASED, TOO_MANY_TICKETS),
+    fails=(
+        MERGE_INTO_ITSELF,
+        CUSTOMER_MERGED,
+        CUSTOMER_ERASED,
+        CUSTOMER_EMAIL_TAKEN,
+        TOO_MANY_TICKETS,
+    ),
     example=MERGE,
 )
 async def merge_customer(request: Request, customer_id: str) -> Response:
