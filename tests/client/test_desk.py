@@ -2,6 +2,7 @@
 
 import asyncio
 from itertools import islice
+from typing import Any
 
 import pytest
 
@@ -133,6 +134,17 @@ def test_the_headers_of_a_success_are_readable(desk: Desk) -> None:
     row = desk.tickets.list().first()
     with pytest.raises(InvalidConfiguration, match="get the one first"):
         desk.tickets.update(opened.id, if_match=row, status="open")
+
+
+def test_what_was_got_is_edited_and_sent_back(desk: Desk) -> None:
+    ticket = desk.tickets.create(**TICKET)
+    edited: Any = {**ticket.to_dict(), "priority": "urgent"}
+    assert desk.tickets.update(ticket.id, **edited).priority == "urgent"
+    with pytest.raises(error_codes.ValidationFailed, match="/number: "):
+        desk.tickets.update(ticket.id, **{**edited, "number": 0})
+    (customer,) = desk.customers.list()
+    renamed: Any = {**customer.to_dict(), "name": "Bo"}
+    assert desk.customers.update(customer.id, **renamed).name == "Bo"
 
 
 def test_the_asynchronous_desk_does_the_same(key: Key) -> None:

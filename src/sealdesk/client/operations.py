@@ -214,7 +214,7 @@ def update_ticket(
     ticket_id: str, fields: Mapping[str, Any], if_match: IfMatch
 ) -> Operation[Ticket]:
     """Change fields of a ticket."""
-    check_names(fields, TicketChange)
+    check_names(fields, TicketChange, shown=Ticket.__struct_fields__)
     target = f"{ROOT}/tickets/{encode_segment(ticket_id)}"
     operation = patch(target, fields, if_match, _read_ticket)
     return operation._replace(resource_id=ticket_id)
@@ -288,7 +288,7 @@ def update_customer(
     customer_id: str, fields: Mapping[str, Any], if_match: IfMatch
 ) -> Operation[Customer]:
     """Change fields of a customer."""
-    check_names(fields, CustomerChange)
+    check_names(fields, CustomerChange, shown=Customer.__struct_fields__)
     target = f"{ROOT}/customers/{encode_segment(customer_id)}"
     operation = patch(target, fields, if_match, _read_customer)
     return operation._replace(resource_id=customer_id)

@@ -12,11 +12,16 @@ from typing import Any, Literal, Required, TypedDict
 from sealdesk.client.errors import InvalidConfiguration
 
 
-def check_names(given: Mapping[str, Any], kind: type, where: str = "") -> None:
-    """Raises InvalidConfiguration for a name that a typed dictionary lacks."""
+def check_names(
+    given: Mapping[str, Any], kind: type, where: str = "", *, shown: Sequence[str] = ()
+) -> None:
+    """Raises InvalidConfiguration for a name that a typed dictionary lacks.
+
+    shown: other members of the resource, which may be sent back as they are.
+    """
     known: list[str] = [*kind.__annotations__]
     for name in given:
-        if name not in known:
+        if name not in known and name not in shown:
             near = get_close_matches(str(name), known, 1)
             advice = f"; did you mean {near[0]!r}?" if near else f": there are {', '.join(known)}"
             raise InvalidConfiguration(f"{where}{name!r} is unknown{advice}")

@@ -35,7 +35,7 @@ class Rules(Resource):
 
     async def update(self, rule_id: str, **fields: Unpack[RuleChange]) -> Rule:
         """Change fields of a rule."""
-        check_names(fields, RuleChange)
+        check_names(fields, RuleChange, shown=Rule.__struct_fields__)
         operation = patch(requests.path_of(rule_id), fields, None, requests.read_rule)
         return await self._desk.run(operation._replace(resource_id=rule_id))
 

@@ -41,7 +41,7 @@ class Webhooks(Resource):
 
     def update(self, webhook_id: str, **fields: Unpack[WebhookChange]) -> Webhook:
         """Change fields of a webhook."""
-        check_names(fields, WebhookChange)
+        check_names(fields, WebhookChange, shown=Webhook.__struct_fields__)
         operation = patch(requests.path_of(webhook_id), fields, None, requests.read_webhook)
         return self._desk.run(operation._replace(resource_id=webhook_id))
 
