@@ -1,11 +1,13 @@
 """Tickets of a view are answered one after another by keyboard alone."""
 
+from collections.abc import Callable
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
-from tests.support.service import Tenant
+from tests.support.service import PASSWORD, Tenant
 
 TICKETS = "/api/v1/external/tickets"
 _DRAFTS = "Object.keys(localStorage).filter((key) => key.startsWith('draft '))"
@@ -53,6 +55,32 @@ def test_send_and_next_leaves_the_ticket_open(window: Window, tenant: Tenant) ->
     # Keys lead on from here.
     page.keyboard.press("k")
     page.get_by_role("heading", name="Order 2").wait_for()
+
+
+def test_a_sentence_begun_while_a_sent_reply_loads_is_no_commands_afterwards(
+    opened: Callable[..., Window], tenant: Tenant
+) -> None:
+    # No other test uses a window of this zone: its clock cannot be set back.
+    window = opened(timezone_id="Europe/Oslo")
+    window.enter(tenant.admin_email, PASSWORD)
+    page, key = window.page, tenant.key()
+    address = f"{TICKETS}/{(order := key.ticket(subject='Order'))['id']}"
+    page.clock.set_fixed_time(1_800_000_000)
+    page.goto(f"{INBOX}/{order['id']}")
+    page.get_by_label("Your reply").fill("On its way")
+
+    def load(route: Route) -> None:
+        page.keyboard.press("r")
+        route.continue_()
+
+    page.route("**/reply", load)
+    with page.expect_navigation():
+        page.keyboard.press("Control+Enter")
+    page.keyboard.type("e")  # of "we": the letter before it came between the pages
+    page.clock.set_fixed_time(1_800_000_002)
+    page.keyboard.press("n")
+    expect(page.get_by_label("Note to colleagues")).to_be_checked()
+    assert key.get(address).json()["data"]["status"] == "open"
 
 
 def test_only_the_window_that_sent_a_reply_deletes_its_draft(

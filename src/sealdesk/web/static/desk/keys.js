@@ -60,6 +60,7 @@ const pressControl = (control) => {
 };
 // A key is not for the page that the menu covers.
 const isMenuOpen = () => CSS.supports("selector(:popover-open)") && document.querySelector(":popover-open");
+const isChord = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 // While another page is on its way no key is a command: some are lost between the two.
 const LEFT_WITHIN_MS = 2000; // Unless the address is one of a file.
 let leavingUntil = 0;
@@ -70,10 +71,25 @@ addEventListener("beforeunload", (event) => {
     if (event.defaultPrevented) leavingUntil = 0; // Whoever was asked may have stayed.
   });
 });
-const isOrdinaryKey = (event) => performance.now() < leavingUntil || event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
+const isLeaving = () => performance.now() < leavingUntil;
+// Whoever types while another page comes means none of its commands either, before they pause.
+const PAUSE_MS = 1000;
+let typedAt = 0;
+try {
+  typedAt = Number(sessionStorage.typedAt ?? 0); // On the page before.
+  delete sessionStorage.typedAt;
+} catch { /* Storage is disabled. */ }
+const isTypingOn = () => isLeaving() || Date.now() - typedAt < PAUSE_MS;
+addEventListener("keydown", (event) => {
+  if (event.key.length > 1 || isChord(event) || !isTypingOn()) return;
+  typedAt = Date.now();
+  try {
+    if (isLeaving()) sessionStorage.typedAt = typedAt;
+  } catch { /* Storage is disabled. */ }
+}, true);
+const isOrdinaryKey = (event) => isTypingOn() || event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
   || isMenuOpen()
   || event.target.closest(`${FIELDS}, [contenteditable], dialog[open]`);
-const isChord = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 // A chord as `data-key` writes it. Shift is a part of a letter already.
 const chordOf = ({ key, altKey, shiftKey }) =>
   ["Ctrl", altKey && "Alt", shiftKey && key.length > 1 && "Shift", key].filter(Boolean).join("+");
