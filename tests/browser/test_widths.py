@@ -43,6 +43,13 @@ _COVERED = """() => {
       wrong.push(`${each.outerHTML.slice(0, 100)} below ${hit.outerHTML.slice(0, 80)}`);
     }
   }
+  const ends = [...document.querySelectorAll(".ticket-bar :is(a, button, .place)")]
+    .filter((each) => each.checkVisibility()).map((each) => [each, each.getBoundingClientRect()]);
+  for (const [index, [each, { left, height }]] of ends.entries()) {
+    if (height > 40 || index && left < ends[index - 1][1].right - 1) {
+      wrong.push(`in the line of the ticket: ${each.outerHTML.slice(0, 100)}`);
+    }
+  }
   for (const row of document.querySelectorAll(".tickets > li")) {
     const [name, at] = ["li > bdi", ".wait, .side > time"].map(
       (each) => row.querySelector(each).getBoundingClientRect());
@@ -70,11 +77,17 @@ def test_nothing_overlaps_or_vanishes_at_any_width(
         ticket = key.ticket(subject=f"A long subject of ticket {number} " * 3, **of_team)
     window.enter(tenant.admin_email, PASSWORD)
     page, wrong = window.page, []
-    for path in ("/team-now", "/settings/api-keys", INBOX, f"{INBOX}/{ticket['id']}"):
-        if path != f"{INBOX}/{ticket['id']}":
-            page.goto(path)
-        else:  # with the ways to its neighbours in the list
+    one = f"{INBOX}/{ticket['id']}"
+    for path in ("/team-now", "/settings/api-keys", INBOX, one, "beside the list"):
+        if path == one:  # with the ways to its neighbours in the list
             window.go_by(page.locator(f"[href='{path}']").first)
+        elif path == "beside the list":
+            page.evaluate("document.cookie = 'panes=two; path=/'")
+            page.goto(INBOX)
+            page.locator(f"[href='{one}']").first.click()
+            page.locator(".beside .place:not(:empty)").wait_for()
+        else:
+            page.goto(path)
         for width in _WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
             window.look()
