@@ -5,7 +5,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
-from tests.support.service import Tenant
+from tests.support.searching import find_tickets
+from tests.support.service import Tenant, wait_until
 
 _WIDTHS = (360, 390, 600, 767, 768, 1023, 1024, 1025, 1100, 1279, 1280, 1440, 1920)
 # Controls that lie on another one, by their middle; what scrolls away or is off is left out.
@@ -43,13 +44,17 @@ def test_nothing_overlaps_or_leaves_the_window_at_any_width(window: Window, inbo
     ("width", "height", "highest", "rows"), [(1440, 900, 50, 20), (390, 844, 90, 8)]
 )
 def test_the_list_begins_high_in_the_window(
-    inbox: Page, width: int, height: int, highest: int, rows: int
+    inbox: Page, tenant: Tenant, width: int, height: int, highest: int, rows: int
 ) -> None:
     inbox.set_viewport_size({"width": width, "height": height})
     boxes = [row.bounding_box() for row in inbox.locator("[data-ticket]").all()]
     tops = [box["y"] for box in boxes if box]
     assert tops[0] <= highest
     assert len([box for box in boxes if box and box["y"] + box["height"] <= height]) >= rows
+    wait_until(lambda: bool(find_tickets(tenant, "shipping")))
+    inbox.goto(f"{INBOX}?q=shipping")
+    box = inbox.locator("[data-ticket]").first.bounding_box()
+    assert box and box["y"] <= highest + 60  # one line says what was searched, on phones two
 
 
 @pytest.mark.mouse
