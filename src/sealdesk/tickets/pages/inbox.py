@@ -24,7 +24,6 @@ from sealdesk.tickets.pages.inbox_rows import ListedTicket, listed_tickets, row_
 from sealdesk.tickets.pages.timeline import Avatar, avatar
 from sealdesk.tickets.promises import store as promises
 from sealdesk.tickets.snoozing import rules as snoozing
-from sealdesk.tickets.snoozing import store as snoozed
 from sealdesk.tickets.store import assignees, destinations, lists, mail, reads, teams
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.filters import Filter
@@ -88,8 +87,8 @@ async def inbox(request: Request) -> Response:
     # Before the tickets: the page is told of everything behind it.
     position = await request.fetch(live.last_position)
     result, is_too_slow = await _load(request, query, filters)
-    is_plain = not (view or query.is_narrowed() or any(result.counts.values()))
-    if is_plain and not await _has_snoozed(request):
+    is_asked = query.customer or query.is_search()
+    if not (result.rows or is_asked or await request.fetch(lists.has_tickets)):
         return await _first_steps(request, position, beside)
     is_unknown = bool(query.customer) and result.customer is None and not is_too_slow
     suggestions = await _suggest_customers(request, query) if is_unknown else []
@@ -163,10 +162,6 @@ def _older(query: InboxQuery, filters: Filter, result: _Inbox, rows: Sequence[Ro
     if found is None and len(result.rows) > len(rows):
         return query.link(trail=query.next_trail(lists.position(filters, rows[-1])))
     return ""
-
-
-async def _has_snoozed(request: Request) -> bool:
-    return bool(await request.fetch(snoozed.count_snoozed, 1))
 
 
 def _places(filters: Filter, rows: Sequence[Row]) -> dict[str, str]:

@@ -227,6 +227,12 @@ async def count_tickets(tx: Tx, tenant_id: str, filters: Filter, most: int) -> i
     return row["number"] if row else 0
 
 
+async def has_tickets(tx: Tx, tenant_id: str) -> bool:
+    """Whether the tenant has any ticket."""
+    statement = "SELECT 1 FROM tickets WHERE tenant_id = :tenant_id LIMIT 1"
+    return await tx.fetch_one(statement, {"tenant_id": tenant_id}) is not None
+
+
 async def count_statuses(tx: Tx, tenant_id: str) -> dict[Status, int]:
     """How many tickets are in each status and awake; MAX_COUNT + 1 stands for more."""
     row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id})
