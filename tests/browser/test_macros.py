@@ -38,6 +38,11 @@ def test_macros_are_previewed_put_in_and_sent(window: Window, tenant: Tenant) ->
     expect(page.get_by_label("Priority", exact=True)).to_have_value("urgent")
     tags = page.get_by_role("group", name="Tags")
     expect(tags.get_by_text("Goes along with your reply.")).to_be_visible()
+    state, chip = (
+        tags.locator("[data-state]").bounding_box(),
+        tags.locator(".tag").last.bounding_box(),
+    )
+    assert state and chip and state["y"] >= chip["y"] + chip["height"], "it covers the tags"
     expect(page.get_by_role("checkbox", name="refund")).to_be_checked()
     expect(page.locator("#said")).to_contain_text("Priority: Urgent")
     tags.get_by_role("button", name="Undo").click()
