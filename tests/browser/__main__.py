@@ -3,6 +3,7 @@
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser
 
@@ -59,9 +60,13 @@ def _fill(service: Service, receiver: Receiver) -> str:
         key.patch(f"/api/v1/external/tickets/{ticket}", {"status": "resolved"})
         wait_until(lambda seen=seen: len(receiver.got) > seen, 20)  # type: ignore[misc]
         log = f"/api/v1/webhooks/{ids[-1]}/deliveries"
-        wait_until(lambda log=log: admin.get(log).json()["data"][-1]["last_attempt"], 20)  # type: ignore[misc]
+        wait_until(lambda log=log: _is_attempted(admin.get(log).json()["data"]), 20)  # type: ignore[misc]
         service.write(lambda tx, url=url: _rename(tx, ids[-1], url))  # type: ignore[misc]
     return str(ids[-1])
+
+
+def _is_attempted(deliveries: list[dict[str, Any]]) -> bool:
+    return any(each["last_attempt"] for each in deliveries[-1:])
 
 
 async def _rename(tx: Tx, endpoint_id: str, url: str) -> None:
