@@ -53,6 +53,7 @@ def test_the_list_begins_high_in_the_window(
     assert len([box for box in boxes if box and box["y"] + box["height"] <= height]) >= rows
     wait_until(lambda: bool(find_tickets(tenant, "shipping")))
     inbox.goto(f"{INBOX}?q=shipping")
+    expect(inbox.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=1)
     box = inbox.locator("[data-ticket]").first.bounding_box()
     assert box and box["y"] <= highest + 60  # one line says what was searched, on phones two
 
