@@ -40,6 +40,7 @@ _VARY: dict[str, tuple[Header, ...]] = {
 _BYTES_PER_UNIT = 16 * 1024
 _STREAMED_BYTES_PER_UNIT = 256 * 1024  # copied only, neither parsed nor made (decision 0051)
 _STEPS_PER_UNIT = 100  # of rendering: 0.1 to 0.7 ms (decision 0057)
+_LARGE_BYTES = 64 * 1024  # of a response, which takes as long to send as a short piece
 _REFUSAL_DELAY_S = 0.5
 _UNROUTED = "unrouted"
 _READS = ("GET", "HEAD")
@@ -251,10 +252,10 @@ async def _handle(route: Route, request: Request, params: tuple[str, ...]) -> Re
     if route.operation.takes is None and route.is_without_body:
         body.read_no_body(request)
     response = await route.operation.handle(request, *params)
-    if len(response.body) > UNCOUNTED_BYTES:
+    if len(response.body) > _LARGE_BYTES:
         await request.turn.pause()
-        if request.method in _READS:
-            _check_budget(request, len(response.body))
+    if request.method in _READS and len(response.body) > UNCOUNTED_BYTES:
+        _check_budget(request, len(response.body))
     return response
 
 
