@@ -62,9 +62,12 @@ def order(*requests: tuple[str, int, float], **fields: Any) -> str:
     return "".join(desk.done)
 
 
-@pytest.mark.parametrize("connections", [0, 1])
-def test_many_requests_of_one_payer_have_one_turn_between_them(connections: int) -> None:
-    done = order(*6 * [("a", 4, 0.5)], ("b", 4, 0.5), connections=connections).replace("|", "")
+@pytest.mark.parametrize(("connections", "piece_ms"), [(0, 0.5), (1, 0.5), (0, 0.02), (1, 0.02)])
+def test_many_requests_of_one_payer_have_one_turn_between_them(
+    connections: int, piece_ms: float
+) -> None:
+    requests = *6 * [("a", 4, piece_ms)], ("b", 4, piece_ms)
+    done = order(*requests, connections=connections).replace("|", "")
     assert "aa" not in done[done.index("b") : done.rindex("b")]
     assert done.count("a") == 24 and done.count("b") == 4
 
