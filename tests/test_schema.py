@@ -84,12 +84,12 @@ ACROSS_TENANTS = {
         "store.delete_unused(",
         "tickets/attachments/pruning.py",
     ),
-    "tickets/automation/steps/store.py _IS_USED": ("automation.is_used", "worker/one_log.py"),
-    "tickets/automation/steps/store.py _LIST_STAMPS": (
+    "automation/steps/store.py _IS_USED": ("automation.is_used", "worker/one_log.py"),
+    "automation/steps/store.py _LIST_STAMPS": (
         "store.list_stamps(",
-        "tickets/automation/steps/queueing.py",
+        "automation/steps/queueing.py",
     ),
-    "tickets/automation/steps/store.py _LIST_TENANTS": (
+    "automation/steps/store.py _LIST_TENANTS": (
         "automation_store.list_due_tenants",
         "worker/stepper.py",
     ),
@@ -101,13 +101,13 @@ ACROSS_TENANTS = {
         "weekly_store.list_due_tenants",
         "worker/stepper.py",
     ),
-    "tickets/reports/steps/store.py _LIST_TENANTS": (
+    "reports/steps/store.py _LIST_TENANTS": (
         "report_store.list_due_tenants",
         "worker/stepper.py",
     ),
-    "tickets/reports/steps/store.py _BEGIN_ALL": (
+    "reports/steps/store.py _BEGIN_ALL": (
         "store.begin_all(",
-        "tickets/reports/steps/counting.py",
+        "reports/steps/counting.py",
     ),
     "tickets/tags/steps/store.py _LIST_TENANTS": (
         "renamings.list_due_tenants",

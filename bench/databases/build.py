@@ -26,7 +26,7 @@ from sealdesk.installation.store import notes
 from sealdesk.installation.types import DOCUMENTS, DocumentsNote
 from sealdesk.search import rules
 from sealdesk.settings import Settings
-from sealdesk.tickets.store.ready_documents import SHAPE
+from sealdesk.tickets.ticket.store.ready_documents import SHAPE
 
 _SEED = 20_260_101
 _AGENTS = 6

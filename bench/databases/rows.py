@@ -12,9 +12,9 @@ from sealdesk.customers import store as customers
 from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Params, Tx
 from sealdesk.db.sqlite.transaction import drive
-from sealdesk.tickets import rules
-from sealdesk.tickets.store import tickets
-from sealdesk.tickets.types import PRIORITIES, Priority, Status, Ticket
+from sealdesk.tickets.ticket import rules
+from sealdesk.tickets.ticket.store import tickets
+from sealdesk.tickets.ticket.types import PRIORITIES, Priority, Status, Ticket
 
 HOUR_US = 3600 * 1_000_000
 SPAN_US = 2 * 365 * 24 * HOUR_US

@@ -24,8 +24,8 @@ from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.search import rules as search_rules
 from sealdesk.settings import Settings, from_env, make_private_dir
-from sealdesk.tickets import documents
-from sealdesk.tickets.store import tickets
+from sealdesk.tickets.ticket import documents
+from sealdesk.tickets.ticket.store import tickets
 
 DATA_DIR = Path(__file__).parent.parent / "data"
 _CHECKED_TICKETS = 100

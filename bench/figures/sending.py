@@ -28,7 +28,7 @@ from sealdesk.mail.mailboxes.types import NewMailbox
 from sealdesk.mail.threads import actions as threads
 from sealdesk.settings import Settings, from_env
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.types import NewReply, NewTicket, TicketCustomer
+from sealdesk.tickets.ticket.types import NewReply, NewTicket, TicketCustomer
 
 _MAILBOXES = 10  # each sends 600 a minute at most
 _PACED, _EVERY_S = 100, 0.05

@@ -23,7 +23,7 @@ from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.resources.paging import DEFAULT_PER_PAGE as PER_PAGE
 from sealdesk.resources.paging import Listing, seal_cursor
 from sealdesk.tickets import actions
-from sealdesk.tickets.types import TicketResponse
+from sealdesk.tickets.ticket.types import TicketResponse
 
 _IDS = "SELECT id FROM tickets WHERE tenant_id = ? AND id < ? ORDER BY id"
 _EMAILS = """

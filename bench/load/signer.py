@@ -10,7 +10,7 @@ from bench.databases import rows
 from bench.databases.build import BenchKey
 from bench.load.clients import RequestMaker
 from sealdesk.crypto.signing import Signed, sign
-from sealdesk.tickets.types import PRIORITIES
+from sealdesk.tickets.ticket.types import PRIORITIES
 
 TICKETS = "/api/v1/external/tickets"
 # Timestamps differ by up to this much from now, so that one key signs many different requests for

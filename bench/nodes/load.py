@@ -18,9 +18,9 @@ from sealdesk.identity import store
 from sealdesk.identity.store import Tenant
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions
-from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.filters import Filter
-from sealdesk.tickets.types import NewTicket
+from sealdesk.tickets.ticket.store import lists
+from sealdesk.tickets.ticket.store.filters import Filter
+from sealdesk.tickets.ticket.types import NewTicket
 
 CLIENTS_EACH = 2  # of each shard
 _CONNECTIONS = 16

@@ -16,7 +16,7 @@ from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.server import serve
 from sealdesk.server.received import ReceivedBytes
 from sealdesk.state import Lifetime
-from sealdesk.tickets.types import NewReply, NewTicket, TicketChange, TicketResponse
+from sealdesk.tickets.ticket.types import NewReply, NewTicket, TicketChange, TicketResponse
 from sealdesk.web.request import Receive, Scope, Send
 
 _encode = msgspec.json.Encoder().encode

@@ -16,8 +16,8 @@ from bench.plan import Plan
 from sealdesk.db.engine import Params, Row, Tx
 from sealdesk.db.sqlite.transaction import drive
 from sealdesk.resources.paging import DEFAULT_PER_PAGE, PageRequest
-from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.filters import Filter
+from sealdesk.tickets.ticket.store import lists
+from sealdesk.tickets.ticket.store.filters import Filter
 
 _CLIENTS = 8
 _TPS = re.compile(r"^tps = ([0-9.]+)", re.MULTILINE)

@@ -33,7 +33,7 @@ from sealdesk.event_log import events
 from sealdesk.identity import actions as identity
 from sealdesk.settings import from_env
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.types import NewTicket
+from sealdesk.tickets.ticket.types import NewTicket
 from sealdesk.webhooks import actions as webhooks
 from sealdesk.webhooks.types import NewWebhook
 

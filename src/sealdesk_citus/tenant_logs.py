@@ -10,18 +10,18 @@ from collections.abc import Callable
 from functools import partial
 
 from sealdesk import ids
+from sealdesk.automation.steps.queueing import RuleQueue
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import consumers
 from sealdesk.event_log.consumers import Consumer
 from sealdesk.mail.ratings import asking
 from sealdesk.mail.sending.queueing import MailQueue
+from sealdesk.reports.steps.counting import ReportCounter
 from sealdesk.search import indexing
 from sealdesk.search.indexing import BESIDE_REQUESTS, INDEXES, Budget, Indexer
 from sealdesk.search.store import documents, rebuilds
 from sealdesk.search.store.documents import SearchIndex
 from sealdesk.state import AppState
-from sealdesk.tickets.automation.steps.queueing import RuleQueue
-from sealdesk.tickets.reports.steps.counting import ReportCounter
 from sealdesk.webhooks.delivery import fan_out
 from sealdesk.webhooks.delivery.fan_out import FanOut
 from sealdesk.webhooks.store.fan_out import Backlog, find_backlog_of

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
+from sealdesk.teams import actions as teams
+from sealdesk.teams.types import NewMember, NewTeam
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import NewField
 from sealdesk.tickets.macros import actions as macros
 from sealdesk.tickets.macros.types import ME, NewMacro
 from sealdesk.tickets.promises import actions as promises
 from sealdesk.tickets.promises.types import NewPolicy
-from sealdesk.tickets.teams import actions as teams
-from sealdesk.tickets.teams.types import NewMember, NewTeam
 from sealdesk.tickets.views import actions as views
 from sealdesk.tickets.views.actions import Editor
 from sealdesk_demo.plan import CARRIERS

@@ -25,8 +25,8 @@ from sealdesk.mail.ratings.types import Rating
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.notifications import store as notifications
-from sealdesk.tickets.store import reads
-from sealdesk.tickets.types import NewReply, NewReplyAuthor, TicketChange
+from sealdesk.tickets.ticket.store import reads
+from sealdesk.tickets.ticket.types import NewReply, NewReplyAuthor, TicketChange
 from sealdesk_demo import desk_settings, plan
 from sealdesk_demo.plan import OpenTicket, Person, Rate, SetStatus, Step, WriteReply
 

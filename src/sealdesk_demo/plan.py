@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from sealdesk.tickets.types import NewTicket, Priority, Source, TicketCustomer
+from sealdesk.tickets.ticket.types import NewTicket, Priority, Source, TicketCustomer
 
 TICKETS = 320
 DAYS = 28  # at most the retention of events

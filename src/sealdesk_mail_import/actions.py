@@ -10,7 +10,7 @@ from sealdesk.mail.receiving import authors, contents, effects, rules
 from sealdesk.mail.receiving.cases import read_case, read_origin
 from sealdesk.mail.receiving.effects import Writer
 from sealdesk.mail.receiving.types import Case, Effect, FromAddress, Incoming, ReceivedMessage
-from sealdesk.tickets.types import NewReplyAuthor
+from sealdesk.tickets.ticket.types import NewReplyAuthor
 
 _REPORT = "a report about the delivery of a message"
 _TO_ITSELF = "sent by the mailbox to itself"

@@ -3,7 +3,7 @@
 import re
 
 from sealdesk.mail.parsing.headers import parse_time, read_headers
-from sealdesk.tickets.rules import MIN_IMPORTED_US
+from sealdesk.tickets.ticket.rules import MIN_IMPORTED_US
 
 MAX_HEAD_BYTES = 64 * 1024  # of a message that are searched for its Date
 _MIN_S = MIN_IMPORTED_US // 1_000_000

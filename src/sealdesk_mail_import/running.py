@@ -17,7 +17,7 @@ from sealdesk.mail.receiving.types import Arrival, History, Incoming, ReceivedMe
 from sealdesk.resources.paging import PageRequest, Position
 from sealdesk.resources.representation import email_identity
 from sealdesk.state import AppState
-from sealdesk.tickets.types import FirstStatus
+from sealdesk.tickets.ticket.types import FirstStatus
 from sealdesk_mail_import import actions, dates
 from sealdesk_mail_import.order import MAX_MESSAGES, Order, Place
 from sealdesk_mail_import.types import CannotRead, Failure, NotAMailbox, Source, Totals

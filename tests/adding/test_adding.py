@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sealdesk.db.migrations.schema_version import KNOWN_VERSIONS
-from sealdesk.tickets.types import NEWEST_MEMBER
+from sealdesk.tickets.ticket.types import NEWEST_MEMBER
 from tests.mutants.sandbox import copy_sources, run
 
 FOLDER = Path(__file__).parent

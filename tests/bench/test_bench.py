@@ -37,7 +37,7 @@ from sealdesk.customers.types import NewCustomer
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.types import PRIORITIES, NewTicket, TicketChange, TicketCustomer
+from sealdesk.tickets.ticket.types import PRIORITIES, NewTicket, TicketChange, TicketCustomer
 
 Values = dict[str, object]
 

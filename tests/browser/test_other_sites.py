@@ -12,10 +12,10 @@ from tests.browser.chromium import Window
 from tests.browser.cross_site import LEAD, SEND, elsewhere
 from tests.browser.form_sender import forms_of
 from tests.browser.xss_desk import address, hostile_desk
+from tests.reports.histories import is_counted
 from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Service, Tenant, wait_until
 from tests.support.tenant_rows import TENANT_TABLES
-from tests.tickets.reports.histories import is_counted
 
 _FEW = ("/log-out", "/account/name", "/tickets/bulk")
 _POSTS = [route.path for route in PAGES if route.method == "POST"]

@@ -10,7 +10,8 @@ from sealdesk.caller import SYSTEM, Caller
 from sealdesk.client import Desk
 from sealdesk.client.parameters import NewTicket
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import actions, types
+from sealdesk.tickets import actions
+from sealdesk.tickets.ticket import types
 from tests.support.service import Tenant
 
 TICKET: NewTicket = {

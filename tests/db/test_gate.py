@@ -17,8 +17,8 @@ from sealdesk.db.postgres import statements as folding
 from sealdesk.db.postgres.statements import Change
 from sealdesk.db.schema import metadata
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.filters import Filter
+from sealdesk.tickets.ticket.store import lists
+from sealdesk.tickets.ticket.store.filters import Filter
 from tests.support.databases import Template
 from tests.support.statements import statements
 from tests.support.tenant_rows import MARK, FilledDatabase, filled_database, row_of, run
@@ -31,18 +31,18 @@ MODES = ("force_custom_plan", "force_generic_plan")
 _INCOMPLETE = (
     "tickets/live/store.py _CHANGE",
     "tickets/live/store.py _EVENTS",
-    "tickets/store/lists.py _CHANGED",
-    "tickets/teams/store.py _LIST_WAITING",
-    "tickets/teams/store.py _LIST_TICKETS",
-    "tickets/team_now/store.py _GROUPS",
-    "tickets/team_now/store.py _WAITING",
-    "tickets/team_now/store.py _WAITING_OF_TEAM",
-    "tickets/team_now/store.py _NEXT_DUE",
-    "tickets/team_now/store.py _UNFINISHED",
+    "tickets/ticket/store/lists.py _CHANGED",
+    "teams/store.py _LIST_WAITING",
+    "teams/store.py _LIST_TICKETS",
+    "team_now/store.py _GROUPS",
+    "team_now/store.py _WAITING",
+    "team_now/store.py _WAITING_OF_TEAM",
+    "team_now/store.py _NEXT_DUE",
+    "team_now/store.py _UNFINISHED",
     # People whose address is that of no mailbox, and that of those rows is one.
     "mail/threads/store.py _LIST_RECIPIENTS",
-    "tickets/store/destinations.py _LIST_PARTICIPANTS",
-    "tickets/store/destinations.py _LIST_RECIPIENTS",
+    "tickets/ticket/store/destinations.py _LIST_PARTICIPANTS",
+    "tickets/ticket/store/destinations.py _LIST_RECIPIENTS",
 )
 SELECTS = [
     found

@@ -37,11 +37,11 @@ Way = Callable[..., Awaitable[Any]]  # of a Tx, sql and params
 _FILTER = re.compile(r"(\w+\.)?tenant_id = :tenant_id")
 # Some return counts, others the id or the time of one of many rows: no row to recognise.
 _COUNTS = (
-    "tickets/store/lists.py _COUNT",
+    "tickets/ticket/store/lists.py _COUNT",
     "identity/people/store.py _FIND_ADDED",
     "api_keys/request_log/store.py _FIND_NTH",
     "api_keys/request_log/store.py _FIND_NTH_WITH_STATUS",
-    "tickets/store/tickets.py _FIND_ID",
+    "tickets/ticket/store/tickets.py _FIND_ID",
     "tickets/notifications/store.py _COUNT_UNREAD",
     "tickets/snoozing/store.py _COUNT",
     "tickets/attachments/store.py _USED",
@@ -57,23 +57,23 @@ _COUNTS = (
     "mail/receiving/store.py _SUM_WAITING",
     "mail/receiving/store.py _SUM_WAITING_OF",
     "mail/sending/store.py _LIST_ACKNOWLEDGED",
-    "tickets/team_now/store.py _GROUPS",
-    "tickets/team_now/store.py _NEXT_DUE",
-    "tickets/team_now/store.py _PRESENCE",
-    "tickets/teams/store.py _FIND_AWAY",
+    "team_now/store.py _GROUPS",
+    "team_now/store.py _NEXT_DUE",
+    "team_now/store.py _PRESENCE",
+    "teams/store.py _FIND_AWAY",
     "api_keys/store.py _FEATURES",
 )
 # They find tickets of nobody, awake or unfinished, which those rows are not; or people
 # whose address is that of no mailbox, and that of those rows is one.
 _OF_NOBODY = (
     "mail/threads/store.py _LIST_RECIPIENTS",
-    "tickets/store/destinations.py _LIST_PARTICIPANTS",
-    "tickets/store/destinations.py _LIST_RECIPIENTS",
-    "tickets/teams/store.py _LIST_WAITING",
-    "tickets/teams/store.py _LIST_TICKETS",
-    "tickets/team_now/store.py _WAITING",
-    "tickets/team_now/store.py _WAITING_OF_TEAM",
-    "tickets/team_now/store.py _UNFINISHED",
+    "tickets/ticket/store/destinations.py _LIST_PARTICIPANTS",
+    "tickets/ticket/store/destinations.py _LIST_RECIPIENTS",
+    "teams/store.py _LIST_WAITING",
+    "teams/store.py _LIST_TICKETS",
+    "team_now/store.py _WAITING",
+    "team_now/store.py _WAITING_OF_TEAM",
+    "team_now/store.py _UNFINISHED",
 )
 # Their parameters are named by their place, for several tickets at once, or numbers.
 _BUILT = ("tickets/live/store.py _CHANGE", "tickets/live/store.py _EVENTS")

@@ -13,8 +13,8 @@ from sealdesk.db.migrate import migrate
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.filters import Filter
+from sealdesk.tickets.ticket.store import lists
+from sealdesk.tickets.ticket.store.filters import Filter
 
 # Every filter; each also alone, as it chooses other statements and indexes.
 FILTERS = {

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from docs_builder.reference import shell
 
+from sealdesk.automation.examples import NEW_RULE
 from sealdesk.routes import ROUTES
-from sealdesk.tickets.automation.examples import NEW_RULE
 from sealdesk.tickets.customer_merging.api import MERGE as MERGE_CUSTOMER
 from sealdesk.tickets.followers.api import NEW_FOLLOWER
 from sealdesk.tickets.links.api import NEW_LINK

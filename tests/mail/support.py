@@ -21,8 +21,8 @@ from sealdesk.mail.receiving.types import WAITING
 from sealdesk.mail.threads import rules as threads
 from sealdesk.settings import MailSettings
 from sealdesk.state import AppState
-from sealdesk.tickets.teams import actions as teams
-from sealdesk.tickets.teams.types import NewTeam
+from sealdesk.teams import actions as teams
+from sealdesk.teams.types import NewTeam
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
 

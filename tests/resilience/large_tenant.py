@@ -11,7 +11,7 @@ from sealdesk.customers.types import NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions as identity
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.types import NewReply, NewTicket, TicketChange
+from sealdesk.tickets.ticket.types import NewReply, NewTicket, TicketChange
 from sealdesk.webhooks.store import endpoints
 from sealdesk.webhooks.types import SUBSCRIBABLE, Attempt, Endpoint
 from tests.support.service import Tenant

@@ -5,11 +5,11 @@ from itertools import count
 
 from msgspec import Struct
 
+from sealdesk.automation.rules_file import FiledRule, Named, RulesFile, from_file
+from sealdesk.automation.types import RuleActions
 from sealdesk.errors import ValidationFailed
 from sealdesk.identity.types import Invitation, NameChange
 from sealdesk.routes.table import ROUTES
-from sealdesk.tickets.automation.rules_file import FiledRule, Named, RulesFile, from_file
-from sealdesk.tickets.automation.types import RuleActions
 from sealdesk.web.faults import fields_of, find_faults
 from tests.support.for_each import for_each
 from tests.support.pages import logged_in

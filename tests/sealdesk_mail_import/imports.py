@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sealdesk.state import AppState
-from sealdesk.tickets.types import FirstStatus
+from sealdesk.tickets.ticket.types import FirstStatus
 from sealdesk_mail_import import running
 from sealdesk_mail_import.local import LocalSource
 from sealdesk_mail_import.maildir import Maildir

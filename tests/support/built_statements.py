@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 from sealdesk.customers import store as customers
 from sealdesk.db.engine import Dialect, Params, Tx
 from sealdesk.feed import store as feed
+from sealdesk.reports import store as reports
+from sealdesk.reports.types import DIMENSIONS, FIELD, HAPPENINGS, Selection
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.attachments import store as attachments
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.live.types import Change
 from sealdesk.tickets.macros import store as macros
 from sealdesk.tickets.macros.types import OF_THE_DESK, Reader
-from sealdesk.tickets.reports import store as reports
-from sealdesk.tickets.reports.types import DIMENSIONS, FIELD, HAPPENINGS, Selection
-from sealdesk.tickets.store import (
+from sealdesk.tickets.ticket.store import (
     assignees,
     counts,
     lists,
@@ -30,7 +30,7 @@ from sealdesk.tickets.store import (
     teams,
     tickets,
 )
-from sealdesk.tickets.store.filters import Filter
+from sealdesk.tickets.ticket.store.filters import Filter
 from sealdesk.webhooks.store import delivery_log
 from sealdesk.webhooks.types import DeliveryFilter
 from tests.support.statements import SOURCE

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.filters import Filter
+from sealdesk.tickets.ticket.store import lists
+from sealdesk.tickets.ticket.store.filters import Filter
 from tests.support.service import Tenant
 
 # A combination of filters that no index serves.

@@ -8,7 +8,7 @@ import msgspec
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.tickets import actions
-from sealdesk.tickets.types import NewTicket, TicketChange
+from sealdesk.tickets.ticket.types import NewTicket, TicketChange
 from tests.support.service import Tenant
 
 

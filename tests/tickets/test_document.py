@@ -8,8 +8,8 @@ import pytest
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers import store as customers
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import documents
-from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.ticket import documents
+from sealdesk.tickets.ticket.store import tickets as ticket_store
 from tests.support.client import Key
 from tests.support.service import Tenant
 

@@ -13,8 +13,8 @@ from sealdesk.customers import store as customers
 from sealdesk.customers import types as customer_types
 from sealdesk.db.schema import metadata
 from sealdesk.resources import merge_patch, representation
-from sealdesk.tickets import examples, rules, types
-from sealdesk.tickets.store import tickets
+from sealdesk.tickets.ticket import examples, rules, types
+from sealdesk.tickets.ticket.store import tickets
 
 # What a change says of the field `tags` beside its whole value.
 OF_TAGS = {"add_tags", "remove_tags"}

@@ -10,7 +10,7 @@ import pytest
 from sealdesk import ids
 from sealdesk.errors import QueryTooSlow
 from sealdesk.tickets.pages import inbox as inbox_pages
-from sealdesk.tickets.store import lists
+from sealdesk.tickets.ticket.store import lists
 from tests.support.client import Key
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.pages import INBOX, Form, Page, Visitor, logged_in, ticket_ids

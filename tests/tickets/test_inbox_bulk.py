@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.ticket.store import tickets as ticket_store
 from tests.support.client import Key
 from tests.support.databases import SQLITE_FIRST
 from tests.support.hostile import HOSTILE_TEXTS

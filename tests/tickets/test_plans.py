@@ -12,11 +12,11 @@ import pytest
 from sealdesk.db.engine import Params
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
+from sealdesk.reports import store as reports
 from sealdesk.resources.paging import PageRequest, Position
-from sealdesk.tickets import types
-from sealdesk.tickets.reports import store as reports
-from sealdesk.tickets.store import assignees, history, lists, replies, tickets
-from sealdesk.tickets.store.filters import Filter
+from sealdesk.tickets.ticket import types
+from sealdesk.tickets.ticket.store import assignees, history, lists, replies, tickets
+from sealdesk.tickets.ticket.store.filters import Filter
 from tests.support.for_each import for_each
 from tests.support.plans import plan
 

@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import fields
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.store import ready_documents
-from sealdesk.tickets.store.ready_documents import SHAPE, Batch
-from sealdesk.tickets.types import NEWEST_MEMBER, TicketDocument
+from sealdesk.tickets.ticket.store import ready_documents
+from sealdesk.tickets.ticket.store.ready_documents import SHAPE, Batch
+from sealdesk.tickets.ticket.types import NEWEST_MEMBER, TicketDocument
 from tests.support.client import Key
 from tests.support.service import Tenant
 
@@ -59,7 +59,7 @@ def test_a_document_of_an_earlier_version_is_shown_with_all_members(
 
 
 def test_the_newest_member_is_named() -> None:
-    """Somebody who changes the members names the newest, with a default, in `tickets/types.py`."""
+    """Somebody who changes the members names the newest, with a default, in `ticket/types.py`."""
     assert (SHAPE, NEWEST_MEMBER) == ("dbebf856519c5147", "satisfaction")
     (newest,) = (each for each in fields(TicketDocument) if each.name == NEWEST_MEMBER)
     assert not newest.required

@@ -11,9 +11,9 @@ from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.tickets import actions
 from sealdesk.tickets.pages import view_model
-from sealdesk.tickets.store import replies
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.types import NewReply, TicketChange
+from sealdesk.tickets.ticket.store import replies
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.types import NewReply, TicketChange
 from sealdesk.web import request
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import rules
-from sealdesk.tickets.store import ready_documents
+from sealdesk.tickets.ticket import rules
+from sealdesk.tickets.ticket.store import ready_documents
 from tests.support.client import Key
 from tests.support.feed import EVENTS, wait_until_placed
 from tests.support.for_each import for_each

@@ -7,7 +7,7 @@ import pytest
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.tickets.store import reads
+from sealdesk.tickets.ticket.store import reads
 from tests.support.client import Key
 from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS

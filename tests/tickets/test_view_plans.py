@@ -11,8 +11,8 @@ from sealdesk.db.engine import Params, Row
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import drive
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets.store import counts, lists
-from sealdesk.tickets.store.filters import Filter
+from sealdesk.tickets.ticket.store import counts, lists
+from sealdesk.tickets.ticket.store.filters import Filter
 from tests.support.plans import Explainer, plan
 
 VIEWS: dict[str, tuple[dict[str, Any], str, str]] = {

@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from sealdesk import ids
-from sealdesk.tickets.store import counts
+from sealdesk.tickets.ticket.store import counts
 from sealdesk.tickets.views import rules
 from tests.support.client import Key
 from tests.support.for_each import for_each

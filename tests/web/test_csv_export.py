@@ -13,7 +13,7 @@ import pytest
 
 from sealdesk.db import deadline
 from sealdesk.errors import QueryTooSlow
-from sealdesk.tickets.store import lists
+from sealdesk.tickets.ticket.store import lists
 from sealdesk.web import csv_export
 from sealdesk.web.request import Request
 from tests.support.client import Key
@@ -274,7 +274,7 @@ def test_a_count_that_takes_too_long_is_left_out(
     async def slow(*_: object) -> int:
         raise QueryTooSlow
 
-    monkeypatch.setattr("sealdesk.tickets.store.lists.count_tickets", slow)
+    monkeypatch.setattr("sealdesk.tickets.ticket.store.lists.count_tickets", slow)
     page = visitor.get(TICKETS)
     assert (page.status, "not known" in page.text) == (200, True)
 

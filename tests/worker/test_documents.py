@@ -10,7 +10,7 @@ from sealdesk.installation import checks
 from sealdesk.installation.types import DOCUMENTS, DocumentsNote, Look
 from sealdesk.state import AppState
 from sealdesk.telemetry.issues import Issue, Unknown
-from sealdesk.tickets.store.ready_documents import SHAPE
+from sealdesk.tickets.ticket.store.ready_documents import SHAPE
 from sealdesk.worker import rewriter
 from sealdesk.worker.rewriter import document_rewriter
 from tests.support.service import Service

@@ -9,7 +9,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log.presence import SharedPresence, Viewer
 from sealdesk.identity import actions
 from sealdesk.state import AppState
-from sealdesk.tickets.store import replying
+from sealdesk.tickets.ticket.store import replying
 from sealdesk.webhooks.store import endpoints as webhooks
 from sealdesk.webhooks.types import Endpoint
 from sealdesk.worker import retention

@@ -61,7 +61,7 @@ def _rebuild(
     now_us: Callable[[], int],
 ) -> None:
     # The room of tickets takes 60 ms to import, which no other command needs.
-    from sealdesk.tickets.reports.steps import actions, store
+    from sealdesk.reports.steps import actions, store
 
     total = access.read(lambda tx: store.count_rows(tx, tenant.id), tenant.id)
     progress.begin("rebuild", tenant.name, 0, total)

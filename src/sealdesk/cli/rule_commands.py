@@ -9,6 +9,12 @@ import msgspec
 import typer
 
 from sealdesk import clock
+from sealdesk.automation import dry_run as trials
+from sealdesk.automation import importing, rules, rules_file, store
+from sealdesk.automation.importing import Difference
+from sealdesk.automation.rules import to_tried_ticket
+from sealdesk.automation.rules_file import Named, RulesFile
+from sealdesk.automation.types import Outcome, Rule, Trial
 from sealdesk.caller import SYSTEM, without_rights
 from sealdesk.cli.command_group import command_group
 from sealdesk.cli.installation import Installation, open_installation
@@ -18,14 +24,8 @@ from sealdesk.db.engine import Tx, Work
 from sealdesk.errors import ConfigurationError, ValidationFailed
 from sealdesk.identity import store as identity
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets.automation import dry_run as trials
-from sealdesk.tickets.automation import importing, rules, rules_file, store
-from sealdesk.tickets.automation.importing import Difference
-from sealdesk.tickets.automation.rules import to_tried_ticket
-from sealdesk.tickets.automation.rules_file import Named, RulesFile
-from sealdesk.tickets.automation.types import Outcome, Rule, Trial
 from sealdesk.tickets.macros import store as macros
-from sealdesk.tickets.store import teams
+from sealdesk.tickets.ticket.store import teams
 
 cli = command_group("List, test, export and import automation rules.")
 TenantOption = Annotated[

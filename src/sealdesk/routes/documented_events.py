@@ -3,7 +3,7 @@
 from sealdesk.api_keys.examples import KEY
 from sealdesk.customers.examples import CUSTOMER, ERASED_CUSTOMER, MERGED_CUSTOMER
 from sealdesk.mail.mailboxes.examples import FAILING_MAILBOX, MAILBOX
-from sealdesk.tickets.examples import NOTE, RATED_TICKET, REPLY, TICKET
+from sealdesk.tickets.ticket.examples import NOTE, RATED_TICKET, REPLY, TICKET
 from sealdesk.web.openapi.webhooks import DocumentedEvent
 from sealdesk.webhooks.examples import WEBHOOK
 

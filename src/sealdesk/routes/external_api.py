@@ -9,6 +9,8 @@ from sealdesk.feed import api as feed
 from sealdesk.identity import api as identity
 from sealdesk.mail.ratings import api as ratings
 from sealdesk.mail.threads import api as participants
+from sealdesk.reports import api as reports
+from sealdesk.teams import api as teams
 from sealdesk.tickets import api as tickets
 from sealdesk.tickets.attachments import api as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
@@ -18,8 +20,6 @@ from sealdesk.tickets.erasing import api as erasing
 from sealdesk.tickets.followers import api as followers
 from sealdesk.tickets.links import api as links
 from sealdesk.tickets.merging import api as merging
-from sealdesk.tickets.reports import api as reports
-from sealdesk.tickets.teams import api as teams
 from sealdesk.tickets.views import api as search
 from sealdesk.web.operation import Open, Route
 from sealdesk.web.request import MAX_BODY_BYTES

@@ -2,6 +2,7 @@
 
 from sealdesk.api_keys.pages import keys
 from sealdesk.audit_log import pages as audit_log
+from sealdesk.automation import pages as automation
 from sealdesk.customers import pages as customers
 from sealdesk.errors import declared_in, general, requests
 from sealdesk.feed import api as feed
@@ -16,8 +17,10 @@ from sealdesk.mail.received_messages import pages as received_messages
 from sealdesk.mail.receiving import errors as receiving_errors
 from sealdesk.mail.threads import pages as threads
 from sealdesk.mail.weekly_reports import pages as weekly_reports
+from sealdesk.reports import pages as reports
+from sealdesk.team_now import pages as team_now
+from sealdesk.teams import pages as teams
 from sealdesk.tickets.attachments import pages as attachments
-from sealdesk.tickets.automation import pages as automation
 from sealdesk.tickets.custom_fields import pages as custom_fields
 from sealdesk.tickets.customer_merging import pages as customer_merging
 from sealdesk.tickets.editing import pages as editing
@@ -31,10 +34,7 @@ from sealdesk.tickets.merging import pages as merging
 from sealdesk.tickets.notifications import pages as notifications
 from sealdesk.tickets.pages import inbox
 from sealdesk.tickets.promises import pages as promises
-from sealdesk.tickets.reports import pages as reports
 from sealdesk.tickets.tags import pages as tags
-from sealdesk.tickets.team_now import pages as team_now
-from sealdesk.tickets.teams import pages as teams
 from sealdesk.tickets.views import pages as views
 from sealdesk.web.pages.site import Room, make_site
 from sealdesk.webhooks.pages import endpoints

@@ -11,6 +11,8 @@ from sealdesk.api_keys.pages import keys as key_pages
 from sealdesk.api_keys.request_log import api as requests
 from sealdesk.api_keys.request_log import pages as request_pages
 from sealdesk.audit_log import pages as audit_pages
+from sealdesk.automation import api as automation
+from sealdesk.automation import pages as automation_pages
 from sealdesk.customers import pages as customers_pages
 from sealdesk.identity import api as identity
 from sealdesk.identity.auth.bearer_guard import administrator, logged_in
@@ -29,8 +31,7 @@ from sealdesk.routes.mail import MAIL_API, MAIL_PAGES
 from sealdesk.routes.rooms import PROBLEM_TYPES
 from sealdesk.routes.ticket_pages import TICKET_PAGES
 from sealdesk.routes.webhooks import WEBHOOK_API, WEBHOOK_PAGES
-from sealdesk.tickets.automation import api as automation
-from sealdesk.tickets.automation import pages as automation_pages
+from sealdesk.teams import api as teams
 from sealdesk.tickets.custom_fields import api as custom_fields
 from sealdesk.tickets.custom_fields import pages as custom_field_pages
 from sealdesk.tickets.customer_merging import pages as customer_merging_pages
@@ -40,7 +41,6 @@ from sealdesk.tickets.macros import pages as macro_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.promises import api as promises
 from sealdesk.tickets.promises import pages as promise_pages
-from sealdesk.tickets.teams import api as teams
 from sealdesk.web import assets, status
 from sealdesk.web.documentation import serve_documentation
 from sealdesk.web.openapi.endpoints import openapi_routes

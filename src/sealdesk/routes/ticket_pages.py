@@ -2,6 +2,9 @@
 
 from sealdesk.identity.auth.session_guard import FileGuard, SessionGuard
 from sealdesk.identity.types import ADMINISTRATORS, ROLES
+from sealdesk.reports import pages as reports
+from sealdesk.team_now import pages as team_now
+from sealdesk.teams import pages as teams
 from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.editing import pages as editing
@@ -29,10 +32,7 @@ from sealdesk.tickets.pages import (
     ticket,
     unread,
 )
-from sealdesk.tickets.reports import pages as reports
 from sealdesk.tickets.tags import pages as tags
-from sealdesk.tickets.team_now import pages as team_now
-from sealdesk.tickets.teams import pages as teams
 from sealdesk.tickets.views import pages as views
 from sealdesk.web.operation import Route
 from sealdesk.web.request import MAX_BODY_BYTES

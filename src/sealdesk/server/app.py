@@ -16,8 +16,8 @@ from sealdesk.installation.watch import Watch
 from sealdesk.routes import PAGES, ROUTES, SITE
 from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
+from sealdesk.teams.assigning import RoundRobin
 from sealdesk.telemetry import descriptors
-from sealdesk.tickets.teams.assigning import RoundRobin
 from sealdesk.web.application import Application
 from sealdesk.web.request import Receive, Scope, Send
 from sealdesk.worker import loop

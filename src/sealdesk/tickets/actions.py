@@ -13,18 +13,19 @@ from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import representation
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets import checks, documents, rules
+from sealdesk.tickets import checks
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.rules import Values
-from sealdesk.tickets.errors import FIELD_CHANGED, NEWER_REPLY
 from sealdesk.tickets.followers import store as followers
 from sealdesk.tickets.notifications import notify
 from sealdesk.tickets.promises import keeping
-from sealdesk.tickets.store import history, reads, replies, replying
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
-from sealdesk.tickets.types import (
+from sealdesk.tickets.ticket import documents, rules
+from sealdesk.tickets.ticket.errors import FIELD_CHANGED, NEWER_REPLY
+from sealdesk.tickets.ticket.store import history, reads, replies, replying
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.store.tickets import TicketAndCustomer, TicketView
+from sealdesk.tickets.ticket.types import (
     AttachmentRef,
     FromMail,
     NewReply,

@@ -12,9 +12,11 @@ from sealdesk.errors import BadRequest, NotFound
 from sealdesk.errors.general import QUERY_TOO_SLOW
 from sealdesk.errors.requests import INVALID_PARAMETER
 from sealdesk.resources.paging import MAX_PAGE_BYTES, take_page
-from sealdesk.tickets import actions, examples, listing
-from sealdesk.tickets.documents import reply_json
-from sealdesk.tickets.errors import (
+from sealdesk.text.html_fields import add_html
+from sealdesk.tickets import actions
+from sealdesk.tickets.ticket import examples, listing
+from sealdesk.tickets.ticket.documents import reply_json
+from sealdesk.tickets.ticket.errors import (
     INVALID_TRANSITION,
     NO_RECIPIENT,
     SNOOZE_OF_ENDED,
@@ -22,12 +24,18 @@ from sealdesk.tickets.errors import (
     TICKET_MERGED,
     TOO_MANY_SNOOZED,
 )
-from sealdesk.tickets.store import lists, replies
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.filters import Filter
-from sealdesk.tickets.store.tickets import TicketView
-from sealdesk.tickets.text.html_fields import add_html
-from sealdesk.tickets.types import NewReply, NewTicket, Reply, ReplyBody, TicketBody, TicketChange
+from sealdesk.tickets.ticket.store import lists, replies
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.store.filters import Filter
+from sealdesk.tickets.ticket.store.tickets import TicketView
+from sealdesk.tickets.ticket.types import (
+    NewReply,
+    NewTicket,
+    Reply,
+    ReplyBody,
+    TicketBody,
+    TicketChange,
+)
 from sealdesk.tickets.views import searching
 from sealdesk.tickets.views.searching import Results
 from sealdesk.web import body, conditional, envelope, query

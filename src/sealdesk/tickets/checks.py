@@ -5,13 +5,13 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, Forbidden, gettext_noop, invalid, must_exist
 from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS
 from sealdesk.resources.addresses import is_read
-from sealdesk.tickets.errors import NO_RECIPIENT, TICKET_MERGED, TOO_MANY_SNOOZED
-from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.snoozing import store as snoozed
-from sealdesk.tickets.store import assignees, destinations, teams, tickets
-from sealdesk.tickets.store.assignees import Assignee
-from sealdesk.tickets.store.tickets import TicketAndCustomer
-from sealdesk.tickets.types import (
+from sealdesk.tickets.ticket import snoozing
+from sealdesk.tickets.ticket.errors import NO_RECIPIENT, TICKET_MERGED, TOO_MANY_SNOOZED
+from sealdesk.tickets.ticket.store import assignees, destinations, teams, tickets
+from sealdesk.tickets.ticket.store.assignees import Assignee
+from sealdesk.tickets.ticket.store.tickets import TicketAndCustomer
+from sealdesk.tickets.ticket.types import (
     Author,
     AuthorType,
     NewReply,

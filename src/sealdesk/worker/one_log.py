@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable
 
+from sealdesk.automation.steps import store as automation
+from sealdesk.automation.steps.queueing import RuleQueue
 from sealdesk.db.engine import Tx
+from sealdesk.reports.steps.counting import ReportCounter
 from sealdesk.search.indexing import Budget
 from sealdesk.state import AppState
-from sealdesk.tickets.automation.steps import store as automation
-from sealdesk.tickets.automation.steps.queueing import RuleQueue
-from sealdesk.tickets.reports.steps.counting import ReportCounter
 from sealdesk.webhooks.delivery import fan_out
 from sealdesk.worker import indexer, log_tasks
 from sealdesk.worker.log_tasks import ConsumerTask

@@ -22,8 +22,8 @@ from sealdesk.resources.identity import version
 from sealdesk.search.indexing import INDEXES
 from sealdesk.search.store import rebuilds
 from sealdesk.state import AppState
-from sealdesk.tickets.store import ready_documents
-from sealdesk.tickets.store.ready_documents import FIRST_ID, SHAPE
+from sealdesk.tickets.ticket.store import ready_documents
+from sealdesk.tickets.ticket.store.ready_documents import FIRST_ID, SHAPE
 from sealdesk.worker.steps import attempt, rest_s
 
 _LOOK_EVERY_S = 0.5

@@ -5,18 +5,18 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
+from sealdesk.automation.steps import actions as automation
+from sealdesk.automation.steps import store as automation_store
 from sealdesk.db.engine import Tx
 from sealdesk.mail.weekly_reports.steps import actions as weekly
 from sealdesk.mail.weekly_reports.steps import store as weekly_store
+from sealdesk.reports.steps import actions as reports
+from sealdesk.reports.steps import store as report_store
 from sealdesk.state import AppState
-from sealdesk.tickets.automation.steps import actions as automation
-from sealdesk.tickets.automation.steps import store as automation_store
 from sealdesk.tickets.erasing.steps import actions as erasing
 from sealdesk.tickets.erasing.steps import store as erasures
 from sealdesk.tickets.promises.steps import actions as promises
 from sealdesk.tickets.promises.steps import store as promise_store
-from sealdesk.tickets.reports.steps import actions as reports
-from sealdesk.tickets.reports.steps import store as report_store
 from sealdesk.tickets.tags.steps import actions as renaming
 from sealdesk.tickets.tags.steps import store as renamings
 from sealdesk.worker.steps import attempt, rest_s

@@ -12,7 +12,7 @@ from tests.servers import free_port
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant, running
-from tests.tickets.teams.desks import TEAMS, TeamDesk
+from tests.teams.desks import TEAMS, TeamDesk
 
 HOME = "/settings/email"
 NEW = f"{HOME}/new"

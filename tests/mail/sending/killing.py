@@ -17,7 +17,7 @@ from sealdesk.mail.mailboxes import actions as mailboxes
 from sealdesk.mail.mailboxes.types import Mailbox, NewMailbox
 from sealdesk.mail.threads import actions as threads
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.types import NewReply, NewTicket, TicketCustomer
+from sealdesk.tickets.ticket.types import NewReply, NewTicket, TicketCustomer
 from tests.cli.commands import Command, start_command
 from tests.servers import free_port
 from tests.servers.process import accepts

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sealdesk.tickets.teams import store as teams
+from sealdesk.teams import store as teams
 from tests.mail.reports import report
 from tests.mail.support import Desk, Ticket, message
 from tests.support.mail_server import MailServer

@@ -13,9 +13,9 @@ from sealdesk.mail.weekly_reports import rules
 from sealdesk.mail.weekly_reports.steps import actions
 from sealdesk.state import AppState
 from tests.mail.contact_form.support import FormDesk, Stranger
+from tests.reports.histories import is_counted
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import wait_until
-from tests.tickets.reports.histories import is_counted
 
 AT, SAVED = "/reports", "/reports/weekly"
 WEEK_S = 7 * 86_400

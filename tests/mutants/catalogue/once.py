@@ -249,12 +249,12 @@ MUTANTS = (
     ),
     Mutant(
         "two processes count the open tickets of a member at once",
-        "tickets/teams/assigning.py",
+        "teams/assigning.py",
         '    if not await tx.try_lock("round robin", tenant_id):\n',
         '    if not await tx.try_lock(f"round robin {team_id}", tenant_id):\n',
         (
             (
-                "tests/tickets/teams/test_round_robin.py"
+                "tests/teams/test_round_robin.py"
                 "::test_two_processes_do_not_give_a_member_more_than_the_capacity"
             ),
         ),

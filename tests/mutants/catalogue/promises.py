@@ -26,21 +26,21 @@ MUTANTS = (
     ),
     Mutant(
         "a rule runs on what another rule did",
-        "tickets/automation/steps/queueing.py",
+        "automation/steps/queueing.py",
         "        if await _is_caused(tx, event, ticket_id, shown):\n            continue\n",
         "",
         (
-            "tests/tickets/automation/test_model.py::test_random_histories_agree_with_a_plain_model",
-            "tests/tickets/automation/test_running.py::test_rules_do_not_react_to_each_other",
+            "tests/automation/test_model.py::test_random_histories_agree_with_a_plain_model",
+            "tests/automation/test_running.py::test_rules_do_not_react_to_each_other",
         ),
     ),
     Mutant(
         "reports count a merged ticket beside the one it was merged into",
-        "tickets/reports/steps/store.py",
+        "reports/steps/store.py",
         '    if row["merged_into_id"] is not None:\n        return None\n',
         "",
         (
-            "tests/tickets/reports/test_counting.py"
+            "tests/reports/test_counting.py"
             "::test_counting_events_and_counting_anew_give_a_plain_count",
         ),
     ),

@@ -197,10 +197,10 @@ MUTANTS = (
     ),
     Mutant(
         "Markdown lets javascript: through",
-        "tickets/text/markdown.py",
+        "text/markdown.py",
         "lambda url: _HTTP.match(url) is not None",
         "lambda url: True",
-        ("tests/tickets/test_markdown.py::test_other_addresses_than_http_are_no_links",),
+        ("tests/text/test_markdown.py::test_other_addresses_than_http_are_no_links",),
     ),
     Mutant(
         "caches may store the responses of one caller",

@@ -255,7 +255,7 @@ MUTANTS = (
     ),
     Mutant(
         "a key that may not read customers gets them included",
-        "tickets/listing.py",
+        "tickets/ticket/listing.py",
         "and _READ_CUSTOMERS not in caller.may:\n",
         "and not caller.may:\n",
         ("tests/tickets/test_include.py::test_a_customer_is_included_for_keys_that_may_read_them",),
@@ -370,7 +370,7 @@ MUTANTS = (
     ),
     Mutant(
         "a ticket is found without its tenant",
-        "tickets/store/tickets.py",
+        "tickets/ticket/store/tickets.py",
         'select_row("tickets", "1")',
         "\"SELECT 1 FROM tickets WHERE :tenant_id <> '' AND id = :id LIMIT 1\"",
         ("tests/test_routes.py::test_a_key_of_another_tenant_finds_no_data_of_this_tenant",),

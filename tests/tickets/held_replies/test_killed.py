@@ -10,7 +10,7 @@ from sealdesk.caller import SYSTEM, Actor, Caller, without_rights
 from sealdesk.db.engine import Tx
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.held_replies import actions
-from sealdesk.tickets.types import NewTicket, TicketCustomer
+from sealdesk.tickets.ticket.types import NewTicket, TicketCustomer
 from sealdesk.web.form import Form
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_FIRST
 from tests.support.service import Service, wait_until

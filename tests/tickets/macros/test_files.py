@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.automation.test_running import made as made_rule
 from tests.support.client import Key
 from tests.support.pages import INBOX, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant, wait_until
-from tests.tickets.automation.test_running import made as made_rule
 from tests.tickets.macros import MACROS
 from tests.tickets.macros.test_bulk import USE, preview
 from tests.tickets.test_attached import DAY_S

@@ -6,12 +6,13 @@ from typing import Any, Literal
 
 import pytest
 
-from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.hours.types import Hours, Interval
-from sealdesk.tickets.promises import clocks, rules
-from sealdesk.tickets.promises.clocks import TARGETS, Alert, Target
+from sealdesk.tickets.promises import rules
 from sealdesk.tickets.promises.types import PAUSING, Policy, Promises
-from sealdesk.tickets.types import PRIORITIES, Author, Reply, Ticket, TicketChange
+from sealdesk.tickets.ticket import clocks
+from sealdesk.tickets.ticket import rules as ticket_rules
+from sealdesk.tickets.ticket.clocks import TARGETS, Alert, Target
+from sealdesk.tickets.ticket.types import PRIORITIES, Author, Reply, Ticket, TicketChange
 
 MINUTE_US = rules.MINUTE_US
 DAY = 24 * 60

@@ -17,7 +17,7 @@ from sealdesk.db.engine import Database, Tx
 from sealdesk.db.factory import open_database
 from sealdesk.settings import Settings
 from sealdesk.tickets import actions
-from sealdesk.tickets.types import NewTicket, TicketCustomer
+from sealdesk.tickets.ticket.types import NewTicket, TicketCustomer
 from tests.support.databases import ONE_LOG, POSTGRESQL_ONLY, SQLITE_FIRST
 from tests.support.service import Service, wait_until
 from tests.tickets.promises.killed_worker import work

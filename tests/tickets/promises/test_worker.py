@@ -14,8 +14,8 @@ from sealdesk.state import AppState
 from sealdesk.tickets.promises import keeping
 from sealdesk.tickets.promises.steps import actions as steps
 from sealdesk.tickets.promises.steps import store as steps_store
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.types import Ticket
 from sealdesk.worker import stepper
 from tests.support.pages import logged_in
 from tests.support.plans import plan

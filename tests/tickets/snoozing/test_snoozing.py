@@ -12,10 +12,11 @@ import pytest
 from sealdesk.clock import iso
 from sealdesk.db.engine import SerializationConflict, Tx
 from sealdesk.state import AppState
-from sealdesk.tickets import rules as ticket_rules
-from sealdesk.tickets.snoozing import rules, store, waking
+from sealdesk.tickets.snoozing import store, waking
 from sealdesk.tickets.snoozing.store import DueTicket
-from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.ticket import rules as ticket_rules
+from sealdesk.tickets.ticket import snoozing as rules
+from sealdesk.tickets.ticket.store import tickets as ticket_store
 from sealdesk.worker import loop
 from tests.support.client import Key
 from tests.support.feed import EVENTS, wait_until_placed

@@ -25,8 +25,8 @@ from sealdesk.resources.representation import email_identity, with_ascii_domain
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.rules import Values
-from sealdesk.tickets.store import teams
-from sealdesk.tickets.types import NewTicket, TicketCustomer
+from sealdesk.tickets.ticket.store import teams
+from sealdesk.tickets.ticket.types import NewTicket, TicketCustomer
 
 CONFIRMATION = "confirmation"  # the kind of its outgoing message
 _TAKEN = gettext_noop("Another form of this installation has this name. Choose another one.")

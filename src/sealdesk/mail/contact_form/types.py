@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from sealdesk.resources.representation import Email, Text255, check_visible
-from sealdesk.tickets.types import Subject
+from sealdesk.tickets.ticket.types import Subject
 
 # Longer requests come by e-mail; a form is what a stranger can fill in without end.
 MAX_DESCRIPTION = 20_000

@@ -24,12 +24,12 @@ from sealdesk.mail.threads.redaction import Secrets
 from sealdesk.mail.threads.types import Participant
 from sealdesk.resources.paging import PageRequest, take_page
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.attachments.types import Attachment
-from sealdesk.tickets.store import replies
-from sealdesk.tickets.store.tickets import TicketAndCustomer
-from sealdesk.tickets.types import NewReply, Reply
+from sealdesk.tickets.ticket import rules as ticket_rules
+from sealdesk.tickets.ticket.store import replies
+from sealdesk.tickets.ticket.store.tickets import TicketAndCustomer
+from sealdesk.tickets.ticket.types import NewReply, Reply
 
 _REPLIES = 50  # on one page
 _MAX_BYTES = 128 * 1024  # of their texts

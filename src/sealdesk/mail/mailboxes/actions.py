@@ -45,7 +45,7 @@ from sealdesk.mail.mailboxes.types import (
 from sealdesk.oauth.providers import WITH_CONSENT
 from sealdesk.records import audit
 from sealdesk.resources import representation
-from sealdesk.tickets.store import teams
+from sealdesk.tickets.ticket.store import teams
 
 _NO_TEAM = gettext_noop("There is no such team.")
 

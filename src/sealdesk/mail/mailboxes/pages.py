@@ -32,7 +32,7 @@ from sealdesk.mail.mailboxes.types import (
 )
 from sealdesk.oauth.providers import PROVIDERS
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets.store import teams
+from sealdesk.tickets.ticket.store import teams
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page

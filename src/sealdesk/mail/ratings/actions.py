@@ -21,7 +21,7 @@ from sealdesk.records import audit
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import checks
 from sealdesk.tickets.promises.keeping import email_of
-from sealdesk.tickets.store.tickets import TicketAndCustomer
+from sealdesk.tickets.ticket.store.tickets import TicketAndCustomer
 
 
 class LinkedTicket(NamedTuple):

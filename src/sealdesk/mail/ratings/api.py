@@ -4,7 +4,7 @@ from sealdesk.clock import iso
 from sealdesk.mail.ratings import actions, links
 from sealdesk.mail.ratings.errors import ALREADY_RATED, NOBODY_TO_RATE
 from sealdesk.mail.ratings.types import RatingLink
-from sealdesk.tickets.errors import TICKET_MERGED
+from sealdesk.tickets.ticket.errors import TICKET_MERGED
 from sealdesk.web import envelope
 from sealdesk.web.operation import operation
 from sealdesk.web.pages import render

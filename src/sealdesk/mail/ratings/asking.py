@@ -25,7 +25,7 @@ from sealdesk.mail.threads.types import Participant
 from sealdesk.resources.addresses import is_read
 from sealdesk.resources.representation import email_identity
 from sealdesk.state import AppState
-from sealdesk.tickets.types import ENDED
+from sealdesk.tickets.ticket.types import ENDED
 from sealdesk.web.pages import i18n
 from sealdesk.web.pages.i18n import gettext
 

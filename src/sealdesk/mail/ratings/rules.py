@@ -9,7 +9,7 @@ from sealdesk.clock import iso
 from sealdesk.customers.types import CustomerRef
 from sealdesk.mail.ratings.types import Rating
 from sealdesk.tickets.erasing.rules import is_nobody
-from sealdesk.tickets.types import ENDED, Satisfaction, Ticket, TicketUpdate
+from sealdesk.tickets.ticket.types import ENDED, Satisfaction, Ticket, TicketUpdate
 
 State = Literal["open", "rated", "nobody", "over"]
 

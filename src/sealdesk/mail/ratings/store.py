@@ -3,9 +3,9 @@
 from sealdesk.db.column_lists import column_list, insert_or_update, select_row, update_row
 from sealdesk.db.engine import Row, StructRows, Tx
 from sealdesk.mail.ratings.types import AskSettings
-from sealdesk.tickets import documents
-from sealdesk.tickets.store.tickets import encode_part
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.ticket import documents
+from sealdesk.tickets.ticket.store.tickets import encode_part
+from sealdesk.tickets.ticket.types import Ticket
 
 _SETTINGS = StructRows(AskSettings)
 _RATED = "rating satisfaction updated_at version document"

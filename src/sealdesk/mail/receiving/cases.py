@@ -21,7 +21,7 @@ from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads import store as threads
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import checks
-from sealdesk.tickets.store import replies
+from sealdesk.tickets.ticket.store import replies
 
 _MAX_RECENT = 20  # messages of a sender with one subject
 

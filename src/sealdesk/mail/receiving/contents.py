@@ -23,7 +23,7 @@ from sealdesk.mail.threads import rules as threads
 from sealdesk.resources.addresses import can_receive, is_read
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.attachments import rules as attachments
-from sealdesk.tickets.types import AttachmentRef
+from sealdesk.tickets.ticket.types import AttachmentRef
 
 RAW_KEPT_US = 30 * 24 * 3600 * 1_000_000
 MAX_TEXT = 65_536  # LongText of tickets

@@ -30,8 +30,14 @@ from sealdesk.mail.threads import store as thread_store
 from sealdesk.mail.threads.types import Participant
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import checks
-from sealdesk.tickets.store import teams
-from sealdesk.tickets.types import NewReply, NewReplyAuthor, NewTicket, Ticket, TicketCustomer
+from sealdesk.tickets.ticket.store import teams
+from sealdesk.tickets.ticket.types import (
+    NewReply,
+    NewReplyAuthor,
+    NewTicket,
+    Ticket,
+    TicketCustomer,
+)
 
 STRANGER = "no participant"
 ADDED = "no participant, added later"

@@ -6,7 +6,7 @@ from sealdesk import ids
 from sealdesk.db.column_lists import column_list, insert_once, select_row, update_row
 from sealdesk.db.engine import Row, StructRows, Tx
 from sealdesk.mail.receiving.types import Effect, ReceivedMessage, Waiting
-from sealdesk.tickets.types import Reply
+from sealdesk.tickets.ticket.types import Reply
 
 MESSAGES = StructRows(ReceivedMessage)
 _COLUMNS = column_list(MESSAGES.columns, "m")

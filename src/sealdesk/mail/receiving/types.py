@@ -10,7 +10,7 @@ from sealdesk.mail.parsing.types import ParsedMessage
 from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads.types import Participant
 from sealdesk.resources.representation import email_identity
-from sealdesk.tickets.types import FirstStatus, Ticket
+from sealdesk.tickets.ticket.types import FirstStatus, Ticket
 
 # ticket, reply, note: what was made of it. held, spam, blocked: waits for a person. bounce: a
 # report about a message that was sent. ignored: an automatic message of a mailbox.

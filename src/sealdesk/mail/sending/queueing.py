@@ -14,7 +14,7 @@ from sealdesk.mail.sending.types import Outcome, OutgoingMessage, SendingMailbox
 from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.types import Participant
 from sealdesk.resources.addresses import is_read
-from sealdesk.tickets.types import AuthorType, Reply
+from sealdesk.tickets.ticket.types import AuthorType, Reply
 
 _QUEUED = Outcome("queued", None)
 # What events of changed statuses ask of customers, at a time.

@@ -10,9 +10,10 @@ from sealdesk.event_log.events import EventType
 from sealdesk.mail.sending import rules, store
 from sealdesk.mail.sending.types import Outcome, OutgoingMessage, Result, State
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets import checks, documents
-from sealdesk.tickets.store import replies
-from sealdesk.tickets.types import NewReply
+from sealdesk.tickets import checks
+from sealdesk.tickets.ticket import documents
+from sealdesk.tickets.ticket.store import replies
+from sealdesk.tickets.ticket.types import NewReply
 
 BATCH = 50  # results that are stored at once
 _EVENTS: dict[State, EventType] = {

@@ -23,7 +23,7 @@ from sealdesk.resources.addresses import can_receive
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import checks
-from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.ticket.store import tickets as ticket_store
 
 _OF_MAILBOX = gettext_noop("This is the address of a mailbox of this desk.")
 

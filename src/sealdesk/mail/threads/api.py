@@ -3,7 +3,7 @@
 from sealdesk.mail.threads import actions, examples
 from sealdesk.mail.threads.errors import NO_MAILBOX
 from sealdesk.mail.threads.types import ParticipantsChange
-from sealdesk.tickets.errors import TICKET_MERGED
+from sealdesk.tickets.ticket.errors import TICKET_MERGED
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
 from sealdesk.web.request import Request, Response

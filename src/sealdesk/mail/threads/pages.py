@@ -6,7 +6,7 @@ from sealdesk.mail.threads import actions, errors, labels
 from sealdesk.mail.threads.types import MAX_PARTICIPANTS, NewParticipant, Participant
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.ticket.types import Ticket
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page

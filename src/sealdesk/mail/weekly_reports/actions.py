@@ -12,8 +12,8 @@ from sealdesk.identity.types import ADMINISTRATORS, User
 from sealdesk.mail.sending import store as sending
 from sealdesk.mail.weekly_reports import rules, store
 from sealdesk.mail.weekly_reports.types import SavedReport
+from sealdesk.reports.making import zone_of
 from sealdesk.tickets.hours import store as hours_store
-from sealdesk.tickets.reports.making import zone_of
 
 WEEKLY = "report"  # the kind of its outgoing message
 NO_MAILBOX = "no_mailbox"

@@ -14,12 +14,12 @@ from sealdesk.mail.sending.composing import begin_automatic
 from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.weekly_reports import actions, links, rules, store
 from sealdesk.mail.weekly_reports.types import SavedReport
+from sealdesk.reports import making, naming, periods
+from sealdesk.reports import query as queries
+from sealdesk.reports.figures import Figures
+from sealdesk.reports.making import Report
+from sealdesk.reports.query import Query
 from sealdesk.state import AppState
-from sealdesk.tickets.reports import making, naming, periods
-from sealdesk.tickets.reports import query as queries
-from sealdesk.tickets.reports.figures import Figures
-from sealdesk.tickets.reports.making import Report
-from sealdesk.tickets.reports.query import Query
 from sealdesk.web.form import parse_form
 from sealdesk.web.pages import i18n
 from sealdesk.web.pages.durations import duration_text

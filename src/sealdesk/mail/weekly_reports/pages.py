@@ -9,8 +9,8 @@ from sealdesk.identity import store as identity
 from sealdesk.mail.contact_form import guard
 from sealdesk.mail.weekly_reports import actions, composing, links, rules, store
 from sealdesk.mail.weekly_reports.types import SavedReport
-from sealdesk.tickets.reports import making, naming
-from sealdesk.tickets.reports import query as queries
+from sealdesk.reports import making, naming
+from sealdesk.reports import query as queries
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, i18n, render
 from sealdesk.web.pages.site import Room

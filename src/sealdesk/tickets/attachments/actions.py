@@ -10,7 +10,7 @@ from sealdesk.errors import Conflict, Fault, gettext_noop, invalid, must_exist
 from sealdesk.tickets.attachments import rules, store
 from sealdesk.tickets.attachments.errors import ATTACHMENT_QUOTA_EXCEEDED
 from sealdesk.tickets.attachments.types import Attachment
-from sealdesk.tickets.types import AttachmentRef
+from sealdesk.tickets.ticket.types import AttachmentRef
 
 _MIB = 1024 * 1024
 _UNBOUNDED = 2**62  # a reply is not refused for a file of its macro

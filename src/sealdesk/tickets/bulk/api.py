@@ -9,7 +9,7 @@ from sealdesk import ids
 from sealdesk.caller import IMPORT
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, NotFound, ValidationFailed
-from sealdesk.tickets import actions, examples
+from sealdesk.tickets import actions
 from sealdesk.tickets.bulk.types import (
     MAX_ITEMS,
     BulkMeta,
@@ -18,8 +18,9 @@ from sealdesk.tickets.bulk.types import (
     TicketChanges,
     TicketResult,
 )
-from sealdesk.tickets.store.tickets import TicketView
-from sealdesk.tickets.types import NewTicket, TicketBody, TicketChange
+from sealdesk.tickets.ticket import examples
+from sealdesk.tickets.ticket.store.tickets import TicketView
+from sealdesk.tickets.ticket.types import NewTicket, TicketBody, TicketChange
 from sealdesk.web import body, bulk, conditional
 from sealdesk.web.bulk import ItemResult, ItemWriter
 from sealdesk.web.operation import operation

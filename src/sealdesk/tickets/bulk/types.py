@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk.resources.representation import CONDITIONS
-from sealdesk.tickets.types import NewTicket, TicketChange, TicketResponse
+from sealdesk.tickets.ticket.types import NewTicket, TicketChange, TicketResponse
 
 MAX_ITEMS = 100
 

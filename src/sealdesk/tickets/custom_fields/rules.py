@@ -14,7 +14,7 @@ from sealdesk.resources.identity import is_visible
 from sealdesk.resources.merge_patch import given_fields, is_same
 from sealdesk.resources.representation import response_builder
 from sealdesk.tickets.custom_fields.types import Field, FieldChange, FieldResponse
-from sealdesk.tickets.types import YES
+from sealdesk.tickets.ticket.types import YES
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,12})?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)

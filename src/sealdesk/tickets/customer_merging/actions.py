@@ -21,8 +21,8 @@ from sealdesk.tickets.erasing import store as erasures
 from sealdesk.tickets.merging.errors import MERGE_FINAL, NOT_MERGED
 from sealdesk.tickets.merging.rules import UNDO_HOURS
 from sealdesk.tickets.promises import keeping
-from sealdesk.tickets.store import tickets
-from sealdesk.tickets.types import ENDED
+from sealdesk.tickets.ticket.store import tickets
+from sealdesk.tickets.ticket.types import ENDED
 
 _NO_CUSTOMER = gettext_noop("There is no customer with this id.")
 _RENEWED_AT_ONCE = 50

@@ -7,12 +7,13 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound
 from sealdesk.event_log import events
 from sealdesk.tickets import actions as ticket_actions
-from sealdesk.tickets import checks, documents
+from sealdesk.tickets import checks
 from sealdesk.tickets.editing import rules
 from sealdesk.tickets.notifications import notify
-from sealdesk.tickets.store import history, replies
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.types import Reply
+from sealdesk.tickets.ticket import documents
+from sealdesk.tickets.ticket.store import history, replies
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.types import Reply
 
 
 async def get_own_note(tx: Tx, caller: Caller, ticket_id: str, note_id: str) -> Reply:

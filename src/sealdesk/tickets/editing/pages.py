@@ -4,7 +4,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
 from sealdesk.tickets import actions as ticket_actions
 from sealdesk.tickets.editing import actions, rules
-from sealdesk.tickets.types import Reply, ReplyBody, Ticket
+from sealdesk.tickets.ticket.types import Reply, ReplyBody, Ticket
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render

@@ -3,8 +3,8 @@
 import msgspec
 
 from sealdesk import ids
-from sealdesk.tickets import rules as ticket_rules
-from sealdesk.tickets.types import Reply, ReplyResponse, Ticket
+from sealdesk.tickets.ticket import rules as ticket_rules
+from sealdesk.tickets.ticket.types import Reply, ReplyResponse, Ticket
 
 MINUTES = 5
 _EDITABLE_US = MINUTES * 60 * 1_000_000

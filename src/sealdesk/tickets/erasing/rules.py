@@ -11,7 +11,7 @@ from sealdesk.resources.identity import identity
 from sealdesk.resources.representation import response_builder
 from sealdesk.tickets.erasing.types import Erasure, ErasureResponse
 from sealdesk.tickets.links.rules import MIRRORED
-from sealdesk.tickets.types import Satisfaction
+from sealdesk.tickets.ticket.types import Satisfaction
 
 Json = dict[str, Any]
 # What stands where a text was. Also in the database, so it never changes.

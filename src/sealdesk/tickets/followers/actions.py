@@ -7,8 +7,8 @@ from sealdesk.tickets import checks
 from sealdesk.tickets.followers import store
 from sealdesk.tickets.followers.errors import TOO_MANY_FOLLOWERS
 from sealdesk.tickets.followers.types import FollowerResponse
-from sealdesk.tickets.store import assignees
-from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.ticket.store import assignees
+from sealdesk.tickets.ticket.store import tickets as ticket_store
 
 _NO_USER = gettext_noop("There is no such active user.")
 

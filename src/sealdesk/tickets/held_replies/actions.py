@@ -12,7 +12,7 @@ from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.held_replies import store
 from sealdesk.tickets.held_replies.types import HELD_S, MAX_OF_USER, DueReply, HeldReply
 from sealdesk.tickets.notifications import store as notifications
-from sealdesk.tickets.store import assignees, replying
+from sealdesk.tickets.ticket.store import assignees, replying
 from sealdesk.web.form import Form
 
 _SECOND_US = 1_000_000

@@ -10,13 +10,13 @@ from sealdesk.records import test_tenants
 from sealdesk.resources.paging import PageRequest
 from sealdesk.state import AppState
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.held_replies import actions, store
 from sealdesk.tickets.held_replies.types import DueReply, HeldReply
 from sealdesk.tickets.pages import composer_form, custom_values
 from sealdesk.tickets.pages.composer_form import Sent
-from sealdesk.tickets.store import assignees, replies
+from sealdesk.tickets.ticket import rules as ticket_rules
+from sealdesk.tickets.ticket.store import assignees, replies
 
 MAX_STEP = 50
 _OWN = 10  # that may be newer: what an author writes within the seconds

@@ -15,8 +15,8 @@ from sealdesk.tickets.hours import parsing, public_holidays, store
 from sealdesk.tickets.hours.types import MAX_HOLIDAYS, Hours, HoursBody
 from sealdesk.tickets.promises import rules
 from sealdesk.tickets.promises import store as promises
-from sealdesk.tickets.promises.clocks import TARGETS
-from sealdesk.tickets.store import teams
+from sealdesk.tickets.ticket.clocks import TARGETS
+from sealdesk.tickets.ticket.store import teams
 
 _NEVER = gettext_noop(
     "By these hours and holidays, the SLA policy “%(name)s” would not be due in three months."

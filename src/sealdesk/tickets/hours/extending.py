@@ -8,7 +8,7 @@ from sealdesk.errors import ValidationFailed
 from sealdesk.state import AppState
 from sealdesk.tickets.hours import actions, public_holidays, store
 from sealdesk.tickets.hours.types import Hours
-from sealdesk.tickets.store import teams
+from sealdesk.tickets.ticket.store import teams
 
 log = logging.getLogger("sealdesk.worker")
 

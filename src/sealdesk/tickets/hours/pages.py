@@ -11,7 +11,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound, ValidationFailed
 from sealdesk.tickets.hours import actions, labels, parsing, public_holidays, store
 from sealdesk.tickets.hours.types import DAYS, Hours, HoursBody
-from sealdesk.tickets.store import teams
+from sealdesk.tickets.ticket.store import teams
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render

@@ -12,9 +12,9 @@ from sealdesk.tickets.erasing.rules import is_nobody
 from sealdesk.tickets.links import rules, store
 from sealdesk.tickets.links.errors import LINK_CIRCLE, LINKED_OTHERWISE, TOO_MANY_LINKS
 from sealdesk.tickets.links.types import NewTicketLink, Relation, TicketLinkResponse
-from sealdesk.tickets.store import history
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.ticket.store import history
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.types import Ticket
 
 _UNKNOWN = gettext_noop("There is no ticket with this id.")
 _ITSELF = gettext_noop("This is the ticket itself. Name another one.")

@@ -1,11 +1,11 @@
 """The links of a ticket as JSON."""
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import examples as ticket_examples
-from sealdesk.tickets.errors import TICKET_MERGED
 from sealdesk.tickets.links import actions
 from sealdesk.tickets.links.errors import LINK_CIRCLE, LINKED_OTHERWISE, TOO_MANY_LINKS
 from sealdesk.tickets.links.types import NewTicketLink, TicketLinkResponse
+from sealdesk.tickets.ticket import examples as ticket_examples
+from sealdesk.tickets.ticket.errors import TICKET_MERGED
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, list_few

@@ -7,7 +7,7 @@ from sealdesk.tickets import actions as ticket_actions
 from sealdesk.tickets.links import actions, errors, rules
 from sealdesk.tickets.links.types import NewTicketLink, TicketLinkResponse
 from sealdesk.tickets.merging import choosing
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.ticket.types import Ticket
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render

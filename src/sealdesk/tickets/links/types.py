@@ -6,7 +6,7 @@ import msgspec
 
 from sealdesk.clock import Iso
 from sealdesk.ids import Id
-from sealdesk.tickets.types import Status
+from sealdesk.tickets.ticket.types import Status
 
 Relation = Literal["relates_to", "blocks", "blocked_by", "duplicate_of", "has_duplicate"]
 

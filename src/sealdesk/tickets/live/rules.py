@@ -5,7 +5,7 @@ import msgspec
 from sealdesk.event_log.positions import FeedEnds
 from sealdesk.event_log.stream import Batch
 from sealdesk.tickets.live.types import By, ByKind, Feed, Message, Recorded, TicketPart
-from sealdesk.tickets.types import AuthorType
+from sealdesk.tickets.ticket.types import AuthorType
 
 # A page that has missed more loads its parts anew.
 MAX_MISSED = 200

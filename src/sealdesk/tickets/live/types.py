@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from sealdesk.tickets.types import AuthorType
+from sealdesk.tickets.ticket.types import AuthorType
 
 ByKind = Literal["user", "api_key", "customer", "system"]
 

@@ -14,7 +14,6 @@ from sealdesk.resources import representation
 from sealdesk.resources.identity import is_visible
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import checks
-from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.macros import rules, store, variables
 from sealdesk.tickets.macros.errors import TOO_MANY_MACROS
@@ -27,9 +26,10 @@ from sealdesk.tickets.macros.types import (
     NewMacro,
     Reader,
 )
-from sealdesk.tickets.rules import distinct
-from sealdesk.tickets.store import assignees, teams
-from sealdesk.tickets.types import (
+from sealdesk.tickets.ticket import rules as ticket_rules
+from sealdesk.tickets.ticket.rules import distinct
+from sealdesk.tickets.ticket.store import assignees, teams
+from sealdesk.tickets.ticket.types import (
     MAX_TEXT_LENGTH,
     NewReply,
     Ticket,

@@ -9,9 +9,9 @@ from sealdesk.resources.identity import is_visible
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.macros import actions, errors, labels, rules, store, variables
 from sealdesk.tickets.macros.types import ME, Macro, MacroChange, NewMacro, Reader
-from sealdesk.tickets.store import assignees, teams
-from sealdesk.tickets.store.teams import TeamOption
-from sealdesk.tickets.types import PRIORITIES, STATUSES
+from sealdesk.tickets.ticket.store import assignees, teams
+from sealdesk.tickets.ticket.store.teams import TeamOption
+from sealdesk.tickets.ticket.types import PRIORITIES, STATUSES
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page

@@ -19,8 +19,8 @@ from sealdesk.tickets.macros.types import (
     MacroResponse,
     split_folders,
 )
-from sealdesk.tickets.rules import distinct
-from sealdesk.tickets.types import TicketChange, TicketResponse
+from sealdesk.tickets.ticket.rules import distinct
+from sealdesk.tickets.ticket.types import TicketChange, TicketResponse
 
 MAX_MACROS = 500  # of a desk: the page of a ticket lists the names of all: 51 KB
 MAX_OWN_MACROS = 100  # of a user, besides those of the desk

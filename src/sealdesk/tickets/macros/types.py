@@ -13,7 +13,7 @@ from sealdesk.ids import Id
 from sealdesk.resources.identity import is_visible
 from sealdesk.resources.representation import check_visible
 from sealdesk.tickets.macros.variables import check_variables
-from sealdesk.tickets.types import AttachmentRef, Priority, ReplyBody, Status, Tags
+from sealdesk.tickets.ticket.types import AttachmentRef, Priority, ReplyBody, Status, Tags
 
 ME = "me"  # as an assignee: who uses the macro
 _SHORTCUT = re.compile(r"\w[\w-]*")

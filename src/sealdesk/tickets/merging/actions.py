@@ -21,10 +21,10 @@ from sealdesk.tickets.merging.errors import MERGE_FINAL
 from sealdesk.tickets.merging.store import MovingReplies
 from sealdesk.tickets.merging.types import Merge, Split, StoredMerge
 from sealdesk.tickets.promises import keeping
-from sealdesk.tickets.store import assignees, replies, teams
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
-from sealdesk.tickets.types import NewTicket, Reply, Source, Ticket, TicketCustomer
+from sealdesk.tickets.ticket.store import assignees, replies, teams
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.store.tickets import TicketAndCustomer, TicketView
+from sealdesk.tickets.ticket.types import NewTicket, Reply, Source, Ticket, TicketCustomer
 
 _NO_TICKET = gettext_noop("There is no ticket with this id.")
 _NO_REPLY = gettext_noop("This ticket has no such public reply.")

@@ -1,8 +1,6 @@
 """Merging and splitting tickets as JSON."""
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import examples as ticket_examples
-from sealdesk.tickets.errors import TICKET_CLOSED, TICKET_MERGED
 from sealdesk.tickets.merging import actions
 from sealdesk.tickets.merging.errors import (
     MERGE_FINAL,
@@ -11,7 +9,9 @@ from sealdesk.tickets.merging.errors import (
     TOO_MANY_REPLIES,
 )
 from sealdesk.tickets.merging.types import Merge, Split
-from sealdesk.tickets.store.tickets import TicketView
+from sealdesk.tickets.ticket import examples as ticket_examples
+from sealdesk.tickets.ticket.errors import TICKET_CLOSED, TICKET_MERGED
+from sealdesk.tickets.ticket.store.tickets import TicketView
 from sealdesk.web import body, envelope
 from sealdesk.web.operation import operation
 from sealdesk.web.request import Header, Request, Response

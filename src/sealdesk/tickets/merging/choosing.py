@@ -5,10 +5,10 @@ import msgspec
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow, ServiceUnavailable
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets.store import lists
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.filters import Filter
-from sealdesk.tickets.types import ENDED, Ticket, TicketResponse
+from sealdesk.tickets.ticket.store import lists
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.store.filters import Filter
+from sealdesk.tickets.ticket.types import ENDED, Ticket, TicketResponse
 from sealdesk.tickets.views import searching
 from sealdesk.tickets.views.inbox_query import InboxQuery
 from sealdesk.web.request import Request

@@ -10,10 +10,10 @@ from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions as ticket_actions
 from sealdesk.tickets.merging import actions, choosing, errors, rules
 from sealdesk.tickets.merging.types import Merge, Split
-from sealdesk.tickets.store import replies
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.tickets import TicketAndCustomer
-from sealdesk.tickets.types import Reply
+from sealdesk.tickets.ticket.store import replies
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.store.tickets import TicketAndCustomer
+from sealdesk.tickets.ticket.types import Reply
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render

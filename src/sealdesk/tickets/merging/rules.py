@@ -7,11 +7,11 @@ import msgspec
 
 from sealdesk.errors import Conflict
 from sealdesk.resources import merge_patch
-from sealdesk.tickets import rules as ticket_rules
-from sealdesk.tickets.errors import TICKET_CLOSED
 from sealdesk.tickets.merging.errors import MERGE_INTO_ITSELF, NOT_MERGED, TOO_MANY_REPLIES
 from sealdesk.tickets.merging.types import Conversation, StoredMerge
-from sealdesk.tickets.types import ENDED, Author, Reply, Status, Ticket, TicketUpdate
+from sealdesk.tickets.ticket import rules as ticket_rules
+from sealdesk.tickets.ticket.errors import TICKET_CLOSED
+from sealdesk.tickets.ticket.types import ENDED, Author, Reply, Status, Ticket, TicketUpdate
 
 # Moving one takes about 20 µs, and other writes wait meanwhile.
 MAX_REPLIES = 1000

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from sealdesk.crypto.reply_codes import new_reply_code
 from sealdesk.db.column_lists import column_list, delete_row, insert_into, insert_once, select_row
 from sealdesk.db.engine import Row, StructRows, Tx
-from sealdesk.tickets.documents import decode_attachments
 from sealdesk.tickets.merging.types import Conversation, StoredMerge
+from sealdesk.tickets.ticket.documents import decode_attachments
 
 _ROWS = StructRows(StoredMerge)
 _ADD = insert_into("ticket_merges", _ROWS.columns)

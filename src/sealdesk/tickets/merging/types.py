@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import msgspec
 
-from sealdesk.tickets.types import AuthorType, Status, Subject
+from sealdesk.tickets.ticket.types import AuthorType, Status, Subject
 
 
 class Merge(msgspec.Struct, frozen=True):

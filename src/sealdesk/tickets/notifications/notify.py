@@ -4,12 +4,12 @@ from collections.abc import Collection
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
+from sealdesk.text import markdown, mentions
 from sealdesk.tickets.followers import store as followers
 from sealdesk.tickets.notifications import store
 from sealdesk.tickets.notifications.types import Kind
-from sealdesk.tickets.store import assignees, teams
-from sealdesk.tickets.text import markdown, mentions
-from sealdesk.tickets.types import Reply, Ticket
+from sealdesk.tickets.ticket.store import assignees, teams
+from sealdesk.tickets.ticket.types import Reply, Ticket
 
 _MAX_PEOPLE = 1000  # who can be mentioned: the newest
 _MAX_MENTIONED = 50

@@ -9,12 +9,13 @@ from msgspec import UNSET
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
-from sealdesk.tickets import actions, rules
+from sealdesk.tickets import actions
 from sealdesk.tickets.pages import custom_values
-from sealdesk.tickets.store import assignees, teams
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.tickets import TicketAndCustomer
-from sealdesk.tickets.types import TicketChange
+from sealdesk.tickets.ticket import rules
+from sealdesk.tickets.ticket.store import assignees, teams
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.store.tickets import TicketAndCustomer
+from sealdesk.tickets.ticket.types import TicketChange
 from sealdesk.tickets.views import inbox_query
 from sealdesk.web import body
 from sealdesk.web.form import Form

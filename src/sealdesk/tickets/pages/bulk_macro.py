@@ -13,7 +13,7 @@ from sealdesk.tickets.macros import store as macro_store
 from sealdesk.tickets.macros.types import AppliedMacro, Macro, MacroChoice, Reader
 from sealdesk.tickets.pages import bulk
 from sealdesk.tickets.pages.bulk import Line
-from sealdesk.tickets.types import TicketChange
+from sealdesk.tickets.ticket.types import TicketChange
 from sealdesk.tickets.views import inbox_query
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render

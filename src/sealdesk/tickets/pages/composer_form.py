@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from sealdesk import ids
 from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.pages import field_form, neighbours
-from sealdesk.tickets.types import NewReply, SeenChange
+from sealdesk.tickets.ticket.types import NewReply, SeenChange
 from sealdesk.web import body
 from sealdesk.web.form import Form
 

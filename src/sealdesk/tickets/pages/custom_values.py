@@ -7,8 +7,8 @@ from sealdesk.errors import Fault, ValidationFailed, gettext_noop, invalid
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields import rules as field_rules
 from sealdesk.tickets.custom_fields.types import Field
-from sealdesk.tickets.rules import value_text
-from sealdesk.tickets.types import CUSTOM, YES
+from sealdesk.tickets.ticket.rules import value_text
+from sealdesk.tickets.ticket.types import CUSTOM, YES
 from sealdesk.web.form import Form
 from sealdesk.web.pages.i18n import translate
 from sealdesk.web.request import Request

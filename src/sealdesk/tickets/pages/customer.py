@@ -11,7 +11,7 @@ from sealdesk.tickets.erasing import store as erasures
 from sealdesk.tickets.erasing.types import Erasure
 from sealdesk.tickets.merging.rules import UNDO_US
 from sealdesk.tickets.pages import view_model
-from sealdesk.tickets.types import TicketResponse
+from sealdesk.tickets.ticket.types import TicketResponse
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response

@@ -11,9 +11,9 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.resources.paging import PageRequest, take_page
 from sealdesk.tickets.pages import view_model
-from sealdesk.tickets.store import assignees, lists
-from sealdesk.tickets.store.filters import Filter
-from sealdesk.tickets.types import TicketResponse
+from sealdesk.tickets.ticket.store import assignees, lists
+from sealdesk.tickets.ticket.store.filters import Filter
+from sealdesk.tickets.ticket.types import TicketResponse
 from sealdesk.tickets.views.current import load_query
 from sealdesk.tickets.views.inbox_query import InboxQuery
 from sealdesk.web import csv_export

@@ -11,9 +11,9 @@ from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.pages import custom_values, field_form, ticket_response, view_model
 from sealdesk.tickets.pages.ticket_response import RejectedForm
 from sealdesk.tickets.pages.view_model import list_names
-from sealdesk.tickets.store import history
-from sealdesk.tickets.store.history import TicketHistoryEntry
-from sealdesk.tickets.types import CUSTOM, TicketResponse
+from sealdesk.tickets.ticket.store import history
+from sealdesk.tickets.ticket.store.history import TicketHistoryEntry
+from sealdesk.tickets.ticket.types import CUSTOM, TicketResponse
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render

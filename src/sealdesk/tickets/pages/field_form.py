@@ -5,9 +5,9 @@ from typing import Any
 from sealdesk.errors import Fault, gettext_noop, invalid
 from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.pages import custom_values
-from sealdesk.tickets.rules import value_text
-from sealdesk.tickets.snoozing import rules as snoozing
-from sealdesk.tickets.types import CUSTOM, SeenChange, TicketChange
+from sealdesk.tickets.ticket import snoozing
+from sealdesk.tickets.ticket.rules import value_text
+from sealdesk.tickets.ticket.types import CUSTOM, SeenChange, TicketChange
 from sealdesk.web import body
 from sealdesk.web.form import Form
 

@@ -14,7 +14,6 @@ from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.resources.paging import PageRequest, Position, take_page
-from sealdesk.tickets import errors, labels
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.live import store as live
@@ -23,13 +22,13 @@ from sealdesk.tickets.pages.custom_values import field_choices
 from sealdesk.tickets.pages.inbox_rows import ListedTicket, listed_tickets, row_values
 from sealdesk.tickets.pages.timeline import Avatar, avatar
 from sealdesk.tickets.promises import store as promises
-from sealdesk.tickets.snoozing import rules as snoozing
-from sealdesk.tickets.store import assignees, destinations, lists, mail, reads, teams
-from sealdesk.tickets.store.assignees import Assignee
-from sealdesk.tickets.store.filters import Filter
-from sealdesk.tickets.store.reads import Reads
-from sealdesk.tickets.store.teams import TeamOption
-from sealdesk.tickets.types import PRIORITIES, STATUSES, Status
+from sealdesk.tickets.ticket import errors, labels, snoozing
+from sealdesk.tickets.ticket.store import assignees, destinations, lists, mail, reads, teams
+from sealdesk.tickets.ticket.store.assignees import Assignee
+from sealdesk.tickets.ticket.store.filters import Filter
+from sealdesk.tickets.ticket.store.reads import Reads
+from sealdesk.tickets.ticket.store.teams import TeamOption
+from sealdesk.tickets.ticket.types import PRIORITIES, STATUSES, Status
 from sealdesk.tickets.views import searching
 from sealdesk.tickets.views.current import CurrentView, load_query
 from sealdesk.tickets.views.inbox_query import (

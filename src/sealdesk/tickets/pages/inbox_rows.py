@@ -7,10 +7,10 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.db.engine import Row
-from sealdesk.tickets import rules
-from sealdesk.tickets.promises.clocks import Due, Target
-from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.reads import Reads
+from sealdesk.tickets.ticket import rules
+from sealdesk.tickets.ticket.clocks import Due, Target
+from sealdesk.tickets.ticket.store import lists
+from sealdesk.tickets.ticket.store.reads import Reads
 from sealdesk.tickets.views.inbox_query import InboxRow
 from sealdesk.web.pages.durations import due_text, duration_text
 

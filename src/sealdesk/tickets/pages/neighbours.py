@@ -7,10 +7,10 @@ import msgspec
 from sealdesk import clock, ids
 from sealdesk.errors import BadRequest, NotFound, QueryTooSlow
 from sealdesk.resources.paging import PageRequest, Position
-from sealdesk.tickets import rules
-from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.filters import Filter
-from sealdesk.tickets.types import TicketResponse
+from sealdesk.tickets.ticket import rules
+from sealdesk.tickets.ticket.store import lists
+from sealdesk.tickets.ticket.store.filters import Filter
+from sealdesk.tickets.ticket.types import TicketResponse
 from sealdesk.tickets.views.current import load_query
 from sealdesk.tickets.views.inbox_query import PATH, InboxQuery, read_inbox_query, read_position
 from sealdesk.web.form import Form, parse_form

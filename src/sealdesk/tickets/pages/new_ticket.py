@@ -18,11 +18,11 @@ from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.pages import custom_values, field_form, view_model
 from sealdesk.tickets.pages.ticket_response import PATH
-from sealdesk.tickets.store import assignees
-from sealdesk.tickets.store import teams as team_store
-from sealdesk.tickets.store.assignees import Assignee
-from sealdesk.tickets.store.teams import TeamOption
-from sealdesk.tickets.types import PRIORITIES, NewTicket
+from sealdesk.tickets.ticket.store import assignees
+from sealdesk.tickets.ticket.store import teams as team_store
+from sealdesk.tickets.ticket.store.assignees import Assignee
+from sealdesk.tickets.ticket.store.teams import TeamOption
+from sealdesk.tickets.ticket.types import PRIORITIES, NewTicket
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page

@@ -1,6 +1,6 @@
 """Users of the desk by a part of their name, as far as tickets may be assigned to them."""
 
-from sealdesk.tickets.store import assignees
+from sealdesk.tickets.ticket.store import assignees
 from sealdesk.tickets.views.inbox_query import InboxQuery
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render

@@ -7,7 +7,7 @@ from sealdesk.event_log import presence
 from sealdesk.tickets import actions
 from sealdesk.tickets.held_replies import store as held_replies
 from sealdesk.tickets.held_replies.types import HeldReply
-from sealdesk.tickets.store import replying
+from sealdesk.tickets.ticket.store import replying
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, i18n, render
 from sealdesk.web.request import Request, Response

@@ -15,7 +15,7 @@ from sealdesk.tickets.pages import (
 )
 from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.ticket_response import RejectedForm
-from sealdesk.tickets.types import Reply
+from sealdesk.tickets.ticket.types import Reply
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, preferences, render

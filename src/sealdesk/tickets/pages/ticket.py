@@ -11,10 +11,10 @@ from sealdesk.tickets.custom_fields import store as custom_field_store
 from sealdesk.tickets.pages import custom_values, field_form, ticket_response, unread, view_model
 from sealdesk.tickets.pages.ticket_response import PATH, SINGLE_VALUED, RejectedForm
 from sealdesk.tickets.pages.view_model import list_names
-from sealdesk.tickets.store import history
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.history import TicketHistoryEntry
-from sealdesk.tickets.types import TicketChange, TicketResponse
+from sealdesk.tickets.ticket.store import history
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.store.history import TicketHistoryEntry
+from sealdesk.tickets.ticket.types import TicketChange, TicketResponse
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page

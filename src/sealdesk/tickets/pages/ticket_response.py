@@ -6,7 +6,7 @@ from sealdesk import ids
 from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
-from sealdesk.tickets import rules
+from sealdesk.text import kept_html
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.editing import rules as editing
 from sealdesk.tickets.held_replies.types import leaving_of
@@ -22,10 +22,9 @@ from sealdesk.tickets.pages import (
 from sealdesk.tickets.pages.inbox_rows import show_due
 from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.view_model import TicketPage
-from sealdesk.tickets.snoozing import rules as snoozing
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.text import kept_html
-from sealdesk.tickets.types import CUSTOM, PRIORITIES, STATUSES, Ticket, TicketResponse
+from sealdesk.tickets.ticket import rules, snoozing
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.types import CUSTOM, PRIORITIES, STATUSES, Ticket, TicketResponse
 from sealdesk.web.form import Form
 from sealdesk.web.pages import cursor_trail, forms, preferences, render
 from sealdesk.web.request import Request, Response

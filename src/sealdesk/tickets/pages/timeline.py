@@ -7,15 +7,15 @@ from typing import NamedTuple
 from sealdesk.db.engine import Tx
 from sealdesk.resources.paging import PageRequest, Position, take_page
 from sealdesk.sandbox.pool import Pool
-from sealdesk.tickets import documents
-from sealdesk.tickets.store import history, replies
-from sealdesk.tickets.store.assignees import Assignee
-from sealdesk.tickets.store.history import TicketHistoryEntry
-from sealdesk.tickets.text import kept_html
-from sealdesk.tickets.text.arrangement import Look
-from sealdesk.tickets.text.kept_html import NO_TEXT, ShownText
-from sealdesk.tickets.text.mentions import index_names
-from sealdesk.tickets.types import ReplyResponse
+from sealdesk.text import kept_html
+from sealdesk.text.arrangement import Look
+from sealdesk.text.kept_html import NO_TEXT, ShownText
+from sealdesk.text.mentions import index_names
+from sealdesk.tickets.ticket import documents
+from sealdesk.tickets.ticket.store import history, replies
+from sealdesk.tickets.ticket.store.assignees import Assignee
+from sealdesk.tickets.ticket.store.history import TicketHistoryEntry
+from sealdesk.tickets.ticket.types import ReplyResponse
 from sealdesk.web.pages.i18n import gettext
 
 ENTRIES = 50

@@ -2,7 +2,7 @@
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable, must_exist
-from sealdesk.tickets.store import reads
+from sealdesk.tickets.ticket.store import reads
 from sealdesk.tickets.views.inbox_query import PATH, read_inbox_query
 from sealdesk.web.form import parse_form
 from sealdesk.web.operation import page

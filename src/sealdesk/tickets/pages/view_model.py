@@ -27,14 +27,22 @@ from sealdesk.tickets.macros.types import MacroChoice, Reader
 from sealdesk.tickets.pages import custom_values
 from sealdesk.tickets.pages.custom_values import CustomValues
 from sealdesk.tickets.pages.timeline import Timeline, load_timeline
-from sealdesk.tickets.store import assignees, destinations, history, lists, mail, replying, teams
-from sealdesk.tickets.store.assignees import Assignee
-from sealdesk.tickets.store.destinations import Acknowledgement, Destination
-from sealdesk.tickets.store.filters import Filter
-from sealdesk.tickets.store.history import TicketHistoryEntry
-from sealdesk.tickets.store.mail import Origin
-from sealdesk.tickets.store.teams import TeamOption
-from sealdesk.tickets.types import AttachmentRef, TicketResponse
+from sealdesk.tickets.ticket.store import (
+    assignees,
+    destinations,
+    history,
+    lists,
+    mail,
+    replying,
+    teams,
+)
+from sealdesk.tickets.ticket.store.assignees import Assignee
+from sealdesk.tickets.ticket.store.destinations import Acknowledgement, Destination
+from sealdesk.tickets.ticket.store.filters import Filter
+from sealdesk.tickets.ticket.store.history import TicketHistoryEntry
+from sealdesk.tickets.ticket.store.mail import Origin
+from sealdesk.tickets.ticket.store.teams import TeamOption
+from sealdesk.tickets.ticket.types import AttachmentRef, TicketResponse
 
 _CHANGES = 10  # that somebody else may have made while a form was open
 OTHER_TICKETS = 5

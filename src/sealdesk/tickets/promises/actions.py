@@ -15,7 +15,7 @@ from sealdesk.tickets.hours import store as hours
 from sealdesk.tickets.promises import rules, store
 from sealdesk.tickets.promises.errors import TOO_MANY_POLICIES
 from sealdesk.tickets.promises.types import MAX_POLICIES, NewPolicy, Policy, PolicyChange
-from sealdesk.tickets.store import teams
+from sealdesk.tickets.ticket.store import teams
 
 _NO_TEAM = gettext_noop("There is no such team.")
 _TAKEN = gettext_noop("There is already a policy with this name.")

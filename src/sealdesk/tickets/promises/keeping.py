@@ -9,15 +9,15 @@ from sealdesk.caller import SYSTEM, Caller
 from sealdesk.clock import iso
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
-from sealdesk.tickets import documents
 from sealdesk.tickets.notifications import notify
 from sealdesk.tickets.notifications.types import Kind
-from sealdesk.tickets.promises import clocks, rules, store
-from sealdesk.tickets.promises.clocks import Alert, AlertKind
+from sealdesk.tickets.promises import rules, store
 from sealdesk.tickets.promises.types import Promises
-from sealdesk.tickets.store import history
-from sealdesk.tickets.store.tickets import TicketAndCustomer
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.ticket import clocks, documents
+from sealdesk.tickets.ticket.clocks import Alert, AlertKind
+from sealdesk.tickets.ticket.store import history
+from sealdesk.tickets.ticket.store.tickets import TicketAndCustomer
+from sealdesk.tickets.ticket.types import Ticket
 
 _NOTIFICATIONS: dict[AlertKind, Kind] = {
     "ticket.sla_warning": "due_soon",

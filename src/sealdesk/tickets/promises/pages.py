@@ -4,7 +4,6 @@ from typing import Any
 
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
 from sealdesk.tickets.promises import actions, errors, labels, rules, store
-from sealdesk.tickets.promises.clocks import TARGETS
 from sealdesk.tickets.promises.types import (
     MAX_POLICIES,
     PAUSING,
@@ -12,8 +11,9 @@ from sealdesk.tickets.promises.types import (
     Policy,
     PolicyChange,
 )
-from sealdesk.tickets.store import teams
-from sealdesk.tickets.types import PRIORITIES
+from sealdesk.tickets.ticket.clocks import TARGETS
+from sealdesk.tickets.ticket.store import teams
+from sealdesk.tickets.ticket.types import PRIORITIES
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render

@@ -9,9 +9,9 @@ from sealdesk.resources.identity import identity
 from sealdesk.resources.representation import email_identity
 from sealdesk.tickets.hours import rules as hours_rules
 from sealdesk.tickets.hours.types import Hours
-from sealdesk.tickets.promises.clocks import BREACHED, TARGETS, WARNED, Clock, Clocks, Target
 from sealdesk.tickets.promises.types import Policy, Promises
-from sealdesk.tickets.types import ENDED, Ticket
+from sealdesk.tickets.ticket.clocks import BREACHED, TARGETS, WARNED, Clock, Clocks, Target
+from sealdesk.tickets.ticket.types import ENDED, Ticket
 
 MINUTE_US = hours_rules.MINUTE_US
 CONDITIONS = ("priorities", "team_ids", "tags", "customers")

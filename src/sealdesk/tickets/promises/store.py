@@ -9,11 +9,11 @@ import msgspec
 from sealdesk.db.column_lists import column_list, delete_row, insert_into, select_row, update_row
 from sealdesk.db.engine import Row, Tx
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets import documents
 from sealdesk.tickets.hours import store as hours
 from sealdesk.tickets.promises.types import MAX_POLICIES, Policy, Promises
-from sealdesk.tickets.store.tickets import encode_part
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.ticket import documents
+from sealdesk.tickets.ticket.store.tickets import encode_part
+from sealdesk.tickets.ticket.types import Ticket
 
 _COLUMNS = (
     "tenant_id",

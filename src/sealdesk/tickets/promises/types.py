@@ -10,7 +10,7 @@ from sealdesk.clock import Iso
 from sealdesk.ids import Id
 from sealdesk.resources.representation import check_visible
 from sealdesk.tickets.hours.types import Hours
-from sealdesk.tickets.types import Priority, Tag
+from sealdesk.tickets.ticket.types import Priority, Tag
 
 # business: minutes of the hours of the ticket's team, or of the desk. calendar: by the clock.
 Count = Literal["business", "calendar"]

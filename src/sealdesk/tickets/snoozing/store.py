@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from sealdesk import clock
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import documents
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.ticket import documents
+from sealdesk.tickets.ticket.types import Ticket
 
 # Those whose time has come, of all tenants, in turns: the first of each tenant, then the second of
 # each. A tenant has at most 5,000, so four tenants that wake all at once delay no other one.

@@ -8,12 +8,13 @@ from sealdesk.event_log import events
 from sealdesk.records import test_tenants
 from sealdesk.state import AppState
 from sealdesk.tickets import actions
-from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.notifications import notify
-from sealdesk.tickets.snoozing import rules, store
+from sealdesk.tickets.snoozing import store
 from sealdesk.tickets.snoozing.store import DueTicket
-from sealdesk.tickets.store import history
-from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.ticket import rules as ticket_rules
+from sealdesk.tickets.ticket import snoozing as rules
+from sealdesk.tickets.ticket.store import history
+from sealdesk.tickets.ticket.store import tickets as ticket_store
 
 MAX_STEP = 50
 _TENANTS_AT_ONCE = 50

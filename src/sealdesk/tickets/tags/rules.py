@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
 from sealdesk.resources.identity import identity
-from sealdesk.tickets.rules import distinct
 from sealdesk.tickets.tags.types import CountedTag, Renaming
+from sealdesk.tickets.ticket.rules import distinct
 from sealdesk.web.form import parse_form
 
 MAX_UNFINISHED = 5  # of a desk

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sealdesk.tickets.types import Tag
+from sealdesk.tickets.ticket.types import Tag
 
 
 class NewName(msgspec.Struct, frozen=True):

@@ -11,8 +11,8 @@ from sealdesk.errors.requests import INVALID_PARAMETER
 from sealdesk.resources.paging import take_page
 from sealdesk.search.highlighting import Part
 from sealdesk.search.rules import MAX_QUERY_LENGTH
-from sealdesk.tickets import examples
-from sealdesk.tickets.store import lists
+from sealdesk.tickets.ticket import examples
+from sealdesk.tickets.ticket.store import lists
 from sealdesk.tickets.views import searching
 from sealdesk.tickets.views.inbox_query import InboxQuery
 from sealdesk.tickets.views.searching import Hit, Results

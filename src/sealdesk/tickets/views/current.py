@@ -8,7 +8,7 @@ from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.customers import store as customers
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.store import assignees, teams
+from sealdesk.tickets.ticket.store import assignees, teams
 from sealdesk.tickets.views import actions, inbox_query, rules
 from sealdesk.tickets.views.inbox_query import ME, NOBODY, InboxQuery
 from sealdesk.tickets.views.types import View

@@ -13,9 +13,9 @@ from sealdesk.customers.types import CustomerRef
 from sealdesk.resources.identity import identity
 from sealdesk.resources.paging import Position
 from sealdesk.tickets.custom_fields.types import KEY
-from sealdesk.tickets.promises.clocks import Due
-from sealdesk.tickets.store.filters import Filter, SortBy
-from sealdesk.tickets.types import PRIORITIES, STATUSES, AuthorType, Priority, Status
+from sealdesk.tickets.ticket.clocks import Due
+from sealdesk.tickets.ticket.store.filters import Filter, SortBy
+from sealdesk.tickets.ticket.types import PRIORITIES, STATUSES, AuthorType, Priority, Status
 from sealdesk.tickets.views import rules
 from sealdesk.web.form import Form, parse_form
 from sealdesk.web.pages import cursor_trail

@@ -6,9 +6,9 @@ from sealdesk import ids
 from sealdesk.customers import actions as customer_actions
 from sealdesk.errors import gettext_noop
 from sealdesk.resources.paging import PageRequest
-from sealdesk.tickets import listing
-from sealdesk.tickets.store import assignees, teams
-from sealdesk.tickets.store.filters import Filter
+from sealdesk.tickets.ticket import listing
+from sealdesk.tickets.ticket.store import assignees, teams
+from sealdesk.tickets.ticket.store.filters import Filter
 from sealdesk.tickets.views import search_words
 from sealdesk.tickets.views.inbox_query import ME, NOBODY, InboxQuery
 from sealdesk.tickets.views.search_words import Problem, SearchWords

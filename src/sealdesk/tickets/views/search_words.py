@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sealdesk import clock
 from sealdesk.errors import gettext_noop
 from sealdesk.resources.identity import identity
-from sealdesk.tickets.types import PRIORITIES, STATUSES, Priority, Status
+from sealdesk.tickets.ticket.types import PRIORITIES, STATUSES, Priority, Status
 
 # A phrase in quotes, which is left as it is, or a filter, whose quotes contain a quote as two.
 _OPERATOR = re.compile(r'"[^"]*"?|(?<!\S)(-?)([A-Za-z][\w.-]*):(?:"((?:[^"]|"")*)"?|([^\s"]\S*))')

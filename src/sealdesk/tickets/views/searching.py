@@ -17,9 +17,9 @@ from sealdesk.search.actions import SearchResult
 from sealdesk.search.highlighting import Part
 from sealdesk.search.rules import MAX_RESULTS, Term
 from sealdesk.tickets.custom_fields import actions as custom_fields
-from sealdesk.tickets.store import lists, replies
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.filters import Filter
+from sealdesk.tickets.ticket.store import lists, replies
+from sealdesk.tickets.ticket.store import tickets as ticket_store
+from sealdesk.tickets.ticket.store.filters import Filter
 from sealdesk.tickets.views import search_words
 from sealdesk.tickets.views.inbox_query import InboxQuery
 from sealdesk.tickets.views.search_filters import read_filters

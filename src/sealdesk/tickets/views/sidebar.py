@@ -6,8 +6,8 @@ from typing import NamedTuple
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.store import counts, mail, teams
-from sealdesk.tickets.store.counts import Count
+from sealdesk.tickets.ticket.store import counts, mail, teams
+from sealdesk.tickets.ticket.store.counts import Count
 from sealdesk.tickets.views import current, rules, store
 from sealdesk.tickets.views.inbox_query import PATH
 from sealdesk.tickets.views.types import DESK

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from sealdesk.resources.representation import check_visible
-from sealdesk.tickets.types import TicketResponse
+from sealdesk.tickets.ticket.types import TicketResponse
 from sealdesk.web.envelope import PageMeta
 
 DESK = ""  # the owner of the views that everybody of the desk sees

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets.documents import decode_attachments
 from sealdesk.tickets.erasing import rules
 from sealdesk.tickets.erasing.steps import indexes, store
 from sealdesk.tickets.erasing.types import FINISHED, Done, Erasure
 from sealdesk.tickets.held_replies import store as held_replies
 from sealdesk.tickets.links import store as links
 from sealdesk.tickets.merging import store as merging
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.ticket.documents import decode_attachments
+from sealdesk.tickets.ticket.types import Ticket
 
 STEP_TICKETS = 25
 STEP_ROWS = 100

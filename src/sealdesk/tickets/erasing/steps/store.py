@@ -8,12 +8,12 @@ from sealdesk.customers.store import list_merged as list_merged_customers
 from sealdesk.customers.types import Customer
 from sealdesk.db.column_lists import column_list, delete_row, select_row, update_row
 from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets import documents
 from sealdesk.tickets.erasing.rules import ERASED
 from sealdesk.tickets.erasing.store import ERASURES
 from sealdesk.tickets.erasing.types import Erasure
-from sealdesk.tickets.store.tickets import COLUMNS, encode_part, ticket_of
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.ticket import documents
+from sealdesk.tickets.ticket.store.tickets import COLUMNS, encode_part, ticket_of
+from sealdesk.tickets.ticket.types import Ticket
 
 Params = dict[str, object]
 _MAX_BYTES = 1024 * 1024

@@ -3,9 +3,10 @@
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.promises import clocks, keeping
+from sealdesk.tickets.promises import keeping
 from sealdesk.tickets.promises.steps import store
-from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.ticket import clocks
+from sealdesk.tickets.ticket.store import tickets as ticket_store
 
 _STEP_TICKETS = 50
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.store.tickets import encode_part
-from sealdesk.tickets.types import Ticket
+from sealdesk.tickets.ticket.store.tickets import encode_part
+from sealdesk.tickets.ticket.types import Ticket
 
 _POSTPONED_US = 60 * 1_000_000
 _UNFINISHED = ("open", "pending", "on_hold")

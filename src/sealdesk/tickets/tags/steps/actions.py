@@ -8,7 +8,7 @@ from sealdesk.tickets import actions
 from sealdesk.tickets.tags import rules
 from sealdesk.tickets.tags.steps import store
 from sealdesk.tickets.tags.types import Renaming
-from sealdesk.tickets.types import TicketChange
+from sealdesk.tickets.ticket.types import TicketChange
 
 STEP_TICKETS = 50  # 20 ms of SQLite's writer (2026-11-22)
 _STEP_VIEWS = 200

@@ -1,0 +1,1 @@
+"""What a ticket is: its fields, rules, document and rows."""
