@@ -39,6 +39,7 @@ _SORT_COLUMN = {
     "waiting_since": ", t.waiting_since",
     "due_at": ", t.due_at",
 }
+_ANY_TICKET = "SELECT 1 FROM tickets WHERE tenant_id = :tenant_id LIMIT 1"
 _CHANGED = """
 SELECT t.id AS id, t.updated_at AS updated_at FROM tickets t WHERE t.tenant_id = :tenant_id"""
 # What the inbox shows besides.
@@ -229,8 +230,7 @@ async def count_tickets(tx: Tx, tenant_id: str, filters: Filter, most: int) -> i
 
 async def has_tickets(tx: Tx, tenant_id: str) -> bool:
     """Whether the tenant has any ticket."""
-    statement = "SELECT 1 FROM tickets WHERE tenant_id = :tenant_id LIMIT 1"
-    return await tx.fetch_one(statement, {"tenant_id": tenant_id}) is not None
+    return await tx.fetch_one(_ANY_TICKET, {"tenant_id": tenant_id}) is not None
 
 
 async def count_statuses(tx: Tx, tenant_id: str) -> dict[Status, int]:
