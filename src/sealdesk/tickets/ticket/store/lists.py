@@ -39,7 +39,7 @@ _SORT_COLUMN = {
     "waiting_since": ", t.waiting_since",
     "due_at": ", t.due_at",
 }
-_ANY_TICKET = "SELECT 1 FROM tickets WHERE tenant_id = :tenant_id LIMIT 1"
+_ANY_TICKET = "SELECT id FROM tickets WHERE tenant_id = :tenant_id LIMIT 1"
 _CHANGED = """
 SELECT t.id AS id, t.updated_at AS updated_at FROM tickets t WHERE t.tenant_id = :tenant_id"""
 # What the inbox shows besides.
