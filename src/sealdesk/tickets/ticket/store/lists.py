@@ -39,7 +39,6 @@ _SORT_COLUMN = {
     "waiting_since": ", t.waiting_since",
     "due_at": ", t.due_at",
 }
-_ANY_TICKET = "SELECT id FROM tickets WHERE tenant_id = :tenant_id LIMIT 1"
 _CHANGED = """
 SELECT t.id AS id, t.updated_at AS updated_at FROM tickets t WHERE t.tenant_id = :tenant_id"""
 # What the inbox shows besides.
@@ -230,7 +229,7 @@ async def count_tickets(tx: Tx, tenant_id: str, filters: Filter, most: int) -> i
 
 async def has_tickets(tx: Tx, tenant_id: str) -> bool:
     """Whether the tenant has any ticket."""
-    return await tx.fetch_one(_ANY_TICKET, {"tenant_id": tenant_id}) is not None
+    return await count_tickets(tx, tenant_id, _ALL, 1) > 0
 
 
 async def count_statuses(tx: Tx, tenant_id: str) -> dict[Status, int]:
