@@ -22,7 +22,7 @@ import sealdesk
 from sealdesk.api_keys.debugger import parsing
 from sealdesk.resources import csv_file
 from sealdesk.search.rules import split_words
-from sealdesk.text.links import link_urls
+from sealdesk.tickets.text.links import link_urls
 
 _PARSER = importlib.import_module("re._parser")
 Pattern = re.Pattern[Any]

@@ -23,9 +23,9 @@ from sealdesk.mail.parsing.message import parse
 from sealdesk.mail.threads.redaction import redact, secrets_of
 from sealdesk.resources.paging import Listing, open_cursor
 from sealdesk.server.framing import find_fault
-from sealdesk.text import markdown, mentions
-from sealdesk.text.arrangement import Look
-from sealdesk.text.forwards import read_forward
+from sealdesk.tickets.text import markdown, mentions
+from sealdesk.tickets.text.arrangement import Look
+from sealdesk.tickets.text.forwards import read_forward
 from sealdesk.tickets.views import search_words
 from sealdesk.tickets.views.inbox_query import read_inbox_query
 from sealdesk.web import body, json_parsing, query

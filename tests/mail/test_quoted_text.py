@@ -4,7 +4,7 @@ import re
 from urllib.parse import quote
 
 from sealdesk.mail.parsing.html_text import html_to_text
-from sealdesk.text.quotes import fold
+from sealdesk.tickets.text.quotes import fold
 from tests.mail.support import Desk, message
 from tests.support.for_each import for_each
 from tests.support.pages import logged_in

@@ -12,8 +12,8 @@ from sealdesk.errors import BadRequest, NotFound
 from sealdesk.errors.general import QUERY_TOO_SLOW
 from sealdesk.errors.requests import INVALID_PARAMETER
 from sealdesk.resources.paging import MAX_PAGE_BYTES, take_page
-from sealdesk.text.html_fields import add_html
 from sealdesk.tickets import actions
+from sealdesk.tickets.text.html_fields import add_html
 from sealdesk.tickets.ticket import examples, listing
 from sealdesk.tickets.ticket.documents import reply_json
 from sealdesk.tickets.ticket.errors import (

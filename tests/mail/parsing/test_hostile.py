@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sealdesk.mail.parsing.content import MAX_FILES, MAX_TEXT_LENGTH
 from sealdesk.mail.parsing.message import MAX_SUBJECT_LENGTH, parse, parse_strictly
 from sealdesk.mail.parsing.types import Fault, ParsedMessage
-from sealdesk.text.quotes import fold
 from sealdesk.tickets.attachments.rules import fault_of_name
+from sealdesk.tickets.text.quotes import fold
 from tests.mail.parsing.messages import HEADER, content_of
 from tests.mail.parsing.test_corpus import CASES
 

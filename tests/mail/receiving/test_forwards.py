@@ -2,7 +2,7 @@
 
 import pytest
 
-from sealdesk.text.forwards import read_forward
+from sealdesk.tickets.text.forwards import read_forward
 from tests.mail.parsing.messages import multipart, part, with_header
 from tests.mail.support import MX, Desk, message
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 import pytest
 
 from sealdesk.mail.sending.rules import MAX_REFERENCES, numbered, references, subject_of_answer
-from sealdesk.text.quotes import fold
+from sealdesk.tickets.text.quotes import fold
 from tests.mail.support import Desk, Receiver, message
 from tests.support.for_each import for_each
 from tests.support.mail_server import MailServer

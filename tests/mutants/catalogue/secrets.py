@@ -200,7 +200,7 @@ MUTANTS = (
         "text/markdown.py",
         "lambda url: _HTTP.match(url) is not None",
         "lambda url: True",
-        ("tests/text/test_markdown.py::test_other_addresses_than_http_are_no_links",),
+        ("tests/tickets/text/test_markdown.py::test_other_addresses_than_http_are_no_links",),
     ),
     Mutant(
         "caches may store the responses of one caller",

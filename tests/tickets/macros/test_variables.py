@@ -6,10 +6,10 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sealdesk.text import markdown, mentions
-from sealdesk.text.arrangement import Look
 from sealdesk.tickets.macros import variables
 from sealdesk.tickets.macros.variables import NAMES, check_variables, fill
+from sealdesk.tickets.text import markdown, mentions
+from sealdesk.tickets.text.arrangement import Look
 from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
 

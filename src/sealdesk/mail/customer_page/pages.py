@@ -17,11 +17,11 @@ from sealdesk.mail.receiving.types import File
 from sealdesk.mail.threads.redaction import redact
 from sealdesk.rate_limits.limiter import Budget
 from sealdesk.resources.identity import is_visible
-from sealdesk.text import kept_html
-from sealdesk.text.arrangement import Look
-from sealdesk.text.kept_html import ShownText
 from sealdesk.tickets.attachments import rules as attachment_rules
 from sealdesk.tickets.attachments import serving
+from sealdesk.tickets.text import kept_html
+from sealdesk.tickets.text.arrangement import Look
+from sealdesk.tickets.text.kept_html import ShownText
 from sealdesk.tickets.ticket.types import AttachmentRef, Author
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render

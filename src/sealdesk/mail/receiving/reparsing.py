@@ -22,8 +22,8 @@ from sealdesk.mail.receiving.types import ReceivedMessage
 from sealdesk.mail.sending import results
 from sealdesk.resources.paging import PageRequest
 from sealdesk.state import AppState
-from sealdesk.text.forwards import read_forward
 from sealdesk.tickets import actions as tickets
+from sealdesk.tickets.text.forwards import read_forward
 from sealdesk.tickets.ticket.store import history, replies
 from sealdesk.tickets.ticket.types import TicketChange
 

@@ -18,7 +18,7 @@ from sealdesk.mail.receiving.types import (
 from sealdesk.mail.threads.types import Participant
 from sealdesk.resources.addresses import is_read
 from sealdesk.resources.representation import email_identity
-from sealdesk.text.forwards import Forward, is_forward, read_forward
+from sealdesk.tickets.text.forwards import Forward, is_forward, read_forward
 
 # Within LIMITED_US; further messages are held. The first two are of one sender.
 MAX_NEW_TICKETS, MAX_REPLIES, MAX_REPLIES_OF_TICKET = 10, 30, 100

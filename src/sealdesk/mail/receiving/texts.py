@@ -1,7 +1,7 @@
 """The texts of notes that the receiver writes into tickets; no I/O."""
 
 from sealdesk.mail.receiving.types import FromAddress
-from sealdesk.text.forwards import Forward
+from sealdesk.tickets.text.forwards import Forward
 
 _FAILED_DMARC = (
     "The domain of the sender does not vouch for this message (dmarc=fail, or no dmarc=pass in a"

@@ -20,13 +20,13 @@ from sealdesk.mail.threads.types import Participant
 from sealdesk.resources.paging import PageRequest
 from sealdesk.resources.representation import email_identity, with_ascii_domain
 from sealdesk.state import AppState
-from sealdesk.text import kept_html, quotes
-from sealdesk.text.arrangement import Look
 from sealdesk.tickets.attachments import receiving
 from sealdesk.tickets.attachments import store as attachments
 from sealdesk.tickets.attachments.errors import CONTENT_UNAVAILABLE
 from sealdesk.tickets.attachments.storage import storage_of
 from sealdesk.tickets.attachments.types import Attachment
+from sealdesk.tickets.text import kept_html, quotes
+from sealdesk.tickets.text.arrangement import Look
 from sealdesk.tickets.ticket.store import replies
 from sealdesk.tickets.ticket.store import tickets as ticket_store
 from sealdesk.tickets.ticket.types import Reply, Ticket

@@ -4,10 +4,10 @@ from collections.abc import Collection
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.text import markdown, mentions
 from sealdesk.tickets.followers import store as followers
 from sealdesk.tickets.notifications import store
 from sealdesk.tickets.notifications.types import Kind
+from sealdesk.tickets.text import markdown, mentions
 from sealdesk.tickets.ticket.store import assignees, teams
 from sealdesk.tickets.ticket.types import Reply, Ticket
 

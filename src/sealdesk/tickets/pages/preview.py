@@ -1,7 +1,7 @@
 """A reply as it will be shown, before it is sent."""
 
-from sealdesk.text import kept_html
 from sealdesk.tickets.pages import timeline, view_model
+from sealdesk.tickets.text import kept_html
 from sealdesk.tickets.ticket.store import assignees
 from sealdesk.tickets.ticket.types import MAX_TEXT_LENGTH
 from sealdesk.web.operation import page

@@ -6,7 +6,6 @@ from sealdesk import ids
 from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
-from sealdesk.text import kept_html
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.editing import rules as editing
 from sealdesk.tickets.held_replies.types import leaving_of
@@ -22,6 +21,7 @@ from sealdesk.tickets.pages import (
 from sealdesk.tickets.pages.inbox_rows import show_due
 from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.view_model import TicketPage
+from sealdesk.tickets.text import kept_html
 from sealdesk.tickets.ticket import rules, snoozing
 from sealdesk.tickets.ticket.store import tickets as ticket_store
 from sealdesk.tickets.ticket.types import CUSTOM, PRIORITIES, STATUSES, Ticket, TicketResponse

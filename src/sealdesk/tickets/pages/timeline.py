@@ -7,10 +7,10 @@ from typing import NamedTuple
 from sealdesk.db.engine import Tx
 from sealdesk.resources.paging import PageRequest, Position, take_page
 from sealdesk.sandbox.pool import Pool
-from sealdesk.text import kept_html
-from sealdesk.text.arrangement import Look
-from sealdesk.text.kept_html import NO_TEXT, ShownText
-from sealdesk.text.mentions import index_names
+from sealdesk.tickets.text import kept_html
+from sealdesk.tickets.text.arrangement import Look
+from sealdesk.tickets.text.kept_html import NO_TEXT, ShownText
+from sealdesk.tickets.text.mentions import index_names
 from sealdesk.tickets.ticket import documents
 from sealdesk.tickets.ticket.store import history, replies
 from sealdesk.tickets.ticket.store.assignees import Assignee

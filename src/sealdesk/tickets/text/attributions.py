@@ -6,7 +6,7 @@ language.
 
 import re
 
-from sealdesk.text.patterns import ADDRESS, IN_BRACKETS, TIME, YEAR, phrases
+from sealdesk.tickets.text.patterns import ADDRESS, IN_BRACKETS, TIME, YEAR, phrases
 
 _CLOCK = re.compile(r"\d:\d\d")
 _SHORT_DATE = re.compile(r"(?<!\d)\d{1,2}([./-])\d{1,2}\1\d\d(?!\d)")

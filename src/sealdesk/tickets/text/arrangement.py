@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import escape
 
-from sealdesk.text.mentions import Names
-from sealdesk.text.references import link_references, made_link, text_token
+from sealdesk.tickets.text.mentions import Names
+from sealdesk.tickets.text.references import link_references, made_link, text_token
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from sealdesk.sandbox.pool import Pool
-from sealdesk.text import kept_html, markdown
-from sealdesk.text.arrangement import Look
+from sealdesk.tickets.text import kept_html, markdown
+from sealdesk.tickets.text.arrangement import Look
 
 # Of all texts of a response: as many as the longest one may take.
 MAX_STEPS = markdown.MAX_STEPS

@@ -6,10 +6,10 @@ import pytest
 
 from sealdesk.sandbox.pool import Exceeded, Pool
 from sealdesk.sandbox.slots import Crowded
-from sealdesk.text import kept_html, markdown
-from sealdesk.text.arrangement import Look
-from sealdesk.text.kept_html import ShownText
-from sealdesk.text.mentions import index_names
+from sealdesk.tickets.text import kept_html, markdown
+from sealdesk.tickets.text.arrangement import Look
+from sealdesk.tickets.text.kept_html import ShownText
+from sealdesk.tickets.text.mentions import index_names
 from tests.support.for_each import for_each
 from tests.support.pages import logged_in
 from tests.support.service import Tenant
@@ -92,7 +92,7 @@ def test_what_is_kept_is_bounded_in_bytes_and_time(
     kept: kept_html._Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now_s = [0.0]
-    monkeypatch.setattr("sealdesk.text.kept_html.time.monotonic", lambda: now_s[0])
+    monkeypatch.setattr("sealdesk.tickets.text.kept_html.time.monotonic", lambda: now_s[0])
     monkeypatch.setattr(kept_html, "_MAX_BYTES", 5_000)
     for number in range(9):
         kept.add(b"%d" % number, markdown.Rendered("x" * 1_000))

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sealdesk.text.links import find_urls
-from sealdesk.text.mentions import Names, find_mentions
+from sealdesk.tickets.text.links import find_urls
+from sealdesk.tickets.text.mentions import Names, find_mentions
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -2,7 +2,7 @@
 
 import re
 
-from sealdesk.text.patterns import phrases
+from sealdesk.tickets.text.patterns import phrases
 
 # What another help desk writes above its words: `##- Please type your reply above this line -##`.
 _ABOVE_THIS_LINE = phrases("""

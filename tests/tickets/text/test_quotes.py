@@ -6,7 +6,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sealdesk.text.quotes import fold
+from sealdesk.tickets.text.quotes import fold
 from tests.support.for_each import for_each
 
 _OUTLOOK = "From: Desk <desk@example.org>\nSent: Monday\nTo: Ann\nSubject: Re: x\n\nold"

@@ -6,7 +6,7 @@ lines, fields of a header, an address beside a time. Words decide where the stru
 
 import re
 
-from sealdesk.text.attributions import (
+from sealdesk.tickets.text.attributions import (
     MAX_LENGTH,
     ends_with_verb,
     has_verb,
@@ -19,14 +19,14 @@ from sealdesk.text.attributions import (
     names_sender_and_time,
     names_whole_sender,
 )
-from sealdesk.text.copied_headers import (
+from sealdesk.tickets.text.copied_headers import (
     FIELD,
     MIN_FIELDS,
     is_header,
     is_header_of_notes,
     list_fields,
 )
-from sealdesk.text.patterns import (
+from sealdesk.tickets.text.patterns import (
     ADDRESS,
     COLONS,
     IN_BRACKETS,
@@ -36,7 +36,7 @@ from sealdesk.text.patterns import (
     YEAR,
     phrases,
 )
-from sealdesk.text.reply_markers import find_reply_marker
+from sealdesk.tickets.text.reply_markers import find_reply_marker
 
 _MAX_ATTRIBUTION_LINES = 3
 _MAX_NAME_LENGTH = 60

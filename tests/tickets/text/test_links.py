@@ -2,7 +2,7 @@
 
 import re
 
-from sealdesk.text.links import link_urls
+from sealdesk.tickets.text.links import link_urls
 from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
 

@@ -15,10 +15,10 @@ from markupsafe import Markup
 from sealdesk.db import deadline, threads
 from sealdesk.sandbox.pool import Exceeded, Pool
 from sealdesk.sandbox.slots import Crowded
-from sealdesk.text import markdown
-from sealdesk.text.arrangement import Look
-from sealdesk.text.links import plain_html
-from sealdesk.text.markdown import Job, Rendered, render
+from sealdesk.tickets.text import markdown
+from sealdesk.tickets.text.arrangement import Look
+from sealdesk.tickets.text.links import plain_html
+from sealdesk.tickets.text.markdown import Job, Rendered, render
 
 _IN_THREAD_LENGTH = 256  # 1 ms; 4 KiB of markup take 20 ms (2026-11-26)
 _IN_CHILD_LENGTH = 4096

@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple
 
-from sealdesk.text.copied_headers import end_of_fields, find_sender, list_fields
-from sealdesk.text.patterns import ADDRESS, COLONS, SEPARATOR, TIME, YEAR
+from sealdesk.tickets.text.copied_headers import end_of_fields, find_sender, list_fields
+from sealdesk.tickets.text.patterns import ADDRESS, COLONS, SEPARATOR, TIME, YEAR
 
 _MAX_BEFORE = 200  # lines of the one who forwards
 # What mail programs put before the subject of a forwarded message, in their languages.

@@ -2,7 +2,7 @@
 
 import re
 
-from sealdesk.text.patterns import (
+from sealdesk.tickets.text.patterns import (
     ADDRESS,
     IN_BRACKETS,
     MARKS,

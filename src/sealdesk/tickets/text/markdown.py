@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from sealdesk.text.arrangement import Look, arrange
-from sealdesk.text.links import REL, plain_html
-from sealdesk.text.mentions import Name, Names
-from sealdesk.text.quotes import fold
-from sealdesk.text.references import find_references, texts_of
+from sealdesk.tickets.text.arrangement import Look, arrange
+from sealdesk.tickets.text.links import REL, plain_html
+from sealdesk.tickets.text.mentions import Name, Names
+from sealdesk.tickets.text.quotes import fold
+from sealdesk.tickets.text.references import find_references, texts_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

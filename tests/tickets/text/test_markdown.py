@@ -5,10 +5,10 @@ from html import unescape
 
 import pytest
 
-from sealdesk.text import markdown
-from sealdesk.text.arrangement import Look
-from sealdesk.text.links import REL
-from sealdesk.text.mentions import Names, index_names
+from sealdesk.tickets.text import markdown
+from sealdesk.tickets.text.arrangement import Look
+from sealdesk.tickets.text.links import REL
+from sealdesk.tickets.text.mentions import Names, index_names
 from tests.browser.xss_texts import CHOSEN
 from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
