@@ -197,7 +197,7 @@ MUTANTS = (
     ),
     Mutant(
         "Markdown lets javascript: through",
-        "text/markdown.py",
+        "tickets/text/markdown.py",
         "lambda url: _HTTP.match(url) is not None",
         "lambda url: True",
         ("tests/tickets/text/test_markdown.py::test_other_addresses_than_http_are_no_links",),
