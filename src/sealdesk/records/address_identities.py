@@ -68,6 +68,7 @@ ORDER BY {order} LIMIT :limit"""
         return await tx.fetch_one(self._find, {self._column: identity})
 
     async def rename(self, tx: Tx, row: Row, wanted: str) -> None:
+        """Give a row another identity, unless another row has it: then it keeps its own."""
         renamed = {**row, self._column: wanted}
         if await tx.fetch_one(self._find, renamed) is None:
             await tx.execute(self._delete, {**row})

@@ -86,8 +86,7 @@ async def inbox(request: Request) -> Response:
     # Before the tickets: the page is told of everything behind it.
     position = await request.fetch(live.last_position)
     result, is_too_slow = await _load(request, query, filters)
-    is_asked = bool(query.customer or query.is_search())
-    has_answer = is_asked or bool(view and view.problems)
+    has_answer = bool(query.customer or query.is_search() or (view and view.problems))
     if not (result.rows or has_answer or await request.fetch(lists.has_tickets)):
         return await _first_steps(request, position, beside)
     is_unknown = bool(query.customer) and result.customer is None and not is_too_slow
