@@ -110,6 +110,24 @@ def test_who_was_alone_lets_a_request_that_arrives_go_first() -> None:
     assert desk.done == ["a", "b", "a"]
 
 
+def test_requests_of_who_is_alone_go_on_in_the_order_in_which_they_came() -> None:
+    desk = Desk()
+
+    async def connection(name: str) -> None:
+        for _ in range(12):
+            turn = desk.turns.begin("192.0.2.1", {"headers": [], "path": "/tickets"})
+            await turn.run(desk.work(name, 1, 0.1))
+            turn.end()
+            await asyncio.sleep(0)  # the response and the next request
+
+    async def main() -> None:
+        await asyncio.gather(*(connection(name) for name in "bcdefgh"))
+
+    asyncio.run(main())
+    halfway = desk.done[:42]
+    assert all(5 <= halfway.count(name) <= 7 for name in "bcdefgh"), "".join(desk.done)
+
+
 def test_proven_credentials_do_not_wait_for_others_of_their_network() -> None:
     desk = Desk()
 

@@ -19,6 +19,7 @@ from sealdesk.web.request import Scope
 
 # Of debt that a round pays, and of work after which a round ends: a signed GET of 25.
 _QUANTUM_NS = 250_000
+_MAX_PIECES = 4  # of who is alone, in a round
 _MAX_DEBT_NS = 1_000_000_000
 _LONG_NS = 250_000  # after which a piece ends where it can
 _MAX_PAYERS = 4096
@@ -118,6 +119,7 @@ class Turns:
         self._busy_count = 0  # payers with requests
         self._round = 0
         self._spent_ns = 0  # since the round began
+        self._last_ns = 0  # of the last piece
         self._has_next = False
 
     def begin(self, network: str, scope: Scope) -> Turn:
@@ -156,10 +158,12 @@ class Turns:
             self._payers_of[sender] = name
 
     def must_wait(self, turn: Turn) -> bool:
-        """Whether others go first: those with requests, or those whose requests just arrive."""
+        """Whether others go first: other payers, who came before, or who just arrives."""
         if self._spent_ns > _QUANTUM_NS:
             return not turn.is_urgent
-        return self._busy_count > 1 and not self._may_go(turn)
+        if self._busy_count > 1:
+            return not self._may_go(turn)
+        return bool(turn.payer.parked or turn.payer.holding) and not turn.is_urgent
 
     @types.coroutine
     def run(self, turn: Turn, work: Coroutine[Any, Any, None]) -> Generator[Any, None, None]:
@@ -182,6 +186,7 @@ class Turns:
                 used_ns = now_ns() - turn.began_ns
                 turn.used_ns += used_ns
                 self._spent_ns += used_ns
+                self._last_ns = used_ns
                 beside_ns = turn.deadline.beside_ns
                 self._charge(turn.payer, used_ns + beside_ns - turn.beside_ns)
                 turn.beside_ns = beside_ns
@@ -249,11 +254,18 @@ class Turns:
         self._spent_ns = 0
         for payer in [*self._owing]:
             payer.debt_ns = max(0, payer.debt_ns - paid_ns)
-            self._wake(payer)
+            for _ in range(self._pieces_of_a_round()):
+                self._wake(payer)
             if not (payer.parked or payer.holding or payer.debt_ns):
                 del self._owing[payer]
         if any(payer.parked or payer.holding for payer in self._owing):
             self._begin_round_later()
+
+    def _pieces_of_a_round(self) -> int:
+        """How many requests of a payer go on: of who is alone more, if the last piece was short."""
+        if self._busy_count > 1:
+            return 1
+        return max(1, min(_MAX_PIECES, _QUANTUM_NS // max(1, self._last_ns)))
 
     def _least_debt_ns(self) -> int:
         """What lets the first who waits go on, when nobody had work in a whole round."""
