@@ -38,7 +38,7 @@ def test_a_ticket_is_snoozed_and_followed_by_keys(window: Window, tenant: Tenant
     # Chosen in the list, it leaves the list.
     other = key.ticket(subject="In the list")
     page.goto("/tickets")
-    page.get_by_label(f"Select ticket {other['number']}").check()
+    page.get_by_label(f"Ticket {other['number']}").check()
     page.get_by_role("group", name="Change the selected tickets").get_by_label(
         "Snooze"
     ).select_option(label="Until the next reply")

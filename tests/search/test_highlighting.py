@@ -29,11 +29,11 @@ def test_hits_are_marked_as_they_stand(text: str, question: str, shown: str) -> 
 
 
 def test_a_snippet_is_one_line_around_the_first_hit() -> None:
-    text = "word " * 100 + "\n\n the  kettle is <cracked> " + "end " * 100
+    text = "words " * 100 + "\n\n the  kettle is <cracked> " + "end " * 100
     parts = snippet(text, rules.parse_query("kettle"))
     line = "".join(part.text for part in parts)
-    assert line.startswith("… ") and line.endswith(" …") and "\n" not in line
-    assert "the kettle is <cracked>" in line and len(line) < 170
+    assert line.startswith("… words ") and line.endswith(" …") and "\n" not in line
+    assert "the kettle is <cracked>" in line and len(line) < 110
     assert [part.text for part in parts if part.is_hit] == ["kettle"]
     assert snippet(text, rules.parse_query("teapot")) == []
 

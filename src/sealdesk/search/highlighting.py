@@ -9,8 +9,8 @@ from sealdesk.search.rules import Term
 
 _MAX_LENGTH = 4000  # characters of a text that are looked at
 _MAX_HITS = 20
-_BEFORE = 40  # characters of a snippet before its first hit
-_SNIPPET_LENGTH = 160
+_BEFORE = 30  # characters of a snippet before its first hit
+_SNIPPET_LENGTH = 100
 _SPACES = re.compile(r"\s+")
 
 
@@ -32,7 +32,9 @@ def snippet(text: str, terms: Sequence[Term]) -> list[Part]:
     hits = _hits(plain, terms)
     if not hits:
         return []
-    start = max(0, hits[0][0] - _BEFORE)
+    first_hit = hits[0][0]
+    near = max(0, first_hit - _BEFORE)
+    start = (plain.find(" ", near, first_hit) + 1 or near) if near else 0  # no half words
     end = start + _SNIPPET_LENGTH
     inside = [(first - start, last - start) for first, last in hits if last <= end]
     parts = [*_parts(plain[start:end], inside)]
