@@ -24,6 +24,8 @@ from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.identity import actions as identity
 from sealdesk.installation.store import notes
 from sealdesk.installation.types import DOCUMENTS, DocumentsNote
+from sealdesk.records.identities import ADDRESSES, IDENTITIES, IdentitiesNote
+from sealdesk.resources.identity import version
 from sealdesk.search import rules
 from sealdesk.settings import Settings
 from sealdesk.tickets.ticket.store.ready_documents import SHAPE
@@ -64,16 +66,23 @@ def build(settings: Settings, plan: Plan, until_us: int) -> tuple[list[str], lis
     tenants = _add_tenants(connection, plan, until_us - SPAN_US)
     keys = _add_keys(connection, KeyRing(settings.master_keys), plan, tenants)
     _fill_tables(connection, tenants, until_us)
-    run_now(connection, lambda tx: _note_that_documents_are_new(tx, until_us))
+    run_now(connection, lambda tx: _note_that_rows_are_new(tx, until_us))
     connection.execute("PRAGMA journal_mode = WAL")
     connection.close()
     return [tenant.id for tenant in tenants], keys
 
 
-async def _note_that_documents_are_new(tx: Tx, now_us: int) -> None:
+async def _note_that_rows_are_new(tx: Tx, now_us: int) -> None:
     """The worker would look at each of them, beside the requests that are measured."""
-    text = msgspec.json.encode(DocumentsNote(SHAPE, is_finished=True)).decode()
-    await notes.put(tx, DOCUMENTS, text, now_us=now_us, expires_at=None)
+    renewed = IdentitiesNote(version(), is_finished=True)
+    written: dict[str, msgspec.Struct] = {
+        DOCUMENTS: DocumentsNote(SHAPE, is_finished=True),
+        IDENTITIES: renewed,
+        ADDRESSES: renewed,
+    }
+    for name, note in written.items():
+        text = msgspec.json.encode(note).decode()
+        await notes.put(tx, name, text, now_us=now_us, expires_at=None)
 
 
 def _add_tenants(connection: sqlite3.Connection, plan: Plan, at_us: int) -> list[TenantToFill]:

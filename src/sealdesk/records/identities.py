@@ -45,10 +45,11 @@ class _Names:
         self._table = table
         self._compute = email_identity if text == "email" else identity
         older = "".join(f" AND o.{name} = r.{name}" for name in (*scope, f"{text}_identity"))
+        # coalesce: SQLite has no statistics, and would read all rows with an older id instead.
         self._select = f"""
 SELECT r.id, r.{text} AS name, r.{text}_identity AS identity, {_owner_of(scope)} AS owner_id,
-    EXISTS (SELECT 1 FROM {table} o WHERE o.tenant_id = :tenant_id{older} AND o.id < r.id)
-    AS has_older
+    EXISTS (SELECT 1 FROM {table} o WHERE o.tenant_id = :tenant_id{older}
+    AND coalesce(o.id, NULL) < r.id) AS has_older
 FROM {table} r WHERE r.tenant_id = :tenant_id"""
         # Not the identity of a deleted team, which is its id.
         self._update = f"""
