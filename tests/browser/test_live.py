@@ -217,7 +217,8 @@ def test_a_reply_of_the_customer_is_on_the_page_at_once_and_a_draft_stays(
     visitor.submit(visitor.get(at).form(f"{at}/reply"), body="It left today.")
     page.get_by_text("It left today.").wait_for()
     page.locator("#composer button.main").click()
-    page.get_by_text("answered meanwhile. Your reply was not sent.").wait_for()
+    said = page.locator("#composer").get_by_text("answered meanwhile. Your reply was not sent.")
+    expect(said).to_be_in_viewport()
     expect(page.locator("#reply")).to_have_value("It is on its way.")
 
 

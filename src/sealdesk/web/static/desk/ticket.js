@@ -70,10 +70,11 @@ onPart((part, signal) => {
   for (const event of ["focusin", "click"]) document.addEventListener(event, closeSends, { signal });
 });
 
-// A ticket opens at its newest message.
+// A ticket opens at its newest message, or at what its page has to say.
 onPart((part) => {
   const newest = [...part.querySelectorAll("[data-timeline] > .message")].at(-1);
   if (newest && !location.hash && !location.search.includes("before=")) newest.scrollIntoView({ block: "nearest" });
+  part.querySelector("[role=alert]")?.scrollIntoView({ block: "nearest" });
 });
 
 // The address of the page that follows "Send and next" names the ticket whose reply is stored: its
