@@ -102,6 +102,20 @@ def test_a_mention_is_told_also_in_a_note(ada: Agent, eve: Agent, ticket: dict[s
     assert (eve.bell(), ada.bell()) == ("1", "0")
 
 
+def test_of_two_people_of_one_name_the_one_whose_address_is_given_is_told(
+    tenant: Tenant, ada: Agent, eve: Agent, ticket: dict[str, Any]
+) -> None:
+    tenant.user("agent", f"another.of.{tenant.id}@example.test", "Eve")
+    label = f"Eve (eve.of.{tenant.id}@example.test)"
+    assert label in ada.visitor.get("/tickets/people?q=eve").text
+    write(ada, ticket, "@Eve could be anybody.", is_internal="yes")
+    assert eve.bell() == "0"
+    write(ada, ticket, f"@{label} is meant.", is_internal="yes")
+    assert eve.bell() == "1"
+    page = ada.visitor.get(f"/tickets/{ticket['id']}")
+    assert all(f"{each}</" in page.answer.text for each in (f">@{label}", f">{label}"))
+
+
 def test_a_mention_inside_code_or_a_link_is_not_told(
     ada: Agent, eve: Agent, ticket: dict[str, Any]
 ) -> None:

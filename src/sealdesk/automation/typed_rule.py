@@ -102,8 +102,8 @@ async def list_known(tx: Tx, tenant_id: str) -> Known:
     """What the rules of a tenant can name."""
     people = (await assignees.list_assignees(tx, tenant_id, _PEOPLE))[:_PEOPLE]
     return Known(
-        {each.id: each.name for each in people},
-        {each.id: each.name for each in people if each.is_active},
+        {each.id: each.label for each in people},
+        {each.id: each.label for each in people if each.is_active},
         {each.id: each.name for each in await teams.list_teams(tx, tenant_id)},
         await macros.list_choices(tx, tenant_id),
         await custom_fields.list_fields(tx, tenant_id),

@@ -51,7 +51,7 @@ async def show_team_now(request: Request) -> Response:
         teams=reading.teams_of(read),
         team=read.team,
         all_teams=read.teams,
-        names={each.id: each.name for each in read.people},
+        names={each.id: each.label for each in read.people},
         team_names={each.id: each.name for each in read.teams},
         replies=read.replies,
         replied_count=sum(each.after_us is not None for each in read.replies),

@@ -76,7 +76,7 @@ def people_of(request: Request, read: Read) -> list[Person]:
         is_present = max(seen_at or 0, seen_here.get(user.id, 0)) >= present_from
         presence = rules.presence(is_present=is_present, is_away=away_at is not None)
         own = replies[user.id]
-        found.append(Person(user.id, user.name, presence, load, own, rules.median_us(own)))
+        found.append(Person(user.id, user.label, presence, load, own, rules.median_us(own)))
     return sorted(found, key=lambda each: (-each.load.waiting, -each.load.open, each.name))
 
 

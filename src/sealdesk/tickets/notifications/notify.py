@@ -118,6 +118,6 @@ async def _find_mentioned(tx: Tx, caller: Caller, body: str) -> list[str]:
     if "@" not in body:
         return []
     people = await assignees.list_assignees(tx, caller.tenant_id, _MAX_PEOPLE)
-    names = mentions.index_names((each.id, each.name) for each in people if each.is_active)
+    names = mentions.index_names((each.id, each.label) for each in people if each.is_active)
     found = {*markdown.mentioned_ids(body, names)} - {caller.actor.id}
     return sorted(found)[:_MAX_MENTIONED]

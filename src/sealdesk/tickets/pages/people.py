@@ -17,7 +17,7 @@ async def find_people(request: Request) -> Response:
     words = forms.read_query(request).text("q")[:_MAX_LENGTH].split()[:_MAX_WORDS]
     found = await request.fetch(assignees.find_by_words, words, limit=_MAX_PEOPLE)
     people = [
-        {"id": one.id, "name": one.name, "link": InboxQuery(status=None, assignee=one.id).link()}
+        {"id": one.id, "name": one.label, "link": InboxQuery(status=None, assignee=one.id).link()}
         for one in found
     ]
     return await render.page(request, "tickets/found_people.html", people=people)

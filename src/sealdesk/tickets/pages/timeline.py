@@ -98,14 +98,15 @@ async def render_entries(
 def look_of(texts: Iterable[str], people: Sequence[Assignee], root: str) -> Look:
     """How texts are shown on a page of this tenant; names are needed only where there is an "@"."""
     is_needed = any("@" in text for text in texts)
-    active = ((user.id, user.name) for user in people if user.is_active)
+    active = ((user.id, user.label) for user in people if user.is_active)
     names = index_names(active) if is_needed else {}
     return Look(root=root, names=names, quote_label=gettext("Quoted text"))
 
 
 def avatar(name: str, person_id: str) -> Avatar:
     """The initials of the first and the last word of a name, and a colour that stays the same."""
-    words = ["".join(filter(str.isalnum, word)) for word in name.partition("@")[0].split()[:20]]
+    own = name.partition("@")[0].partition(" (")[0]
+    words = ["".join(filter(str.isalnum, word)) for word in own.split()[:20]]
     known = [word for word in words if word]
     initials = "".join(word[0] for word in ([known[0], known[-1]] if known[1:] else known))
     return Avatar(initials.upper()[:4] or "?", zlib.crc32(person_id.encode()) % COLOURS)

@@ -109,8 +109,8 @@ def has_more_assignees(users: Sequence[Assignee]) -> bool:
 
 
 def assignee_options(people: Sequence[Assignee], reader: Actor) -> dict[str, str]:
-    """id → name of the active users and of the reader, who may be none of the newest."""
-    options = {user.id: user.name for user in people if user.is_active}
+    """id → label of the active users and of the reader, who may be none of the newest."""
+    options = {user.id: user.label for user in people if user.is_active}
     options.setdefault(reader.id, reader.name)
     return options
 

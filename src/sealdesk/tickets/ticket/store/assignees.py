@@ -1,5 +1,6 @@
 """The SQL of assignees: the users of a tenant as far as tickets are concerned."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -10,14 +11,15 @@ from sealdesk.resources.paging import LAST_ID
 
 _FIND = select_row("users", "id, name, is_active")
 _LIST = """
-SELECT id, name, is_active FROM users WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT :limit
+SELECT id, name, is_active, email FROM users WHERE tenant_id = :tenant_id
+ORDER BY id DESC LIMIT :limit
 """
 _IS_ASSIGNABLE = """
 SELECT 1 FROM users WHERE tenant_id = :tenant_id AND id = :id AND is_active LIMIT 1
 """
 # Names are compared here and not in SQL: lower() of SQLite knows ASCII letters only.
 _LIST_BEFORE = """
-SELECT id, name, is_active FROM users WHERE tenant_id = :tenant_id AND id < :before
+SELECT id, name, is_active, email FROM users WHERE tenant_id = :tenant_id AND id < :before
 ORDER BY id DESC LIMIT :limit
 """
 _BATCH = 1000
@@ -25,11 +27,15 @@ _MAX_BATCHES = 10
 
 
 class Assignee(NamedTuple):
-    """A user of the tenant. Only active users can be assigned to further tickets."""
+    """A user of the tenant. Only active users can be assigned to further tickets.
+
+    label: the name in a list, with the e-mail address where several active users have the name.
+    """
 
     id: str
     name: str
     is_active: bool
+    label: str
 
 
 async def find_assignee(tx: Tx, tenant_id: str, user_id: str) -> Assignee | None:
@@ -40,7 +46,7 @@ async def find_assignee(tx: Tx, tenant_id: str, user_id: str) -> Assignee | None
 async def list_assignees(tx: Tx, tenant_id: str, limit: int) -> list[Assignee]:
     """The newest users, inactive ones too; one more than the limit when there are more."""
     rows = await tx.fetch_all(_LIST, {"tenant_id": tenant_id, "limit": limit + 1})
-    return [_assignee(row) for row in rows]
+    return _tell_apart(rows)
 
 
 async def find_by_words(
@@ -48,16 +54,16 @@ async def find_by_words(
 ) -> list[Assignee]:
     """Active users whose names contain all words, among the newest 10,000 users; newest first."""
     wanted = [*map(identity, words)]
-    found: list[Assignee] = []
+    found: list[Row] = []
     before = LAST_ID
     for _ in range(_MAX_BATCHES):
         params = {"tenant_id": tenant_id, "before": before, "limit": _BATCH}
-        users = [_assignee(row) for row in await tx.fetch_all(_LIST_BEFORE, params)]
-        found += [user for user in users if user.is_active and _has_words(user.name, wanted)]
+        users = await tx.fetch_all(_LIST_BEFORE, params)
+        found += [row for row in users if row["is_active"] and _has_words(row["name"], wanted)]
         if len(found) >= limit or len(users) < _BATCH:
             break
-        before = users[-1].id
-    return found[:limit]
+        before = users[-1]["id"]
+    return _tell_apart(found)[:limit]
 
 
 def _has_words(name: str, words: Sequence[str]) -> bool:
@@ -87,5 +93,14 @@ async def find_assignees(tx: Tx, tenant_id: str, user_ids: Collection[str]) -> d
     return {row["id"]: _assignee(row) for row in await tx.fetch_all(sql, params)} if keys else {}
 
 
+def _tell_apart(rows: Sequence[Row]) -> list[Assignee]:
+    count = Counter(row["name"].lower() for row in rows if row["is_active"])
+    alike = {name for name, times in count.items() if times > 1}
+    return [
+        user._replace(label=f"{user.name} ({row['email']})") if user.name.lower() in alike else user
+        for row, user in zip(rows, map(_assignee, rows), strict=True)
+    ]
+
+
 def _assignee(row: Row) -> Assignee:
-    return Assignee(row["id"], row["name"], bool(row["is_active"]))
+    return Assignee(row["id"], row["name"], bool(row["is_active"]), label=row["name"])
