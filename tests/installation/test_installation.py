@@ -383,10 +383,10 @@ def test_other_processes_are_seen(
 def test_an_issue_of_another_host_is_shown(installation: Installation) -> None:
     full = msgspec.structs.replace(
         process(),
-        findings=Findings(issues=(Issue("disk_almost_full", "Full on other-host.", "Free."),)),
+        findings=Findings(issues=(Issue("disk_almost_full", "Full.", "Free."),)),
     )
     installation.note("process a", full)
-    assert installation.issues() == {"disk_almost_full": "Full on other-host."}
+    assert installation.issues() == {"disk_almost_full": "On other-host: Full."}
 
 
 @POSTGRESQL_ONLY

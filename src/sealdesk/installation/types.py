@@ -59,6 +59,16 @@ class ProcessNote(msgspec.Struct, frozen=True):
         """The version, and the commit in short: there are many of one version."""
         return f"{self.version} {self.commit[:12]}".strip()
 
+    def told_on(self, host: str) -> Findings:
+        """The findings as another host tells them: each issue names where it was seen."""
+        if host == self.host:
+            return self.findings
+        issues = tuple(
+            msgspec.structs.replace(each, what=f"On {self.host}: {each.what}")
+            for each in self.findings.issues
+        )
+        return msgspec.structs.replace(self.findings, issues=issues)
+
 
 DOCUMENTS = "ticket documents"  # the name of the next note
 

@@ -97,8 +97,8 @@ class Watch:
             unknown = tuple(Unknown(code, why) for code in codes)
             return msgspec.structs.replace(own, unknown=own.unknown + unknown)
         seen = look_at_processes(signs, look.now_us, needs_mail=needs_mail)
-        alive = processes.living(signs, look.now_us)
-        return merge([own, seen, *(each.findings for each in alive if not self._is_own(each))])
+        others = (each for each in processes.living(signs, look.now_us) if not self._is_own(each))
+        return merge([own, seen, *(each.told_on(socket.gethostname()) for each in others)])
 
     def _is_own(self, note: ProcessNote) -> bool:
         return self._name == f"process {note.host} {note.pid} {note.kind}"
