@@ -30,8 +30,14 @@ def test_macros_are_previewed_put_in_and_sent(window: Window, tenant: Tenant) ->
     preview = page.locator("#palette [data-preview]")
     preview.get_by_text("Hello Maria").wait_for()
     expect(preview).to_contain_text("Priority: Urgent")
-    page.keyboard.press("Enter")
-    written = f"Hello Maria, #{ticket['number']}\nis under way."
+    held: list[Route] = []
+    page.route("**/macro/*", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
+    with page.expect_request("**/macro/*"):
+        page.keyboard.press("Enter")
+    page.keyboard.type(" See you")  # while it comes
+    held[0].continue_()
+    page.unroute("**/macro/*")
+    written = f"Hello Maria, #{ticket['number']}\nis under way. See you"
     expect(reply).to_have_value(written)
     # Nothing is saved; what was chosen can be taken back.
     assert key.get(f"{TICKETS}/{ticket['id']}").json()["data"] == ticket

@@ -6,11 +6,14 @@ const loadMacro = async (id) => {
   if (!response.ok) throw new Error(response.status);
   return new DOMParser().parseFromString(await response.text(), "text/html").body;
 };
-const insertMacro = async (id, start, end) => {
+// typed: what stands before the cursor for it. What is typed while it comes stands behind it.
+const insertMacro = async (id, typed = "") => {
   const tools = macroTools();
   const { body: reply, status } = tools.closest("form").elements;
   const state = tools.querySelector("[data-macro-state]");
-  const typed = reply.value.slice(start, end);
+  reply.focus();
+  const [start, end] = [reply.selectionStart - typed.length, reply.selectionEnd];
+  const before = reply.value.slice(0, end);
   let macro;
   try {
     macro = await loadMacro(id);
@@ -20,13 +23,16 @@ const insertMacro = async (id, start, end) => {
   }
   if (!reply.isConnected) return; // Another ticket stands in its place.
   reply.focus();
-  if (typed && reply.value.slice(start, end) === typed) reply.setSelectionRange(start, end);
+  const isBefore = reply.value.startsWith(before);
+  const further = isBefore ? Math.max(0, reply.selectionEnd - end) : 0;
+  if (isBefore) reply.setSelectionRange(start, end);
   const text = macro.querySelector("[data-macro-text]").textContent;
   // This command can be undone by Ctrl+Z, but would shorten what is too long.
   const fits = reply.value.length + text.length <= reply.maxLength;
   if (!fits || !document.execCommand(text ? "insertText" : "delete", false, text)) {
     reply.setRangeText(text, reply.selectionStart, reply.selectionEnd, "end");
   }
+  reply.selectionStart = reply.selectionEnd += further;
   for (const each of macro.querySelectorAll("[data-value]")) {
     if (each.dataset.field === "status") status.value = each.dataset.value;
     else document.dispatchEvent(new CustomEvent("desk:choose", { detail: each }));
@@ -53,6 +59,6 @@ onPart((part, signal) => {
       text.toLowerCase().endsWith(` ${typed.toLowerCase()}`));
     if (!macro) return;
     event.preventDefault();
-    insertMacro(macro.value, end - typed.length, end);
+    insertMacro(macro.value, typed);
   }, { signal });
 });
