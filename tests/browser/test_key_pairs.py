@@ -40,7 +40,7 @@ COMMANDS = (
     Command("t v i p Enter", ("tags", "vip")),
     Command("a", ("assignee_id", True)),
     Command("h Escape"),
-    Command("A Escape"),
+    Command("t v i p Escape"),
     Command("x"),
     Command("*", leads=(_NEWEST, _START, _OLDEST)),
     Command("z"),

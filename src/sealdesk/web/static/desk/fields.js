@@ -183,9 +183,13 @@ onPart((part, signal) => {
   for (const each of [ticketFields, head, part.querySelector(".ticket-bar")]) each.addEventListener("click", press);
   const heading = head.querySelector("h1");
   heading.addEventListener("click", () => getSelection().isCollapsed && inputOf("subject").select());
-  head.addEventListener("keydown", ({ key, target }) => {
-    if (key === "Escape" && target.name === "subject") [target.value] = saved.subject;
-  });
+  // Escape gives up what was typed, or leaving the field would save it.
+  const giveUp = ({ key, target, defaultPrevented }) => {
+    const field = target.closest("[data-field]")?.dataset.field;
+    const isTyped = target === newTags || target.localName !== "select" && target === inputOf(field);
+    if (key === "Escape" && isTyped && !defaultPrevented) show(field, saved[field]);
+  };
+  for (const each of [ticketFields, head]) each.addEventListener("keydown", giveUp);
   // Somebody else has changed a field: it is shown, unless it has a choice that is not saved.
   document.addEventListener("desk:fields", ({ detail: page }) => {
     // A closed ticket has a second form with the same fields, which reopens it.
