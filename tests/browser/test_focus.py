@@ -132,16 +132,17 @@ def test_keys_pressed_while_the_next_ticket_loads_are_typed_there(
     ("keys", "status", "text"),
     [
         pytest.param("r y o u r", "open", "your", marks=pytest.mark.prove),
-        pytest.param("n y o u r", "open", "your", marks=pytest.mark.prove),
+        ("n @ t h Enter", "open", "@Theo Brandt "),
         ("r Escape s p Enter", "pending", ""),
         ("Enter e", "resolved", ""),
         pytest.param("r Escape ? e", "open", "", marks=pytest.mark.prove),
     ],
 )
 def test_keys_after_one_that_opens_a_ticket_are_for_this_ticket(
-    window: Window, key: Key, orders: list[str], keys: str, status: str, text: str
+    window: Window, tenant: Tenant, key: Key, orders: list[str], keys: str, status: str, text: str
 ) -> None:
     page = window.page
+    tenant.user("agent", name="Theo Brandt")
     page.goto(f"{INBOX}?status=all")
     asked = _held(page, f"**/tickets/{orders[1]}")
     for each in ("j", "j", *keys.split()):
@@ -165,6 +166,9 @@ def test_keys_pressed_while_another_page_loads_are_not_for_the_one_that_is_left(
 ) -> None:
     page = window.page
     page.goto(f"{INBOX}/{orders[1]}")
+    page.keyboard.press("f")
+    page.get_by_role("button", name="Unfollow").wait_for()
+    expect(page.locator("h1")).to_be_focused()
     asked = _held(page, "**/merge")
     page.keyboard.press("m")
     while not asked:

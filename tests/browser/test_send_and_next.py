@@ -76,10 +76,12 @@ def test_a_sentence_begun_while_a_sent_reply_loads_is_no_commands_afterwards(
     page.route("**/reply", load)
     with page.expect_navigation():
         page.keyboard.press("Control+Enter")
-    page.keyboard.type("e")  # of "we": the letter before it came between the pages
+    page.get_by_role("button", name="Unfollow").focus()
+    page.keyboard.type("e n")  # of "even": the letters before came between the pages
     page.clock.set_fixed_time(1_800_000_002)
     page.keyboard.press("n")
     expect(page.get_by_label("Note to colleagues")).to_be_checked()
+    expect(page.get_by_role("button", name="Unfollow")).to_be_visible()
     assert key.get(address).json()["data"]["status"] == "open"
 
 

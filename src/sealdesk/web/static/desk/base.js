@@ -160,8 +160,10 @@ addEventListener("submit", (event) => {
 // On the page that follows a form, the focus is on what the page says of it, or where it was before.
 const keepSender = ({ target: form, submitter, defaultPrevented }) => {
   if (defaultPrevented || form.matches("[role=search], [data-applies], [data-logs-out]")) return;
+  // A control that was pressed by its key does not get the focus.
+  const action = [...form.elements].includes(document.activeElement) ? form.getAttribute("action") : "";
   try {
-    sessionStorage.sender = JSON.stringify([form.getAttribute("action"), submitter?.name, submitter?.value]);
+    sessionStorage.sender = JSON.stringify([action, submitter?.name, submitter?.value]);
   } catch { /* Storage is disabled. */ }
 };
 addEventListener("submit", keepSender);

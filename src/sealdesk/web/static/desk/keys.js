@@ -81,7 +81,10 @@ try {
 } catch { /* Storage is disabled. */ }
 const isTypingOn = () => isLeaving() || Date.now() - typedAt < PAUSE_MS;
 addEventListener("keydown", (event) => {
-  if (event.key.length > 1 || isChord(event) || !isTypingOn()) return;
+  const isLetter = event.key.length === 1;
+  if (!isLetter && event.key !== "Enter" || isChord(event) || !isTypingOn()) return;
+  if (!event.target.closest(FIELDS)) event.preventDefault(); // A space would press a button.
+  if (!isLetter) return;
   typedAt = Date.now();
   try {
     if (isLeaving()) sessionStorage.typedAt = typedAt;
@@ -108,12 +111,12 @@ addEventListener("keydown", (event) => {
 }, true);
 const typeKey = (field, key) => {
   if (field.localName === "select") return;
-  if (field.role === "combobox" && key.length > 1 && key !== "Backspace") {
-    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
-    // As the browser sends the form of a field on Enter.
-    if (field.dispatchEvent(event) && key === "Enter") field.form?.requestSubmit();
-  } else if (key === "Backspace") document.execCommand("delete");
+  const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+  if (!field.dispatchEvent(event)) return; // A list took it, or a macro.
+  if (key === "Backspace") document.execCommand("delete");
   else if (key === "Enter" && field.localName === "textarea") document.execCommand("insertText", false, "\n");
+  // As the browser sends the form of a field on Enter.
+  else if (key === "Enter" && field.role === "combobox") field.form?.requestSubmit();
   else if (key.length === 1) document.execCommand("insertText", false, key);
 };
 const replayKey = (event) => {
