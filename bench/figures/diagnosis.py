@@ -16,7 +16,7 @@ from bench.plan import Plan
 from bench.servers import processes
 from bench.servers.processes import Cores, Server
 from sealdesk.crypto.diagnosis import MAX_BODY_BYTES, MAX_TARGET_BYTES, diagnose
-from sealdesk.crypto.diagnosis.serialisations import MAX_BYTES_OF_EVERY_FORM
+from sealdesk.crypto.diagnosis.messages import MAX_SERIALISED_BYTES
 from sealdesk.crypto.signing import Signed
 
 _ROUNDS = 25
@@ -26,22 +26,22 @@ _NO_SIGNATURE = b"0" * 64  # matches no mistake, so that every one is tried
 _TARGET = b"/api/v1/external/tickets?tag=a%20b&status=open"
 _LONG_TARGET = (_TARGET + b"&a=").ljust(MAX_TARGET_BYTES, b"b")
 _ITEM = {"subject": "Größe / 1", "tags": ["a", "b"], "number": 1.5, "is_open": True}
-_NESTED_ITEM = b"[" * 30 + b"1" + b"]" * 30  # indentation makes the most of it
+_NESTED_ITEM = b"[" * 30 + b"1" + b"]" * 30
 
 
 def measure(plan: Plan, built: Data, show_progress: ShowProgress) -> Results:
     """Of the largest JSON bodies that are diagnosed. Raises WrongResponse."""
     item = msgspec.json.encode(_ITEM)
     bodies = {
-        "5 KiB of JSON": _list_of(item, MAX_BYTES_OF_EVERY_FORM),
-        "5 KiB of nested JSON": _list_of(_NESTED_ITEM, MAX_BYTES_OF_EVERY_FORM),
+        "4 KiB of JSON": _list_of(item, MAX_SERIALISED_BYTES),
+        "4 KiB of nested JSON": _list_of(_NESTED_ITEM, MAX_SERIALISED_BYTES),
         "64 KiB of JSON": _list_of(item, MAX_BODY_BYTES),
     }
     figures = []
     for name, body in bodies.items():
         show_progress(f"diagnosis: {name}")
         figures.append(_figure(name, body))
-    return Results([*figures, *_in_server(plan, built, bodies["5 KiB of nested JSON"])], {})
+    return Results([*figures, *_in_server(plan, built, bodies["4 KiB of nested JSON"])], {})
 
 
 def _list_of(item: bytes, size: int) -> bytes:

@@ -173,7 +173,7 @@ def _possible_bodies(body: bytes) -> Iterator[tuple[Mistake, bytes]]:
     bare = body.removeprefix(codecs.BOM_UTF8).strip()
     for ending in (b"", b"\n", b"\r\n"):
         yield "body_newline", bare + ending
-    for _, other in reserialised(body, max_bytes_of_every_form=len(body)):
+    for _, other in reserialised(body):
         yield "body_reserialised", other
     for encoding in ("latin-1", "cp1252"):
         with suppress(UnicodeError):

@@ -85,9 +85,7 @@ async def _compare(
         difference = signed_message.first_difference(signed, parts, digest)
         name = signed_message.MISTAKE_OF_PART[difference.part]
         if body is None:
-            name = diagnosis.name_difference(
-                signed, parts, difference, secret=secret, host=refused.host
-            )
+            name = diagnosis.name_difference(signed, parts, difference, refused.host)
         return Diagnosed(name, difference)
     known = diagnosis.find_in_keys(signed, refused.signature, secret, refused.api_key)
     if known is None:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 
-from sealdesk.crypto.signing import Signed
+from sealdesk.crypto.signing import Signed, body_sha256
 
 MAX_BYTES = 4 * 1024
 # The time of a message: Unix time in seconds or a thousandth, millionth … of them, or ISO 8601.
@@ -96,3 +96,25 @@ def first_difference(message: bytes, parts: Signed, digest: bytes) -> Difference
 
 def _difference(part: str, signed: bytes, received: bytes) -> Difference:
     return Difference(part, signed.decode("latin-1"), received.decode("latin-1"))
+
+
+def find_joint(signed: bytes, parts: Signed) -> str | None:
+    """The name of the mistake in a message that has all four parts as they were received."""
+    right = (*parts[:3], body_sha256(parts.body))
+    found = [(signed.find(part), part) for part in right]
+    if any(at < 0 for at, _ in found):
+        return None
+    if found != sorted(found):
+        return "parts_in_another_order"
+    between, end = [], 0
+    for at, part in found:
+        between.append(signed[end:at])
+        end = at + len(part)
+    if between[1][:1].isdigit() or re.match(rb"[.,][0-9]", between[1]):
+        return None  # a more precise clock
+    if between[2] and not between[1] and not between[3]:
+        return None  # as a host: it was taken for the path
+    separators = set(between[1:])
+    if not between[0] and len(separators) == 1 and signed[end:] in (b"", *separators):
+        return "other_separators"
+    return "other_text_signed"
