@@ -153,6 +153,21 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
     page.keyboard.type("your error")
     expect(ticket.get_by_label("Your reply")).to_have_value("your error")
     ticket.get_by_label("Your reply").fill("")
+    # Nor while the list is loaded again, because a ticket of it was resolved.
+    page.keyboard.press("Escape")
+    page.keyboard.press("u")
+    held: list[Route] = []
+    page.route(f"**{INBOX}", lambda route: held.append(route))  # noqa: PLW0108 # a builtin has no hooks
+    with page.expect_request(f"**{INBOX}"):
+        page.keyboard.press("e")
+    page.keyboard.press("r")
+    expect(ticket.get_by_label("Your reply")).to_be_focused()
+    held[0].continue_()
+    page.unroute(f"**{INBOX}")
+    expect(page.locator("#list [data-ticket]")).to_have_count(2)
+    page.keyboard.type("your error")
+    expect(ticket.get_by_label("Your reply")).to_have_value("your error")
+    ticket.get_by_label("Your reply").fill("")
     # A ticket that is opened by its address has the list beside it.
     page.goto(f"{INBOX}/{orders[2]}")
     page.get_by_role("region", name="Tickets").get_by_role("link", name="Order 1").wait_for()

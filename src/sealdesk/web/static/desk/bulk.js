@@ -135,7 +135,8 @@ const reloadList = async () => {
   if (![document, next].every((each) => each.getElementById("list")) || number < shownList) return;
   shownList = number;
   const place = rows().indexOf(currentRow());
-  const hadFocus = !document.activeElement.closest("[data-bulk] input");
+  const { activeElement } = document; // Who writes beside the list goes on.
+  const hadFocus = activeElement === document.body || activeElement.closest("#list, [data-bulk]:not(:has(input:focus))");
   const chosen = new Set(ticked().map((row) => checkbox(row).value));
   // The bulk bar stays, for its control may have the focus; an empty list has none.
   const rest = document.querySelector(".tickets") && next.querySelector(".tickets") ? ".tickets" : "#list";

@@ -64,13 +64,14 @@ const isChord = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 // While another page is on its way no key is a command: some are lost between the two.
 const LEFT_WITHIN_MS = 2000; // Unless the address is one of a file.
 let leavingUntil = 0;
-addEventListener("beforeunload", (event) => {
+const expectLeaving = (event) => {
   if (!event.isTrusted) return;
   leavingUntil = performance.now() + LEFT_WITHIN_MS;
   setTimeout(() => {
     if (event.defaultPrevented) leavingUntil = 0; // Whoever was asked may have stayed.
   });
-});
+};
+for (const each of ["submit", "beforeunload"]) addEventListener(each, expectLeaving);
 const isLeaving = () => performance.now() < leavingUntil;
 // Whoever types while another page comes means none of its commands either, before they pause.
 const PAUSE_MS = 1000;
