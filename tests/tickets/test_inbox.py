@@ -340,6 +340,8 @@ def test_an_empty_desk_shows_the_first_steps_until_the_first_ticket(
     for each in ("?view=unassigned", "?status=closed&priority=high", ""):
         page = visitor.get(INBOX + each)
         assert "Your desk is ready" in page.text, each
+    others = ("/customers", "/notifications", "/team-now", "/reports")
+    assert [each for each in others if "Let tickets arrive" not in visitor.get(each).text] == []
     assert f"export SEALDESK_API_URL={visitor.service.url}" in page.text
     assert "Let tickets arrive Done" in page.text and "colleagues Done" not in page.text
     assert visitor.get(polled(page)).text == ""

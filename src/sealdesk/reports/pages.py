@@ -27,6 +27,7 @@ from sealdesk.reports.types import (
 )
 from sealdesk.resources import csv_file
 from sealdesk.tickets.hours import store as hours_store
+from sealdesk.tickets.pages.first_steps import find_first_steps
 from sealdesk.tickets.ticket.store import tickets as ticket_store
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
@@ -79,6 +80,7 @@ async def show_report(request: Request) -> Response:
         most=store.MAX_VALUES,
         ages=AGES,
         is_cut=sum(report.unfinished) >= store.MAX_UNFINISHED,
+        steps=await find_first_steps(request),
         **forms.messages(error),
     )
 

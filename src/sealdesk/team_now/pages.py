@@ -10,6 +10,7 @@ from sealdesk.reports import plots
 from sealdesk.resources import csv_file
 from sealdesk.team_now import actions, course, reading, rules, store
 from sealdesk.team_now.types import Group, Load, Person, TeamLoad
+from sealdesk.tickets.pages.first_steps import find_first_steps
 from sealdesk.tickets.pages.inbox_rows import show_due
 from sealdesk.tickets.pages.timeline import avatar
 from sealdesk.tickets.ticket.store import assignees
@@ -70,6 +71,7 @@ async def show_team_now(request: Request) -> Response:
         max_dots=_MAX_DOTS,
         course=days,
         line=plots.line,
+        steps=await find_first_steps(request),
     )
 
 

@@ -6,6 +6,7 @@ from sealdesk.errors import must_exist
 from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.notifications import store
 from sealdesk.tickets.notifications.types import Notification
+from sealdesk.tickets.pages.first_steps import find_first_steps
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.site import Room
@@ -29,6 +30,7 @@ async def list_notifications(request: Request) -> Response:
         notifications=shown,
         older=cursor_trail.older(trail, shown[-1].id) if has_more else None,
         newer=cursor_trail.newer(trail),
+        steps=None if shown else await find_first_steps(request),
     )
 
 

@@ -19,11 +19,12 @@ from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.pages.custom_values import field_choices
+from sealdesk.tickets.pages.first_steps import find_first_steps
 from sealdesk.tickets.pages.inbox_rows import ListedTicket, listed_tickets, row_values
 from sealdesk.tickets.pages.timeline import Avatar, avatar
 from sealdesk.tickets.promises import store as promises
 from sealdesk.tickets.ticket import errors, labels, snoozing
-from sealdesk.tickets.ticket.store import assignees, destinations, lists, mail, reads, teams
+from sealdesk.tickets.ticket.store import assignees, lists, reads, teams
 from sealdesk.tickets.ticket.store.assignees import Assignee
 from sealdesk.tickets.ticket.store.filters import Filter
 from sealdesk.tickets.ticket.store.reads import Reads
@@ -87,8 +88,8 @@ async def inbox(request: Request) -> Response:
     position = await request.fetch(live.last_position)
     result, is_too_slow = await _load(request, query, filters)
     has_answer = bool(query.customer or query.is_search() or (view and view.problems))
-    if not (result.rows or has_answer or await request.fetch(lists.has_tickets)):
-        return await _first_steps(request, position, beside)
+    if not (result.rows or has_answer) and (steps := await find_first_steps(request)):
+        return await _first_steps(request, position, beside, steps)
     is_unknown = bool(query.customer) and result.customer is None and not is_too_slow
     suggestions = await _suggest_customers(request, query) if is_unknown else []
     if len(suggestions) == 1:
@@ -265,19 +266,12 @@ def _since(request: Request, query: InboxQuery, rows: Sequence[Row]) -> Position
     return [request.now_us - _MAX_COMMIT_DELAY_US, ids.NONE]
 
 
-async def _first_steps(request: Request, position: int, beside: Sidebar) -> Response:
+async def _first_steps(
+    request: Request, position: int, beside: Sidebar, steps: dict[str, bool]
+) -> Response:
     """The page of a tenant without tickets: how to send the first one."""
     target = f"{request.state.settings.path_prefix}/api/v1/external/tickets"
     command = _example_command(render.base_url(request), target)
-    tenant_id, now_us = request.caller.tenant_id, request.now_us
-
-    async def work(tx: Tx) -> dict[str, bool]:
-        return {
-            "has_key": await destinations.has_key(tx, tenant_id, now_us),
-            "has_mailbox": await mail.has_mailbox(tx, tenant_id),
-            "has_colleagues": len(await assignees.list_assignees(tx, tenant_id, 1)) > 1,
-        }
-
     return await render.page(
         request,
         "tickets/first_steps.html",
@@ -285,7 +279,7 @@ async def _first_steps(request: Request, position: int, beside: Sidebar) -> Resp
         poll=InboxQuery(status=None).poll(_FIRST),
         position=position,
         sidebar=beside,
-        **await request.read(work),
+        steps=steps,
     )
 
 
