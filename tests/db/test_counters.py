@@ -154,6 +154,44 @@ def test_processes_that_write_in_turn_draw_different_numbers(path: Path) -> None
     assert _stored(path) == (6, [1, 2, 3, 4, 5, 6])
 
 
+def test_what_is_kept_of_a_table_is_as_if_it_was_read_each_time(path: Path) -> None:
+    reads = 0
+
+    async def last(tx: Tx) -> int:
+        async def read() -> int:
+            nonlocal reads
+            reads += 1
+            row = await tx.fetch_one("SELECT sum(last) AS last FROM numbers LIMIT 1", {})
+            return int(row["last"])
+
+        return await tx.keep("numbers", "a", read)
+
+    async def change(tx: Tx) -> int:
+        await tx.execute("UPDATE numbers SET last = last + 1", {})
+        return await last(tx)
+
+    async def fail(tx: Tx) -> None:
+        await change(tx)
+        raise ZeroDivisionError
+
+    def change_beside() -> None:
+        with closing(connect(path)) as connection:
+            run_now(connection, change)
+
+    async def work(database: SqliteDatabase) -> list[Any]:
+        await database.write(record)
+        seen = await _together(database, last, last, fail, last, change, last)
+        await asyncio.to_thread(change_beside)
+        seen += [await database.write(last), await database.read(last)]
+        await asyncio.to_thread(change_beside)
+        seen += [await database.read(last), await database.write(last), reads]
+        return [*seen, await database.write(last), await database.write(last), reads]
+
+    *found, before, fourth, again, after = [each for each in _run(path, work) if each in range(99)]
+    assert [*found, fourth, again] == [1, 1, 1, 2, 2, 3, 3, 4, 4, 4, 4]
+    assert before == after
+
+
 def test_number_of_a_job_that_fails_goes_to_the_next(path: Path) -> None:
     async def work(database: SqliteDatabase) -> list[Any]:
         results = await _together(database, record, _refused, record, _refused, record)

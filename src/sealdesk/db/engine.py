@@ -65,6 +65,13 @@ class Tx(Protocol):
         are not read, on SQLite only if an index has them in order.
         """
 
+    async def keep(self, table: str, tenant_id: str, read: Callable[[], Awaitable[T]]) -> T:
+        """What `read` makes of a tenant's rows of a table of settings, always the same.
+
+        On SQLite it is kept in memory while nothing writes to the table, for transactions that
+        write.
+        """
+
     async def execute(self, sql: str, params: Params) -> int:
         """Run a statement; returns the number of rows that it changed."""
 

@@ -26,6 +26,7 @@ _PER_DOUBLING = 16
 _MOST = 27 * _PER_DOUBLING  # four years
 NUMBERS = _MOST + 1
 _Hours = dict[tuple[int, Dimension, str], Sums]
+_Values = tuple[tuple[Dimension, str], ...]
 
 
 def number_of(duration_us: int) -> int:
@@ -60,6 +61,9 @@ def with_work(facts: Facts, before: Facts | None, hours: Hours | None) -> Facts:
     """The same with business hours. What was counted before stays, so that new hours change nothing
     that is over."""
 
+    if before is None and not have_intervals(hours):
+        return facts
+
     def work(end: int | None, end_before: int | None, known: int | None) -> int | None:
         if end is None or hours is None or not have_intervals(hours):
             return known if end == end_before else None
@@ -92,10 +96,9 @@ def differences(
     changes: what was counted of each ticket before, and what is now.
     """
     hours: _Hours = defaultdict(Counter)
-    for before, after in changes:
-        for facts, sign in ((before, -1), (after, 1)):
-            if facts is not None:
-                _add(hours, facts, sign)
+    for (hour, key, values), count in _alike(changes).items():
+        for dimension, value in values:
+            hours[hour, dimension, value][key] += count
     found: dict[Place, Sums] = defaultdict(Counter)
     for (hour, dimension, value), sums in hours.items():
         for key, count in sums.items() if any(sums.values()) else ():
@@ -124,17 +127,22 @@ def created_between(age: Age, now_us: int) -> tuple[int, int]:
     return first, now_us - age.days * _DAY_US + 1
 
 
-def _add(hours: _Hours, facts: Facts, sign: int) -> None:
-    # The tickets of a step share hours: what they add is told apart by length only in the end.
-    values = _values(facts)
-    for at, key in _happenings(facts):
-        hour = at // HOUR_US
-        for dimension, value in values:
-            hours[hour, dimension, value][key] += sign
+def _alike(
+    changes: Iterable[tuple[Facts | None, Facts | None]],
+) -> Counter[tuple[int, str, _Values]]:
+    # Most tickets of a step are alike: they are told apart by value and length only in the end.
+    found: Counter[tuple[int, str, _Values]] = Counter()
+    for before, after in changes:
+        for facts, sign in ((before, -1), (after, 1)):
+            if facts is not None:
+                values = _values(facts)
+                for at, key in _happenings(facts):
+                    found[at // HOUR_US, key, values] += sign
+    return found
 
 
-def _values(facts: Facts) -> list[tuple[Dimension, str]]:
-    return [
+def _values(facts: Facts) -> _Values:
+    return (
         ("desk", ""),
         ("team", facts.team_id),
         ("assignee", facts.assignee_id),
@@ -142,7 +150,7 @@ def _values(facts: Facts) -> list[tuple[Dimension, str]]:
         *(("tag", tag) for tag in facts.tags),
         ("key", facts.key_id),
         *facts.fields.items(),
-    ]
+    )
 
 
 def _happenings(facts: Facts) -> Iterator[tuple[int, str]]:

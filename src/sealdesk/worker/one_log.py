@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sealdesk.automation.steps import store as automation
 from sealdesk.automation.steps.queueing import RuleQueue
 from sealdesk.db.engine import Tx
-from sealdesk.reports.steps.counting import ReportCounter
+from sealdesk.reports.steps.counting import MAX_AHEAD, ReportCounter
 from sealdesk.search.indexing import Budget
 from sealdesk.state import AppState
 from sealdesk.webhooks.delivery import fan_out
@@ -57,15 +57,12 @@ class ReportTask(QueueTask):
 
     def __init__(self) -> None:
         self._counter = ReportCounter()
-        self._is_behind = False
         super().__init__(self._counter, _is_urgent, _ignore)
 
     async def _run_step(self, state: AppState) -> int:
-        if not self._counter.is_ahead:
-            self._is_behind = await self._counter.count_ahead(state.database)
-        has_more = await super()._run_step(state)
+        counted = await self._counter.count_ahead(state.database)
         # New events are left to come together while the task rests.
-        return has_more and (self._counter.is_ahead or self._is_behind)
+        return counted >= MAX_AHEAD if counted else await super()._run_step(state)
 
 
 async def _is_urgent(tx: Tx) -> bool:

@@ -7,7 +7,8 @@ transaction. Only locks and the number of changed rows need BEGIN.
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from asyncpg import Connection, Record
 
@@ -15,6 +16,7 @@ from sealdesk.db.engine import Counter, Dialect, Params, Row
 from sealdesk.db.postgres import statements
 from sealdesk.db.postgres.statements import TENANT_SETTING, Change
 
+T = TypeVar("T")
 _TENANT_ID = re.compile(r"[0-9a-f-]{36}")
 
 
@@ -88,6 +90,9 @@ class PostgresTx:
             if all(row[name] or row[name] is None for name in names for row in rows):
                 return rows
         return await self.fetch_all(statements.within_bytes(sql, names, max_bytes), params)
+
+    async def keep(self, table: str, tenant_id: str, read: Callable[[], Awaitable[T]]) -> T:
+        return await read()
 
     async def execute(self, sql: str, params: Params) -> int:
         await self.open()

@@ -1,4 +1,4 @@
-"""The `Tx` interface on SQLite, and the counters that its transactions increment."""
+"""The `Tx` interface on SQLite, and what its transactions keep in memory."""
 
 import re
 import sqlite3
@@ -16,6 +16,7 @@ T = TypeVar("T")
 _NAME_OR_TEXT = re.compile(r"'[^']*'|:([a-z_][a-z0-9_]*)")
 _WORD = re.compile(r"\w+")
 _MAX_KNOWN = 10_000  # about 2 MB
+_MAX_KEPT = 1_000  # of each table; 20 SLA policies are about 20 KB
 
 
 class _Statement(NamedTuple):
@@ -151,6 +152,13 @@ class SqliteTx:
                     free_bytes -= len(value) if type(value) is bytes else _size(value)
         return rows
 
+    async def keep(self, table: str, tenant_id: str, read: Callable[[], Awaitable[T]]) -> T:
+        kept = self._counters.find_kept(table, tenant_id)
+        if kept is None:
+            kept = await read()
+            self._counters.keep(table, tenant_id, kept)
+        return cast(T, kept)
+
     async def execute(self, sql: str, params: Params) -> int:
         return self._execute(sql, params).rowcount
 
@@ -219,7 +227,7 @@ def drive(work: Awaitable[T]) -> T:
 
 
 class _Counters:
-    """The counters as the open transaction sees them.
+    """The counters, and values made of settings, as the open transaction sees them.
 
     A value that was read or stored stays known until another connection commits, or until changes
     of the transaction are undone.
@@ -229,6 +237,7 @@ class _Counters:
         self._connection = connection
         self._values: defaultdict[Counter, dict[str, int]] = defaultdict(dict)
         self._changed: defaultdict[Counter, set[str]] = defaultdict(set)
+        self._kept: defaultdict[str, dict[str, object]] = defaultdict(dict)
         self._tables: set[str] = set()
         self._data_version = 0
         self.increment_count = 0
@@ -243,6 +252,18 @@ class _Counters:
         self._changed[counter].add(key)
         self.increment_count += 1
         return value
+
+    def find_kept(self, table: str, tenant_id: str) -> object | None:
+        """What was made of a tenant's rows of a table that nothing has named since."""
+        return self._kept[table].get(tenant_id)
+
+    def keep(self, table: str, tenant_id: str, value: object) -> None:
+        if not self._data_version:
+            return  # this connection only reads, and is not told of what others change
+        if len(self._kept[table]) >= _MAX_KEPT:
+            self._kept[table].clear()
+        self._kept[table][tenant_id] = value
+        self._tables.add(table)
 
     def forget_if_outdated(self) -> None:
         """Forget all values if another connection has committed since the last transaction."""
@@ -259,6 +280,8 @@ class _Counters:
             for counter in list(self._values):
                 if counter.table not in self._tables:
                     del self._values[counter]
+            for table in statement.words & self._kept.keys():
+                del self._kept[table]
 
     def store(self) -> None:
         """Write each changed value to its row. Raises sqlite3.Error."""
@@ -276,6 +299,7 @@ class _Counters:
         """Read the values again, because the changes of the transaction were undone."""
         self._values.clear()
         self._changed.clear()
+        self._kept.clear()
         self._tables.clear()
 
     def _read(self, counter: Counter, key: str) -> int:

@@ -1,6 +1,8 @@
 """Counts tickets: those that events tell of, and all of a desk in a rebuild."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
 
 from sealdesk.db.engine import Tx
 from sealdesk.reports import dimensions, rules
@@ -24,19 +26,19 @@ async def count(
     So to count a ticket again changes nothing. The caller has the lock. created: of which an
     event tells that; if they were reopened, another one does.
     """
-    before = await store.read_counted(tx, tenant_id, ticket_ids)
-    pairs = [*zip(ticket_ids, before, strict=True)]
-    reopened = {ticket_id: old.reopened_at for ticket_id, old in pairs if old}
-    known = {*reopened, *created}
-    looked = [each for each in ticket_ids if each in maybe_reopened or each not in known]
-    reopened |= await store.read_reopened(tx, tenant_id, looked)
     fields = await dimensions.list_fields(tx, tenant_id)
-    found = await store.read_facts(tx, tenant_id, ticket_ids, reopened, fields)
-    after = await _with_work(tx, tenant_id, found, before)
+    found = await store.read_facts(tx, tenant_id, ticket_ids, fields)
+    looked = [
+        ticket_id
+        for ticket_id, (before, _) in found.items()
+        if ticket_id in maybe_reopened or (before is None and ticket_id not in created)
+    ]
+    reopened = await store.read_reopened(tx, tenant_id, looked)
+    after = await _completed(tx, tenant_id, found, reopened)
     changed = {
-        ticket_id: (old, new)
-        for (ticket_id, old), new in zip(pairs, after, strict=True)
-        if old != new
+        ticket_id: (before, after[ticket_id])
+        for ticket_id, (before, _) in found.items()
+        if before != after[ticket_id]
     }
     await store.save_counted(tx, tenant_id, {each: new for each, (_, new) in changed.items()})
     await store.change_sums(tx, tenant_id, rules.differences(changed.values()))
@@ -63,14 +65,22 @@ async def run_step(tx: Tx, tenant_id: str, now_us: int) -> int:
     return len(ticket_ids)
 
 
-async def _with_work(
-    tx: Tx, tenant_id: str, found: Sequence[Facts | None], before: Sequence[Facts | None]
-) -> list[Facts | None]:
-    of_teams = await hours_store.find_of_teams(
-        tx, tenant_id, [each.team_id or None for each in found if each]
-    )
+async def _completed(
+    tx: Tx,
+    tenant_id: str,
+    found: Mapping[str, tuple[Facts | None, Facts | None]],
+    reopened: Mapping[str, tuple[int, ...]],
+) -> dict[str, Facts | None]:
+    """What is to be counted, with when each was reopened, and with business hours."""
+    team_ids = [after.team_id or None for _, after in found.values() if after]
+    of_teams = await hours_store.find_of_teams(tx, tenant_id, team_ids)
     of_desk = await hours_store.find(tx, tenant_id)
-    return [
-        new and rules.with_work(new, old, of_teams.get(new.team_id, of_desk))
-        for new, old in zip(found, before, strict=True)
-    ]
+
+    def complete(ticket_id: str, before: Facts | None, after: Facts | None) -> Facts | None:
+        if after is None:
+            return None
+        if ticket_id in reopened:
+            after = msgspec.structs.replace(after, reopened_at=reopened[ticket_id])
+        return rules.with_work(after, before, of_teams.get(after.team_id, of_desk))
+
+    return {ticket_id: complete(ticket_id, *pair) for ticket_id, pair in found.items()}

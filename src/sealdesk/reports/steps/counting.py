@@ -17,8 +17,8 @@ _COUNTED = (
     "reply.created",
 )
 _TENANT = attrgetter("tenant_id")
-_MAX_AHEAD = 1_000  # events
-_STEP_EVENTS = 60  # that are counted in one transaction, for which other writes wait
+MAX_AHEAD = 1_000  # events
+_STEP_EVENTS = 100  # that are counted in one transaction, for which other writes wait
 
 
 class ReportCounter:
@@ -31,52 +31,52 @@ class ReportCounter:
 
     name = "reports"
     batch_size = 200
+    reads_objects = True
 
     def __init__(self, tenant_id: str = "") -> None:
         self.tenant_id = tenant_id
-        self._ahead_to = 0  # the position up to which events were counted ahead; 0 if none were
 
-    @property
-    def is_ahead(self) -> bool:
-        """Whether there are events that were counted and that `handle` has not passed."""
-        return self._ahead_to > 0
+    async def count_ahead(self, database: Database) -> int:
+        """Count the tickets of many events in short transactions; how many events.
 
-    @property
-    def reads_objects(self) -> bool:
-        return not self.is_ahead
-
-    async def count_ahead(self, database: Database) -> bool:
-        """Count the tickets of many events in short transactions; whether there are more events."""
-        events = list[LogEvent]()
+        0 if some were pruned, from which `run_step` recovers.
+        """
         position = await database.read(self._find_position)
-        while len(events) < _MAX_AHEAD:
+        events = await self._list_ahead(database, position)
+        if not events or events[-1].log_position - position != len(events):
+            return 0
+        for some in in_steps(events):
+            await database.write(partial(_count_all, events=some))
+        await database.write(partial(self._pass, reached=events[-1].log_position))
+        return len(events)
+
+    async def _list_ahead(self, database: Database, position: int) -> list[LogEvent]:
+        events: list[LogEvent] = []
+        while len(events) < MAX_AHEAD:
             after = events[-1].log_position if events else position
             found = await database.read(partial(consumers.list_next, consumer=self, position=after))
             events += found
             if len(found) < self.batch_size:
                 break
             await asyncio.sleep(0)  # yields to requests between two reads
-        for some in in_steps(events):
-            await database.write(partial(_count_all, events=some))
-        self._ahead_to = events[-1].log_position if events else 0
-        return len(events) >= _MAX_AHEAD
+        return events
 
     async def _find_position(self, tx: Tx) -> int:
         stored = await positions.list_positions(tx, self.tenant_id)
         return stored.get(self.name, 0)
 
+    async def _pass(self, tx: Tx, reached: int) -> None:
+        # Another process may have counted them too, and have gone further.
+        if await consumers.hold(tx, self) and await self._find_position(tx) < reached:
+            await positions.store_position(tx, self.name, reached, self.tenant_id)
+
     async def wants_any(self, tx: Tx, first: int, last: int) -> bool:
         return True
 
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
-        if not self.is_ahead:
-            for some in in_steps(events):
-                await _count_all(tx, some)
-            return len(events)
-        passed = sum(event.log_position <= self._ahead_to for event in events)
-        if events[-1].log_position >= self._ahead_to:
-            self._ahead_to = 0
-        return passed
+        for some in in_steps(events):
+            await _count_all(tx, some)
+        return len(events)
 
     async def recover(self, tx: Tx) -> None:
         if self.tenant_id:

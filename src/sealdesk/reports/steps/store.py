@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from sealdesk import clock
-from sealdesk.db.column_lists import delete_row, insert_or_update, select_row
+from sealdesk.db.column_lists import delete_row, id_parameters, insert_or_update
 from sealdesk.db.engine import Row, Tx
 from sealdesk.reports.sums import changed
 from sealdesk.reports.types import FIELD, Facts, FieldChoices, Place, Rebuild, Sums
@@ -16,13 +16,12 @@ from sealdesk.tickets.ticket.types import ENDED
 _POSTPONED_US = 60 * 1_000_000
 _MAX_CHANGES = 1_000  # of a ticket, that are read for when it was reopened
 
-_TICKET = select_row(
-    "tickets",
-    "id, source, team_id, assignee_id, tags, created_at, first_response_at, resolved_at,"
-    " closed_at, merged_into_id, satisfaction, clocks, key_id, custom_fields",
-)
-_COUNTED = """
-SELECT counted FROM ticket_measures WHERE tenant_id = :tenant_id AND ticket_id = :id LIMIT 1
+_TICKETS = """
+SELECT t.id, t.source, t.team_id, t.assignee_id, t.tags, t.created_at, t.first_response_at,
+    t.resolved_at, t.closed_at, t.merged_into_id, t.satisfaction, t.clocks, t.key_id,
+    t.custom_fields, m.counted
+FROM tickets t LEFT JOIN ticket_measures m ON m.tenant_id = :tenant_id AND m.ticket_id = t.id
+WHERE t.tenant_id = :tenant_id AND t.id IN ({ids}) ORDER BY t.id LIMIT :limit
 """
 _STATUS_CHANGES = """
 SELECT changes, created_at FROM ticket_changes
@@ -95,26 +94,16 @@ async def lock(tx: Tx, tenant_id: str) -> None:
 
 
 async def read_facts(
-    tx: Tx,
-    tenant_id: str,
-    ticket_ids: Sequence[str],
-    reopened: Mapping[str, tuple[int, ...]],
-    fields: Sequence[FieldChoices],
-) -> list[Facts | None]:
-    """What is to be counted of tickets; None for those that were merged into others.
+    tx: Tx, tenant_id: str, ticket_ids: Sequence[str], fields: Sequence[FieldChoices]
+) -> dict[str, tuple[Facts | None, Facts | None]]:
+    """What was counted of tickets, and what is to be: None for those merged into others.
 
-    reopened: when each was.
+    When they were reopened is taken from what was counted.
     """
-    found = await tx.fetch_for_each(_TICKET, _keys(tenant_id, ticket_ids))
-    return [
-        _facts(rows[0], reopened.get(rows[0]["id"], ()), fields) if rows else None for rows in found
-    ]
-
-
-async def read_counted(tx: Tx, tenant_id: str, ticket_ids: Sequence[str]) -> list[Facts | None]:
-    """What was counted of tickets; None for those that are not."""
-    found = await tx.fetch_for_each(_COUNTED, _keys(tenant_id, ticket_ids))
-    return [_decode(rows[0]["counted"]) if rows else None for rows in found]
+    names, params = id_parameters(ticket_ids)
+    params |= {"tenant_id": tenant_id, "limit": len(ticket_ids)}
+    rows = await tx.fetch_all(_TICKETS.format(ids=names), params) if names else []
+    return {row["id"]: _before_and_after(row, fields) for row in rows}
 
 
 async def read_reopened(
@@ -228,9 +217,16 @@ def _keys(tenant_id: str, ticket_ids: Sequence[str]) -> list[dict[str, object]]:
     return [{"tenant_id": tenant_id, "id": each} for each in ticket_ids]
 
 
-def _facts(row: Row, reopened: tuple[int, ...], fields: Sequence[FieldChoices]) -> Facts | None:
+def _before_and_after(
+    row: Row, fields: Sequence[FieldChoices]
+) -> tuple[Facts | None, Facts | None]:
+    before = _decode(row["counted"]) if row["counted"] else None
     if row["merged_into_id"] is not None:
-        return None
+        return before, None
+    return before, _facts(row, before.reopened_at if before else (), fields)
+
+
+def _facts(row: Row, reopened: tuple[int, ...], fields: Sequence[FieldChoices]) -> Facts:
     answered_at, resolved_at = row["first_response_at"], row["resolved_at"] or row["closed_at"]
     clocks, rated = decode_clocks(row["clocks"]), decode_satisfaction(row["satisfaction"])
     return Facts(

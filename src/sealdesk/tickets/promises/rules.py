@@ -118,11 +118,13 @@ def _clock(
     if minutes is None or start is None:
         return None
     clock = before or Clock(minutes, since_us=start)
-    clock = msgspec.structs.replace(clock, minutes=minutes)
+    if clock.minutes != minutes:
+        clock = msgspec.structs.replace(clock, minutes=minutes)
     if clock.since_us is not None:
         running = _run(clock, clock.since_us, policy, hours)
         is_promised_anew = running.due_us != clock.due_us and (running.due_us or at + 1) > at
-        clock = msgspec.structs.replace(running, told=0) if is_promised_anew else running
+        is_told_anew = is_promised_anew and running.told
+        clock = msgspec.structs.replace(running, told=0) if is_told_anew else running
     if ticket.status in ENDED:
         return _stop(clock, hours, at)
     if ticket.status in policy.pauses_on:

@@ -75,7 +75,7 @@ async def list_page(tx: Tx, tenant_id: str, page: PageRequest) -> list[Policy]:
 
 async def read(tx: Tx, tenant_id: str, team_ids: Iterable[str | None]) -> Promises:
     """The policies of a desk, and its business hours if one counts them. team_ids: of tickets."""
-    policies = tuple(await list_policies(tx, tenant_id))
+    policies = await tx.keep("sla_policies", tenant_id, lambda: list_policies(tx, tenant_id))
     if not any(each.counts == "business" for each in policies):
         return Promises(policies, None, {})
     of_teams = await hours.find_of_teams(tx, tenant_id, team_ids)

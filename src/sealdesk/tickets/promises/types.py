@@ -1,6 +1,6 @@
 """The structs of SLA policies: as requested, as stored, and as shown."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import msgspec
@@ -129,6 +129,6 @@ class Promises(NamedTuple):
     hours: of the desk. of_teams: of the asked teams that have their own.
     """
 
-    policies: tuple[Policy, ...]
+    policies: Sequence[Policy]
     hours: Hours | None
     of_teams: Mapping[str, Hours]
