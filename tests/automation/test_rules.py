@@ -265,11 +265,16 @@ def test_the_page_of_a_rule_names_who_made_each_version(tenant: Tenant) -> None:
     rule, other = (made(admin, name=name, actions=HIGH) for name in ("VIP first", "Another"))
     path = f"{PAGE}/{rule['id']}"
     visitor.submit(visitor.get(path).form(path), name="Gold first", priority="urgent")
+    form = visitor.get(path).form(path)
     writer = tenant.key(name="Deploys", permissions=["rules:write"])
     assert writer.patch(f"{KEY_RULES}/{rule['id']}", {"is_enabled": False}).is_success
+    page = visitor.submit(visitor.submit(form, name="", is_enabled="yes").form(path), name="Mine")
+    assert page.status == 412 and "Somebody else has changed this" in page.text
+    assert page.form(path).value("name") == "Mine"
     text = visitor.get(path).text
     assert re.search("3 Deploys.* On Version 2 admin.* Name, Actions Version 1 admin.* added", text)
     assert "Version 2" not in visitor.get(f"{PAGE}/{other['id']}").text
+    assert "Mine" in visitor.submit(page.form(path)).text
 
 
 def test_a_form_says_beside_the_condition_what_is_wrong(tenant: Tenant) -> None:

@@ -161,8 +161,8 @@ def test_what_is_kept_of_a_table_is_as_if_it_was_read_each_time(path: Path) -> N
         async def read() -> int:
             nonlocal reads
             reads += 1
-            row = await tx.fetch_one("SELECT sum(last) AS last FROM numbers LIMIT 1", {})
-            return int(row["last"])
+            ((value,),) = await tx.fetch_all("SELECT sum(last) FROM numbers LIMIT 1", {})
+            return int(value)
 
         return await tx.keep("numbers", "a", read)
 

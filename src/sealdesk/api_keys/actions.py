@@ -11,7 +11,6 @@ from sealdesk.api_keys import rules, store
 from sealdesk.api_keys.errors import (
     CHANGE_OF_EXPIRED_KEY,
     CHANGE_OF_REVOKED_KEY,
-    KEY_CHANGED,
     TOO_MANY_API_KEYS,
     TOO_MANY_NEW_API_KEYS,
 )
@@ -30,7 +29,6 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import (
     Conflict,
     Fault,
-    PreconditionFailed,
     TooManyRequests,
     gettext_noop,
     invalid,
@@ -39,6 +37,7 @@ from sealdesk.errors import (
 from sealdesk.event_log import events
 from sealdesk.records import audit, test_tenants
 from sealdesk.resources.paging import PageRequest
+from sealdesk.resources.representation import check_seen
 
 _HOUR_US = 3600 * 1_000_000
 _MAX_CONFIRMED = 100
@@ -95,7 +94,7 @@ async def change_key(
     """
     await _lock(tx, caller.tenant_id, key_id)
     key = await _get_active(tx, caller.tenant_id, key_id, now_us)
-    _check_unchanged(seen, rules.settings_hash(key))
+    check_seen(seen, rules.settings_hash(key))
     changed = msgspec.structs.replace(key, **_changed_fields(change, now_us))
     if changed != key:
         await store.replace(tx, changed)
@@ -126,7 +125,7 @@ async def rotate_key(
     """
     await _lock(tx, caller.tenant_id, key_id)
     key = await _get_active(tx, caller.tenant_id, key_id, now_us)
-    _check_unchanged(seen, str(key.secret_version))
+    check_seen(seen, str(key.secret_version))
     api_secret = rules.mint_secret()
     rotated = msgspec.structs.replace(
         key, secret_version=key.secret_version + 1, unconfirmed_since=None
@@ -213,11 +212,6 @@ async def _get_active(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> ApiKe
     if rules.is_expired(key, now_us):
         raise Conflict(CHANGE_OF_EXPIRED_KEY)
     return key
-
-
-def _check_unchanged(seen: str, current: str) -> None:
-    if seen and seen != current:
-        raise PreconditionFailed(KEY_CHANGED)
 
 
 def _with_secret(key: ApiKey, secret: str, key_ring: KeyRing) -> ApiKey:

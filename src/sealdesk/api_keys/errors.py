@@ -2,7 +2,7 @@
 
 from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.errors import ProblemType, gettext_noop
-from sealdesk.errors.general import STORAGE_UNAVAILABLE, VERSION_MISMATCH
+from sealdesk.errors.general import STORAGE_UNAVAILABLE
 
 _HMAC = {"www-authenticate": "HMAC-SHA256"}
 # What is wrong and what to do, with a path to the explanation; all from the table of mistakes.
@@ -267,5 +267,4 @@ TOO_MANY_NEW_API_KEYS = ProblemType(
     members=("limit",),
     headers={"retry-after": "%(wait_s)s"},
 )
-KEY_CHANGED = VERSION_MISMATCH.variant("Somebody else has changed the key meanwhile.")
 SECRET_UNREADABLE = STORAGE_UNAVAILABLE.variant("The key's secret cannot be read by this server.")

@@ -13,6 +13,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, gettext_noop, invalid, must_exist, raise_any
 from sealdesk.records import audit
 from sealdesk.resources.identity import is_among
+from sealdesk.resources.representation import check_seen
 
 _TAKEN = gettext_noop("There is already a rule with this name.")
 
@@ -56,11 +57,15 @@ def new_rule(tenant_id: str, new: NewRule, position: int, now_us: int) -> Rule:
 
 
 async def change_rule(
-    tx: Tx, caller: Caller, rule_id: str, change: RuleChange, *, now_us: int
+    tx: Tx, caller: Caller, rule_id: str, change: RuleChange, *, now_us: int, seen: str = ""
 ) -> Rule:
-    """The rule after the change. Raises NotFound, ValidationFailed."""
+    """The rule after the change. seen: the version that the caller has seen, "" for any.
+
+    Raises NotFound, PreconditionFailed, ValidationFailed.
+    """
     await _lock_rules(tx, caller)
     rule = await get_rule(tx, caller.tenant_id, rule_id)
+    check_seen(seen, str(rule.version))
     changed = rules.changed(rule, change, now_us)
     if changed is rule:
         return rule

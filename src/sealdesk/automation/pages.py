@@ -27,7 +27,13 @@ from sealdesk.automation.types import (
 )
 from sealdesk.clock import iso
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, QueryTooSlow, ValidationFailed
+from sealdesk.errors import (
+    ApiError,
+    Conflict,
+    PreconditionFailed,
+    QueryTooSlow,
+    ValidationFailed,
+)
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditQuery, StoredAuditEntry
 from sealdesk.resources.identity import is_among
@@ -108,12 +114,16 @@ async def show_rule(request: Request, rule_id: str) -> Response:
 
 @page
 async def change_rule(request: Request, rule_id: str) -> Response:
+    """Change a rule, unless somebody else has changed it since the form was opened."""
     rule, typed = await request.fetch(actions.get_rule, rule_id), await typed_rule.read(request)
+    seen = forms.read(request).text("seen")
     try:
         change = body.convert(_wanted(typed), RuleChange)
-        await request.act(actions.change_rule, rule.id, change, now_us=request.now_us)
+        await request.act(actions.change_rule, rule.id, change, now_us=request.now_us, seen=seen)
     except ValidationFailed as error:
-        return await _form(request, typed, error, rule)
+        return await _form(request, typed, error, rule, seen=seen)
+    except PreconditionFailed as error:
+        return await _form(request, typed, error, await request.fetch(actions.get_rule, rule_id))
     return _saved(request, rule.id)
 
 
@@ -219,8 +229,12 @@ async def _form(
     error: ApiError | None = None,
     rule: Rule | None = None,
     versions: Sequence[StoredAuditEntry] = (),
+    seen: str = "",
 ) -> Response:
-    """The form with what was typed and a message beside each invalid field."""
+    """The form with what was typed and a message beside each invalid field.
+
+    seen: the version with which it was opened; "" for that of the rule.
+    """
     known = await request.fetch(typed_rule.list_known)
     definitions = [each for each in known.fields if each.is_active]
     conditions = typed["conditions"]
@@ -234,6 +248,7 @@ async def _form(
         "automation/rule.html",
         error.status if error else 200,
         rule=rule,
+        seen=seen or (rule.version if rule else ""),
         versions=versions,
         field_labels=request.site.field_labels,
         typed=typed,

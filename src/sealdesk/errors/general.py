@@ -64,6 +64,12 @@ VERSION_MISMATCH = ProblemType(
     example={"current": '"4.2"'},
     members=("current",),
 )
+CHANGED_MEANWHILE = VERSION_MISMATCH.variant(
+    gettext_noop(
+        "Somebody else has changed this since you opened the form, so nothing was saved. Your input"
+        " is kept. Look at what they changed, or save again to replace it."
+    )
+)
 VALIDATION_FAILED = ProblemType(
     code="validation_failed",
     status=422,

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta
 
 from sealdesk.clock import Iso, iso_or_none, parse_instant
 from sealdesk.errors import Fault, PreconditionFailed, gettext_noop
-from sealdesk.errors.general import VERSION_MISMATCH
+from sealdesk.errors.general import CHANGED_MEANWHILE, VERSION_MISMATCH
 from sealdesk.resources.addresses import is_stand_in
 from sealdesk.resources.identity import is_visible
 
@@ -155,3 +155,9 @@ def check_match(if_match: tuple[str, ...] | None, current: str) -> None:
     """Raises PreconditionFailed when If-Match does not name the current ETag (RFC 9110, 13)."""
     if if_match is not None and "*" not in if_match and current not in if_match:
         raise PreconditionFailed(VERSION_MISMATCH, current=current)
+
+
+def check_seen(seen: str, current: str) -> None:
+    """Raises PreconditionFailed when a form was opened with another version; "" for any."""
+    if seen and seen != current:
+        raise PreconditionFailed(CHANGED_MEANWHILE)

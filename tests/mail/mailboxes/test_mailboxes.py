@@ -244,6 +244,7 @@ def test_changes_need_the_current_etag_if_one_is_sent(tenant: Tenant, address: s
     changed = admin.patch(path, {"signature": "Best wishes"}, if_match=etag)
     assert (changed.status_code, changed.json()["data"]["signature"]) == (200, "Best wishes")
     assert admin.patch(path, {"signature": "Bye"}, if_match=etag).status_code == 412
+    assert admin.delete(path, if_match=etag).status_code == 412
     assert admin.get(path).headers["etag"] == changed.headers["etag"] != etag
 
 

@@ -24,8 +24,12 @@ def test_hours_are_saved_shown_again_and_in_the_audit_log(visitor: Visitor) -> N
     page = save(visitor, **typed)
     assert page.status == 422 and "09:00-12:00, 13:00-17:30" in page.text
     typed["monday"] = "09:00 - 12:00, 13:00\u201317:30"
+    before = page.form(PATH)
     page = save(visitor, **typed, time_zone="Europe/Berlin", tuesday="")
     form = page.form(PATH)
+    stale = visitor.submit(before, monday="10:00-11:00")
+    assert stale.status == 412 and stale.form(PATH).value("monday") == "10:00-11:00"
+    assert visitor.get(PATH).form(PATH).value("monday") == form.value("monday")
     assert form.value("monday") == "09:00-12:00, 13:00-17:30"
     assert form.value("tuesday") == ""
     assert form.value("holidays") == "2026-12-24\n2027-12-25"

@@ -349,8 +349,11 @@ def test_a_policy_is_added_changed_and_deleted_on_pages(tenant: Tenant) -> None:
     (listed,) = tenant.admin().get(POLICIES).json()["data"]
     assert (listed["tags"], listed["first_response_minutes"]) == (["vip", "Gold"], 90)
     at = f"{path}/{listed['id']}"
-    page = visitor.submit(visitor.get(at).form(at), resolution_minutes="480")
-    assert "Resolution: 8 h" in page.text
+    form = visitor.get(at).form(at)
+    assert "Resolution: 8 h" in visitor.submit(form, resolution_minutes="480").text
+    page = visitor.submit(form, name="Of another page")
+    assert page.status == 412 and page.form(at).value("name") == "Of another page"
+    assert "Resolution: 8 h" in visitor.get(path).text
     admin = tenant.admin()
     team_id = admin.post("/api/v1/teams", {"name": "Gone"}).json()["data"]["id"]
     assert admin.patch(f"/api/v1/sla-policies/{listed['id']}", {"team_ids": [team_id]}).is_success

@@ -177,10 +177,21 @@ async def verify_address(
     return await _replace(tx, caller, "mailbox.verified", before, after, now_us)
 
 
-async def delete_mailbox(tx: Tx, caller: Caller, mailbox_id: str, *, now_us: int) -> None:
-    """Retire its address and delete its passwords. Raises NotFound, also the second time."""
+async def delete_mailbox(
+    tx: Tx,
+    caller: Caller,
+    mailbox_id: str,
+    *,
+    now_us: int,
+    if_match: tuple[str, ...] | None = None,
+) -> None:
+    """Retire its address and delete its passwords.
+
+    Raises NotFound, also the second time, and PreconditionFailed.
+    """
     await _lock_mailboxes(tx, caller.tenant_id)
     mailbox = await get_mailbox(tx, caller.tenant_id, mailbox_id)
+    representation.check_match(if_match, rules.etag(mailbox))
     await addresses.retire(tx, mailbox, mailbox.identities)
     deleted = msgspec.structs.replace(
         mailbox,

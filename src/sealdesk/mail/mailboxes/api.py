@@ -92,11 +92,12 @@ async def change_mailbox(request: Request, mailbox_id: str) -> Response:
     return respond(mailbox, 200)
 
 
-@operation("Delete a mailbox", tag=TAG, status=204)
+@operation("Delete a mailbox", tag=TAG, status=204, headers=("if-match",))
 async def delete_mailbox(request: Request, mailbox_id: str) -> Response:
     """Deletes its passwords. Another mailbox of this desk may then have its address; other desks
     when it is freed."""
-    await request.act(actions.delete_mailbox, mailbox_id, now_us=request.now_us)
+    if_match = conditional.if_match(request)
+    await request.act(actions.delete_mailbox, mailbox_id, if_match=if_match, now_us=request.now_us)
     return envelope.nothing()
 
 

@@ -1,5 +1,6 @@
 """What administrators do with business hours."""
 
+import hashlib
 from collections.abc import Iterable
 from datetime import date
 from typing import Any
@@ -11,6 +12,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, gettext_noop, invalid, raise_any
 from sealdesk.event_log.events import Changes
 from sealdesk.records import audit
+from sealdesk.resources.representation import check_seen
 from sealdesk.tickets.hours import parsing, public_holidays, store
 from sealdesk.tickets.hours.types import MAX_HOLIDAYS, Hours, HoursBody
 from sealdesk.tickets.promises import rules
@@ -25,11 +27,12 @@ _NO_TEAM = gettext_noop("There is no such team any more. Choose another one.")
 
 
 async def set_hours(
-    tx: Tx, caller: Caller, typed: HoursBody | None, *, team_id: str, now_us: int
+    tx: Tx, caller: Caller, typed: HoursBody | None, *, team_id: str, now_us: int, seen: str = ""
 ) -> None:
     """Store the hours of a team, or of the desk for "". None: the team has those of the desk.
 
-    Raises ValidationFailed.
+    seen: the `version_of` what the caller has seen, "" for any.
+    Raises ValidationFailed, PreconditionFailed.
     """
     hours = None if typed is None else parsing.to_hours(typed)
     await tx.lock("business hours", caller.tenant_id)
@@ -39,6 +42,7 @@ async def set_hours(
             raise invalid([Fault("/team", "unknown_team", _NO_TEAM)])
         details["name"] = (await teams.list_names(tx, caller.tenant_id, [team_id]))[team_id]
     before = await find_own(tx, caller.tenant_id, team_id)
+    check_seen(seen, version_of(before))
     if hours is not None and hours.country:
         is_same = before is not None and before.country == hours.country
         last_year = before.last_year if before and is_same else public_holidays.next_year(now_us)
@@ -100,6 +104,11 @@ async def find_own(tx: Tx, tenant_id: str, team_id: str) -> Hours | None:
     if not team_id:
         return await store.find(tx, tenant_id)
     return (await store.find_of_teams(tx, tenant_id, [team_id])).get(team_id)
+
+
+def version_of(hours: Hours | None) -> str:
+    """A text that is another one after each change of the hours."""
+    return hashlib.sha256(msgspec.json.encode(_texts(hours))).hexdigest()[:16]
 
 
 def _changes(before: Hours | None, after: Hours | None) -> Changes:

@@ -8,7 +8,7 @@ import msgspec
 
 from sealdesk.db import threads
 from sealdesk.db.engine import Tx
-from sealdesk.errors import NotFound, ValidationFailed
+from sealdesk.errors import NotFound, PreconditionFailed, ValidationFailed
 from sealdesk.tickets.hours import actions, labels, parsing, public_holidays, store
 from sealdesk.tickets.hours.types import DAYS, Hours, HoursBody
 from sealdesk.tickets.ticket.store import teams
@@ -50,10 +50,10 @@ async def set_hours(request: Request) -> Response:
     """Store the hours, or propose the public holidays of a country if its button was pressed."""
     form = forms.read(request)
     typed: dict[str, Any] = {name: form.text(name).strip() for name in HoursBody.__struct_fields__}
-    team_id = form.text("team")
+    team_id, seen = form.text("team"), form.text("seen")
     try:
         if form.text("add"):
-            return await _propose(request, typed, team_id)
+            return await _propose(request, typed, team_id, seen)
         is_removed = bool(team_id and form.text("remove"))
         if typed["country"] and not is_removed:
             days = await _list_days(request, typed["country"])
@@ -62,18 +62,22 @@ async def set_hours(request: Request) -> Response:
             ):  # not yet among those that were shown
                 typed["holidays"] = _joined(typed["holidays"], days)
         wanted = None if is_removed else body.convert(typed, HoursBody)
-        await request.act(actions.set_hours, wanted, team_id=team_id, now_us=request.now_us)
-    except ValidationFailed as error:
-        return await _form(request, typed, error, team_id=team_id, listed=form.text("listed"))
+        await request.act(
+            actions.set_hours, wanted, team_id=team_id, now_us=request.now_us, seen=seen
+        )
+    except (ValidationFailed, PreconditionFailed) as error:
+        kept = seen if isinstance(error, ValidationFailed) else ""
+        listed = form.text("listed")
+        return await _form(request, typed, error, team_id=team_id, listed=listed, seen=kept)
     return render.redirect(request, f"{_PATH}?{urlencode({'team': team_id, 'saved': _YES})}")
 
 
-async def _propose(request: Request, typed: dict[str, Any], team_id: str) -> Response:
+async def _propose(request: Request, typed: dict[str, Any], team_id: str, seen: str) -> Response:
     """The form with the public holidays of this year and the next among the typed ones."""
     country = typed["country"]
     days = await _list_days(request, country)
     typed = {**typed, "holidays": _joined(typed["holidays"], days)}
-    return await _form(request, typed, team_id=team_id, listed=country, added=len(days))
+    return await _form(request, typed, team_id=team_id, listed=country, added=len(days), seen=seen)
 
 
 async def _list_days(request: Request, country: str) -> list[str]:
@@ -102,18 +106,21 @@ async def _list_choice(tx: Tx, tenant_id: str) -> _Choice:
 async def _form(
     request: Request,
     typed: dict[str, Any],
-    error: ValidationFailed | None = None,
+    error: ValidationFailed | PreconditionFailed | None = None,
     *,
     team_id: str,
     listed: str,
     added: int = 0,
     is_saved: bool = False,
+    seen: str = "",
 ) -> Response:
     """team_id: "" for the desk. listed: the country whose public holidays stand among the others.
 
-    added: how many of them have just been added.
+    added: how many of them have just been added. seen: with which version the form was opened, ""
+    for the present one.
     """
     choice = await request.fetch(_list_choice)
+    own = await request.fetch(actions.find_own, team_id)
     return await forms.show(
         request,
         "hours/hours.html",
@@ -127,4 +134,5 @@ async def _form(
         added=added,
         last_year=public_holidays.next_year(request.now_us),
         is_saved=is_saved,
+        seen=seen or actions.version_of(own),
     )

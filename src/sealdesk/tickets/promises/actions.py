@@ -11,6 +11,7 @@ from sealdesk.errors import Conflict, Fault, gettext_noop, invalid, must_exist, 
 from sealdesk.records import audit
 from sealdesk.resources import merge_patch
 from sealdesk.resources.identity import is_among
+from sealdesk.resources.representation import check_seen
 from sealdesk.tickets.hours import store as hours
 from sealdesk.tickets.promises import rules, store
 from sealdesk.tickets.promises.errors import TOO_MANY_POLICIES
@@ -44,11 +45,15 @@ async def create_policy(tx: Tx, caller: Caller, new: NewPolicy, *, now_us: int) 
 
 
 async def change_policy(
-    tx: Tx, caller: Caller, policy_id: str, change: PolicyChange, *, now_us: int
+    tx: Tx, caller: Caller, policy_id: str, change: PolicyChange, *, now_us: int, seen: str = ""
 ) -> Policy:
-    """The policy after the change. Raises NotFound, ValidationFailed."""
+    """The policy after the change. seen: the version that the caller has seen, "" for any.
+
+    Raises NotFound, PreconditionFailed, ValidationFailed.
+    """
     others = await _list_others(tx, caller, policy_id)
     before = await get_policy(tx, caller.tenant_id, policy_id)
+    check_seen(seen, str(before.version))
     given = _as_stored(merge_patch.given_fields(change))
     after = msgspec.structs.replace(before, **given)
     position = rules.place(after, others, after.position)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sealdesk.errors import ApiError, Conflict, ValidationFailed
+from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.tickets.promises import actions, errors, labels, rules, store
 from sealdesk.tickets.promises.types import (
     MAX_POLICIES,
@@ -83,11 +83,18 @@ async def show_policy(request: Request, policy_id: str) -> Response:
 
 @page
 async def change_policy(request: Request, policy_id: str) -> Response:
+    """Change a policy, unless somebody else has changed it since the form was opened."""
     policy, typed = await request.fetch(actions.get_policy, policy_id), _read_fields(request)
+    seen = forms.read(request).text("seen")
     try:
         change = body.convert(_wanted(typed), PolicyChange)
-        await request.act(actions.change_policy, policy.id, change, now_us=request.now_us)
+        await request.act(
+            actions.change_policy, policy.id, change, now_us=request.now_us, seen=seen
+        )
     except ValidationFailed as error:
+        return await _form(request, typed, error, policy, seen)
+    except PreconditionFailed as error:
+        policy = await request.fetch(actions.get_policy, policy_id)
         return await _form(request, typed, error, policy)
     return render.redirect(request, _PATH)
 
@@ -130,13 +137,18 @@ async def _form(
     typed: dict[str, Any],
     error: ApiError | None = None,
     policy: Policy | None = None,
+    seen: str = "",
 ) -> Response:
-    """The form with what was typed and a message beside each invalid field."""
+    """The form with what was typed and a message beside each invalid field.
+
+    seen: the version with which it was opened; "" for that of the policy.
+    """
     return await forms.show(
         request,
         "promises/policy.html",
         error,
         policy=policy,
+        seen=seen or (policy.version if policy else ""),
         typed=typed,
         priorities=PRIORITIES,
         statuses=PAUSING,
