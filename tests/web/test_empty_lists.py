@@ -38,7 +38,6 @@ def test_a_new_desk_says_in_each_list_what_to_do(visitor: Visitor) -> None:
         "/settings/audit?action=key.revoked": ["/settings/audit"],
         "/notifications": ["/tickets?view=unassigned"],
         "/tickets/views": ["/tickets"],
-        "/tickets?view=urgent": ["/tickets"],
     }
     assert {path: _steps(visitor, path) for path in steps} == steps
 
