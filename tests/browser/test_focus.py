@@ -178,6 +178,12 @@ def test_keys_pressed_while_another_page_loads_are_not_for_the_one_that_is_left(
     page.keyboard.press("a")
     _answer(page, asked)
     page.wait_for_url("**/merge")
+    page.goto(f"{INBOX}/{orders[1]}")
+    page.get_by_role("button", name="Unfollow").focus()
+    page.evaluate("window.clicks = []; addEventListener('click', ({type}) => clicks.push(type))")
+    for each in ("y", "Space"):  # "my", and the next word
+        page.keyboard.press(each)
+    assert page.evaluate("clicks") == []
     assert _now(key, orders[1]) == before
 
 

@@ -82,14 +82,20 @@ try {
 } catch { /* Storage is disabled. */ }
 const isTypingOn = () => isLeaving() || Date.now() - typedAt < PAUSE_MS;
 addEventListener("keydown", (event) => {
-  const isLetter = event.key.length === 1;
-  if (!isLetter && event.key !== "Enter" || isChord(event) || !isTypingOn()) return;
-  if (!event.target.closest(FIELDS)) event.preventDefault(); // A space would press a button.
-  if (!isLetter) return;
+  if (event.key.length > 1 || isChord(event) || !isTypingOn()) return;
   typedAt = Date.now();
   try {
     if (isLeaving()) sessionStorage.typedAt = typedAt;
   } catch { /* Storage is disabled. */ }
+}, true);
+// Nor does a space or a new line of a sentence press what has the focus, such as the button that merges.
+let letterAt = -PAUSE_MS;
+addEventListener("keydown", (event) => {
+  const { key, target, timeStamp } = event;
+  if (isChord(event) || target.closest(FIELDS)) return;
+  const isInSentence = key === " " && timeStamp - letterAt < PAUSE_MS || [" ", "Enter"].includes(key) && isTypingOn();
+  if (isInSentence && target.closest("a, button, input, summary")) event.preventDefault();
+  if (key.length === 1 && key !== " ") letterAt = timeStamp;
 }, true);
 const isOrdinaryKey = (event) => isTypingOn() || event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
   || isMenuOpen()
