@@ -53,6 +53,8 @@ def test_the_help_lists_the_controls_of_the_page(window: Window, tenant: Tenant)
     page.keyboard.press("Escape")
     page.keyboard.press("u")
     page.wait_for_url(f"**{INBOX}")
+    page.keyboard.press("?")
+    expect(page.locator("#keys dd", has_text="Shift and a click")).to_be_visible()
 
 
 def _focused_by(page: Page, key: str) -> str:
