@@ -28,6 +28,7 @@ from tests.support.databases import (
     on_sqlite,
 )
 from tests.support.memory_disk import use_memory_disk
+from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant, running
 
 # examples: registers a profile of hypothesis, which pytest asks for after this is imported.
@@ -180,3 +181,9 @@ def key(tenant: Tenant) -> Key:
 def admin(tenant: Tenant) -> Person:
     """The administrator of the test's tenant, logged in."""
     return tenant.admin()
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    """A browser with the log-in of the administrator."""
+    return logged_in(tenant)

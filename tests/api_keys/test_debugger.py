@@ -17,7 +17,7 @@ from tests.support.client import Key, send
 from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
-from tests.support.pages import PASSWORD, Page, Visitor, logged_in
+from tests.support.pages import PASSWORD, Page, Visitor
 from tests.support.service import Service, Tenant
 
 DEBUG = "/settings/api-keys/debug"
@@ -25,11 +25,6 @@ TARGET = "/api/v1/external/tickets?tag=a%20b"
 AT = "1772442941"
 BODY = '{"subject": "ä",  "b": 1}'
 _HEX = re.compile(r"\b[0-9a-f]{64}\b")
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 def _look(visitor: Visitor, key: Key, **fields: Any) -> Page:

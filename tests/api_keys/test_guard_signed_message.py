@@ -18,11 +18,6 @@ BODY = b'{"subject":"S","description":"D","customer":{"email":"a@example.test"}}
 WRONG = "0" * 64
 
 
-@pytest.fixture
-def key(tenant: Tenant) -> Key:
-    return tenant.key()
-
-
 def now(key: Key) -> bytes:
     return str(key.service.clock.now_us() // 1_000_000).encode()
 

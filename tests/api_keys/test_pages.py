@@ -29,11 +29,6 @@ WHOAMI = "/api/v1/external/whoami"
 
 
 @pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
-@pytest.fixture
 def admin(visitor: Visitor) -> Person:
     """The same user in the API."""
     return Person(visitor.service, visitor.cookies["sealdesk"])

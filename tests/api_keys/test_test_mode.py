@@ -35,11 +35,6 @@ def service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield own
 
 
-@pytest.fixture
-def tenant(service: Service) -> Tenant:
-    return service.tenant()
-
-
 def key_for_tests(tenant: Tenant, **fields: Any) -> Key:
     fields = {"permissions": _ALL, "rate_limit": 100_000, **fields}
     return created_key(tenant.service, made(tenant.admin(), mode="test", **fields))

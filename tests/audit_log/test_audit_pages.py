@@ -40,11 +40,6 @@ _ACTION = re.compile(
 )
 
 
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
 class AuditEntry(msgspec.Struct):
     action: str
     actor: Actor

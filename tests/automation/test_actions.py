@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from sealdesk.tickets.hours.types import DAYS
 from tests.automation.test_running import (
     RULES,
@@ -19,11 +17,6 @@ from tests.support.pages import logged_in
 from tests.support.service import Service, Tenant, wait_until
 
 HOURS_PAGE = "/settings/business-hours"
-
-
-@pytest.fixture
-def admin(tenant: Tenant) -> Person:
-    return tenant.admin()
 
 
 def replies_of(key: Key, ticket: dict[str, Any]) -> list[tuple[str, bool]]:

@@ -24,11 +24,6 @@ SELECT position FROM log_positions WHERE name = 'automation'
 """
 
 
-@pytest.fixture
-def admin(tenant: Tenant) -> Person:
-    return tenant.admin()
-
-
 def when(field: str, *values: str, operator: str = "is") -> dict[str, Any]:
     return {"field": field, "operator": operator, "values": [*values]}
 

@@ -17,11 +17,6 @@ PEOPLE = ("Ana Prieto", "Ana Prieto", "Jürgen Ott", "Ines Okafor", "Theo Brandt
 
 
 @pytest.fixture
-def key(tenant: Tenant) -> Key:
-    return tenant.key()
-
-
-@pytest.fixture
 def people(tenant: Tenant) -> list[str]:
     """The ids of agents, of whom two have the same name."""
     return [

@@ -18,11 +18,6 @@ COMMANDS = (("s", "p"), ("p", "l"), ("A", "n"), ("h", "u"), ("t", "vip"))
 
 
 @pytest.fixture
-def key(tenant: Tenant) -> Key:
-    return tenant.key()
-
-
-@pytest.fixture
 def orders(key: Key) -> list[str]:
     """The ids of three tickets, the newest first."""
     return [key.ticket(subject=f"Order {n}")["id"] for n in range(3)][::-1]

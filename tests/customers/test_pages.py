@@ -14,7 +14,7 @@ from sealdesk.search.store import lookup as search
 from tests.support.client import Key
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
-from tests.support.pages import Visitor, logged_in
+from tests.support.pages import Visitor
 from tests.support.searching import wait_until_customers
 from tests.support.service import Service, Tenant
 
@@ -27,11 +27,6 @@ _KNOWN = {
     "external_id": "C-1042",
     "metadata": {"plan": "pro", "since": 2019, "is": {"vip": True}},
 }
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 @pytest.fixture

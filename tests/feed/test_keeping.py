@@ -21,11 +21,6 @@ def service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture
-def key(tenant: Tenant) -> Key:
-    return tenant.key()
-
-
-@pytest.fixture
 def feed(tenant: Tenant) -> Feed:
     return Feed(tenant)
 

@@ -27,11 +27,6 @@ VALUES (:tenant_id, :id, :id, 'N', 'agent', :password_hash, true, 0, :created_at
 
 
 @pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
-@pytest.fixture
 def other(service: Service) -> Visitor:
     """The administrator of another desk."""
     return logged_in(service.tenant("Globex"))

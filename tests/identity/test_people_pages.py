@@ -4,8 +4,6 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pytest
-
 from sealdesk.caller import SYSTEM
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions
@@ -19,11 +17,6 @@ INVITE = f"{HOME}/invite"
 NEW = "another long passphrase"
 _LINK = re.compile(r"(http://[^ ]+)/reset#([A-Za-z0-9_-]{43})")
 _DAY_S = 24 * 3600
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 def _of(tenant: Tenant, name: str) -> str:

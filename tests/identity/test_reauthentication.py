@@ -15,7 +15,7 @@ from tests.support.authorization_server import ENV as OAUTH_CLIENT
 from tests.support.client import Person
 from tests.support.databases import Begin
 from tests.support.page_security import assert_page_is_secure
-from tests.support.pages import PASSWORD, Form, Page, Visitor, logged_in
+from tests.support.pages import PASSWORD, Form, Page, Visitor
 from tests.support.service import Service, Tenant
 from tests.support.two_factor import turn_on
 
@@ -57,11 +57,6 @@ def service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with begin(tmp_path_factory.mktemp("fresh"), **OAUTH_CLIENT) as service:
         service.clock.stop()
         yield service
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 def _create(visitor: Visitor, **fields: str) -> Page:

@@ -25,11 +25,6 @@ def service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield service
 
 
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
 def _next_code(app: App) -> str:
     """A code that was not used yet."""
     app._service.clock.advance(30)

@@ -12,23 +12,13 @@ from sealdesk.tickets.attachments import files
 from sealdesk.tickets.attachments.storage import storage_of
 from tests.support.client import Key, Person
 from tests.support.contents import kept_of
-from tests.support.service import Service, Tenant
+from tests.support.service import Service
 from tests.tickets.test_uploads import PNG, code, rows_of, used_bytes
 
 PATH = "/api/v1/external/attachments"
 TICKETS = "/api/v1/external/tickets"
 DAY_S = 24 * 3600
 NEW = {"subject": "S", "description": "D", "customer": {"email": "a@example.test"}}
-
-
-@pytest.fixture
-def tenant(service: Service) -> Tenant:
-    return service.tenant()
-
-
-@pytest.fixture
-def key(tenant: Tenant) -> Key:
-    return tenant.key()
 
 
 def ref_of(shown: dict[str, Any]) -> dict[str, Any]:

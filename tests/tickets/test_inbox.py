@@ -13,19 +13,13 @@ from sealdesk.tickets.pages import inbox as inbox_pages
 from sealdesk.tickets.ticket.store import lists
 from tests.support.client import Key
 from tests.support.hostile import HOSTILE_TEXTS
-from tests.support.pages import INBOX, Form, Page, Visitor, logged_in, ticket_ids
+from tests.support.pages import INBOX, Form, Page, Visitor, ticket_ids
 from tests.support.searching import wait_until_customers
 from tests.support.service import Service, Tenant
 from tests.tickets.factories import PlannedTicket, create_tickets
 
 TICKETS = "/api/v1/external/tickets"
 _NOW = 1_790_000_000_000_000
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    """A browser with the log-in of the administrator."""
-    return logged_in(tenant)
 
 
 def made(tenant: Tenant, *each: dict[str, Any]) -> list[str]:

@@ -12,18 +12,12 @@ from sealdesk.tickets.ticket.store import tickets as ticket_store
 from tests.support.client import Key
 from tests.support.databases import SQLITE_FIRST
 from tests.support.hostile import HOSTILE_TEXTS
-from tests.support.pages import INBOX, Page, Visitor, logged_in, ticket_ids
+from tests.support.pages import INBOX, Page, Visitor, ticket_ids
 from tests.support.service import PASSWORD, Service, Tenant
 from tests.tickets.factories import PlannedTicket, create_tickets
 
 BULK = f"{INBOX}/bulk"
 TICKETS = "/api/v1/external/tickets"
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    """A browser with the log-in of the administrator."""
-    return logged_in(tenant)
 
 
 def now(key: Key, ticket: dict[str, Any]) -> dict[str, Any]:

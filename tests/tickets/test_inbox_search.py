@@ -9,15 +9,9 @@ from sealdesk.errors import QueryTooSlow
 from sealdesk.search import actions as search
 from tests.support.client import Key
 from tests.support.for_each import for_each
-from tests.support.pages import INBOX, Page, Visitor, logged_in, ticket_ids
+from tests.support.pages import INBOX, Page, Visitor, ticket_ids
 from tests.support.searching import wait_until_customers, wait_until_tickets
 from tests.support.service import Tenant
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    """A browser with the log-in of the administrator."""
-    return logged_in(tenant)
 
 
 def test_search_results_are_newest_first_in_any_status(

@@ -6,15 +6,10 @@ from itertools import pairwise
 import pytest
 
 from tests.support.for_each import for_each
-from tests.support.pages import Visitor, logged_in, ticket_ids
+from tests.support.pages import Visitor, ticket_ids
 from tests.support.service import Tenant
 
 TICKETS = "/api/v1/external/tickets"
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 def _place(visitor: Visitor, ticket_id: str, query: str) -> str:

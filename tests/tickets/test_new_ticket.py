@@ -3,8 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pytest
-
 from sealdesk.resources.addresses import can_receive
 from tests.support.client import Key
 from tests.support.for_each import for_each
@@ -25,11 +23,6 @@ TYPED: dict[str, str | list[str]] = {
     "priority": "high",
     "new_tags": "refund, bowls",
 }
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 def opened(key: Key) -> list[dict[str, Any]]:

@@ -8,15 +8,10 @@ import pytest
 from sealdesk.tickets.pages.timeline import COLOURS, avatar
 from tests.support.client import Key
 from tests.support.for_each import for_each
-from tests.support.pages import Page, Visitor, logged_in
+from tests.support.pages import Page, Visitor
 from tests.support.service import Service, Tenant
 
 API = "/api/v1/external/tickets"
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 @pytest.fixture

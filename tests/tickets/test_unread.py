@@ -11,17 +11,11 @@ from sealdesk.tickets.ticket.store import reads
 from tests.support.client import Key
 from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
-from tests.support.pages import INBOX, Page, Visitor, logged_in, ticket_ids
+from tests.support.pages import INBOX, Page, Visitor, ticket_ids
 from tests.support.service import Tenant
 
 TICKETS = "/api/v1/external/tickets"
 BY_CUSTOMER: dict[str, Any] = {"author": {"type": "customer"}}
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    """A browser with the log-in of the administrator."""
-    return logged_in(tenant)
 
 
 @pytest.fixture

@@ -22,16 +22,6 @@ MIB = 1024 * 1024
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 
 
-@pytest.fixture
-def tenant(service: Service) -> Tenant:
-    return service.tenant()
-
-
-@pytest.fixture
-def key(tenant: Tenant) -> Key:
-    return tenant.key()
-
-
 def stored_files(service: Service) -> list[Path]:
     """All files of attachments, also unfinished ones."""
     folder = files.folder_of(service.settings)

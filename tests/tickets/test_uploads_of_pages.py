@@ -6,19 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.pages import Page, Visitor, logged_in
+from tests.support.pages import Page, Visitor
 from tests.support.service import Service, Tenant
 from tests.tickets.test_uploads import PNG, rows_of
-
-
-@pytest.fixture
-def tenant(service: Service) -> Tenant:
-    return service.tenant()
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 @pytest.fixture

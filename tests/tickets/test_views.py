@@ -16,12 +16,6 @@ from tests.support.service import Tenant
 VIEWS = "/tickets/views"
 
 
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    """A browser with the log-in of the administrator."""
-    return logged_in(tenant)
-
-
 def agent(tenant: Tenant, name: str) -> Visitor:
     """A browser with the log-in of a new agent."""
     email = f"{name}.{tenant.id}@example.test".lower()

@@ -19,15 +19,10 @@ from sealdesk.web.request import Request
 from tests.support.client import Key
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
-from tests.support.pages import Visitor, logged_in
+from tests.support.pages import Visitor
 from tests.support.service import Service, Tenant
 
 TICKETS, CUSTOMERS = "/tickets/export", "/customers/export"
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 @pytest.fixture

@@ -2,17 +2,10 @@
 
 import re
 
-import pytest
-
-from tests.support.pages import INBOX, Visitor, logged_in
+from tests.support.pages import INBOX, Visitor
 from tests.support.service import Tenant
 
 _EMPTY = re.compile(r'<section class="card empty">(.*?)</section>', re.DOTALL)
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 def _steps(visitor: Visitor, path: str) -> list[str]:

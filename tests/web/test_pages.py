@@ -21,7 +21,7 @@ from tests.support.page_security import (
     path_of,
 )
 from tests.support.pages import FORM, PASSWORD, Page, Visitor, logged_in
-from tests.support.service import Service, Tenant
+from tests.support.service import Service
 
 HOME = "/settings/webhooks"
 
@@ -43,12 +43,6 @@ def named(route: Route) -> str:
 @cache
 def _token(visitor: Visitor) -> str:
     return visitor.get("/").form("/log-out").value("form_token")
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    """A browser with the log-in of the administrator."""
-    return logged_in(tenant)
 
 
 @pytest.fixture(scope="module")

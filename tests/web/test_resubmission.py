@@ -31,11 +31,6 @@ def at(tenant: Tenant) -> str:
     return f"/tickets/{tenant.key().ticket()['id']}"
 
 
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
 def _typed(visitor: Visitor, at: str) -> Form:
     """The values of a reply form."""
     form = visitor.get(at).form(f"{at}/reply")

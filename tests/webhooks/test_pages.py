@@ -24,11 +24,6 @@ _SECRET = re.compile(r"whsec_[A-Za-z0-9+/]{40,}=*")
 
 
 @pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
-@pytest.fixture
 def admin(tenant: Tenant, visitor: Visitor) -> Person:
     """The same session as an API client."""
     return Person(tenant.service, visitor.cookies["sealdesk"])

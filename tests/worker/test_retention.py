@@ -35,11 +35,6 @@ def tenant(own_service: Service) -> Tenant:
     return own_service.tenant()
 
 
-@pytest.fixture
-def key(tenant: Tenant) -> Key:
-    return tenant.key()
-
-
 def _prune(service: Service) -> int:
     wait_until_placed(service)
     return service.prune()

@@ -19,11 +19,6 @@ NEW = f"{HOME}/new"
 
 
 @pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
-@pytest.fixture
 def address() -> str:
     return f"{uuid4().hex[:24]}@acme.test"
 

@@ -2,19 +2,12 @@
 
 from typing import Any
 
-import pytest
-
 from sealdesk.tickets.custom_fields.types import MAX_ACTIVE, MAX_FIELDS
 from tests.support.client import Person
 from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.service import Service, Tenant
 from tests.tickets.custom_fields.factories import FIELDS, define
-
-
-@pytest.fixture
-def admin(tenant: Tenant) -> Person:
-    return tenant.admin()
 
 
 def _keys(admin: Person) -> list[str]:

@@ -1,7 +1,5 @@
 """The pages of Settings → Custom fields, without scripts."""
 
-import pytest
-
 from sealdesk.tickets.custom_fields.types import MAX_ACTIVE
 from tests.support.client import Person
 from tests.support.hostile import HOSTILE_TEXTS
@@ -11,16 +9,6 @@ from tests.support.service import Tenant
 from tests.tickets.custom_fields.factories import FIELDS, define
 
 HOME = "/settings/custom-fields"
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
-@pytest.fixture
-def admin(tenant: Tenant) -> Person:
-    return tenant.admin()
 
 
 def _add(visitor: Visitor, **fields: str | list[str]) -> Page:

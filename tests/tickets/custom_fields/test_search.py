@@ -10,20 +10,10 @@ from tests.support.client import Key, Person
 from tests.support.for_each import for_each
 from tests.support.hostile import HOSTILE_QUERIES, HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
-from tests.support.pages import INBOX, Visitor, logged_in, ticket_ids
+from tests.support.pages import INBOX, Visitor, ticket_ids
 from tests.support.searching import wait_until_tickets
 from tests.support.service import Tenant
 from tests.tickets.custom_fields.factories import define
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
-@pytest.fixture
-def admin(tenant: Tenant) -> Person:
-    return tenant.admin()
 
 
 def _search(visitor: Visitor, query: str) -> list[str]:

@@ -8,22 +8,12 @@ import pytest
 from tests.support.client import Key, Person
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
-from tests.support.pages import Page, Visitor, logged_in
+from tests.support.pages import Page, Visitor
 from tests.support.service import Tenant
 from tests.tickets.custom_fields.factories import FIELDS, define
 
 API = "/api/v1/external"
 Fields = list[tuple[str, str]]
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
-@pytest.fixture
-def admin(tenant: Tenant) -> Person:
-    return tenant.admin()
 
 
 def _page(key: Key, **fields: Any) -> str:

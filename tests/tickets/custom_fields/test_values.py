@@ -11,11 +11,6 @@ from tests.tickets.custom_fields.factories import FIELDS, define
 TICKETS = "/api/v1/external/tickets"
 
 
-@pytest.fixture
-def admin(tenant: Tenant) -> Person:
-    return tenant.admin()
-
-
 def _create(key: Key, **fields: Any) -> Any:
     new = {"subject": "S", "description": "D", "customer": {"email": "a@b.test"}, **fields}
     return key.post(TICKETS, new)

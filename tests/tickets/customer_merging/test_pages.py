@@ -6,16 +6,11 @@ import pytest
 
 from tests.support.client import Key
 from tests.support.page_security import assert_page_is_secure
-from tests.support.pages import Visitor, logged_in
+from tests.support.pages import Visitor
 from tests.support.searching import wait_until_customers
 from tests.support.service import Tenant
 
 CUSTOMERS = "/api/v1/external/customers"
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 @pytest.fixture

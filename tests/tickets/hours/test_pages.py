@@ -10,11 +10,6 @@ from tests.support.service import Service, Tenant
 PATH = "/settings/business-hours"
 
 
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
 def save(visitor: Visitor, **fields: str) -> Page:
     return visitor.submit(visitor.get(PATH).form(PATH), **fields)
 

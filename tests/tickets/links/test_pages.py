@@ -1,17 +1,9 @@
 """The links of a ticket on its page, without scripts."""
 
-import pytest
-
 from tests.support.client import Key
-from tests.support.pages import Visitor, logged_in
-from tests.support.service import Tenant
+from tests.support.pages import Visitor
 
 TICKETS = "/api/v1/external/tickets"
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 def test_a_ticket_is_linked_by_its_number_shown_beside_the_other_and_removed(

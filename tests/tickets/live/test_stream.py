@@ -17,11 +17,6 @@ from tests.support.service import Service, Tenant, wait_until
 NOWHERE = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
 
 
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "CHECK_EVERY_S", 0.2)

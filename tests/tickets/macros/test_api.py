@@ -23,11 +23,6 @@ from tests.support.service import Service, Tenant
 from tests.tickets.macros import MACROS, made, new_macro
 
 
-@pytest.fixture
-def admin(tenant: Tenant) -> Person:
-    return tenant.admin()
-
-
 def faults(answer: Any) -> list[tuple[str, str]]:
     assert answer.status_code == 422, answer.text
     return [(each["pointer"], each["code"]) for each in answer.json()["errors"]]

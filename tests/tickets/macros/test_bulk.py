@@ -5,18 +5,13 @@ from typing import Any
 import pytest
 
 from tests.support.client import Key
-from tests.support.pages import INBOX, Page, Visitor, logged_in
+from tests.support.pages import INBOX, Page, Visitor
 from tests.support.service import Service, Tenant
 
 USE = f"{INBOX}/bulk/macro?status=all"
 TICKETS = "/api/v1/external/tickets"
 ADA = {"email": "ada@bulk.example", "name": "Ada Ash"}
 BEN = {"email": "ben@bulk.example", "name": "Ben Birk"}
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 @pytest.fixture

@@ -8,24 +8,13 @@ from sealdesk import ids
 from tests.support.client import Key, Person
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
-from tests.support.pages import Page, Visitor, logged_in
+from tests.support.pages import Page, Visitor
 from tests.support.service import Service, Tenant
 from tests.tickets.macros import made
 
 TICKETS = "/api/v1/external/tickets"
 MARIA = {"email": "maria@example.test", "name": "Maria Lindgren"}
 BODY = "Hello {{customer.first_name}},\nyour #{{ticket.number}} is with {{agent.first_name}}."
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    """A browser with the log-in of the administrator."""
-    return logged_in(tenant)
-
-
-@pytest.fixture
-def admin(tenant: Tenant) -> Person:
-    return tenant.admin()
 
 
 def at(ticket: dict[str, Any], behind: str = "") -> str:

@@ -19,11 +19,6 @@ TICKETS = "/api/v1/external/tickets"
 
 
 @pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
-@pytest.fixture
 def ticket(key: Key) -> dict[str, Any]:
     return key.ticket()
 

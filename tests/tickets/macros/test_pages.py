@@ -5,22 +5,11 @@ import pytest
 from tests.support.client import Person
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
-from tests.support.pages import Page, Visitor, logged_in
+from tests.support.pages import Page, Visitor
 from tests.support.service import Service, Tenant
 from tests.tickets.macros import MACROS, made, new_macro
 
 HOME = "/settings/macros"
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    """A browser with the log-in of the administrator."""
-    return logged_in(tenant)
-
-
-@pytest.fixture
-def admin(tenant: Tenant) -> Person:
-    return tenant.admin()
 
 
 def add(visitor: Visitor, **typed: str | list[str]) -> Page:

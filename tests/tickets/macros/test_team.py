@@ -1,27 +1,14 @@
 """The team that a macro sets, and macros of one team."""
 
-import pytest
-
 from sealdesk import ids
 from tests.support.client import Key, Person
-from tests.support.pages import Visitor, logged_in
+from tests.support.pages import Visitor
 from tests.support.service import Service, Tenant
 from tests.tickets.macros import MACROS, made, new_macro
 from tests.tickets.test_notifications import Agent
 
 HOME = "/settings/macros"
 TEAMS = "/api/v1/teams"
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    """A browser with the log-in of the administrator."""
-    return logged_in(tenant)
-
-
-@pytest.fixture
-def admin(tenant: Tenant) -> Person:
-    return tenant.admin()
 
 
 def team_of(admin: Person, name: str = "Returns <b>") -> str:

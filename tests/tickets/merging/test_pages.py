@@ -2,19 +2,12 @@
 
 from typing import Any
 
-import pytest
-
 from tests.support.client import Key
-from tests.support.pages import Visitor, logged_in
+from tests.support.pages import Visitor
 from tests.support.searching import wait_until_tickets
 from tests.support.service import Service, Tenant
 
 TICKETS = "/api/v1/external/tickets"
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 def at(ticket: dict[str, Any], behind: str = "") -> str:

@@ -20,16 +20,11 @@ from sealdesk.tickets.ticket.store import tickets as ticket_store
 from sealdesk.worker import loop
 from tests.support.client import Key
 from tests.support.feed import EVENTS, wait_until_placed
-from tests.support.pages import INBOX, Visitor, logged_in, ticket_ids
+from tests.support.pages import INBOX, Visitor, ticket_ids
 from tests.support.service import Service, Tenant, wait_until
 
 API = "/api/v1/external/tickets"
 HOUR_S = 3600
-
-
-@pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
 
 
 def in_hours(service: Service, hours: float) -> str:

@@ -26,11 +26,6 @@ HOME, RENAME = "/settings/tags", "/settings/tags/rename"
 
 
 @pytest.fixture
-def visitor(tenant: Tenant) -> Visitor:
-    return logged_in(tenant)
-
-
-@pytest.fixture
 def key(tenant: Tenant) -> Key:
     return tenant.key(name="Shop")
 
