@@ -18,7 +18,7 @@ _COUNTED = (
 )
 _TENANT = attrgetter("tenant_id")
 MAX_AHEAD = 1_000  # events
-_STEP_EVENTS = 100  # that are counted in one transaction, for which other writes wait
+_STEP_EVENTS = 150  # that are counted in one transaction, for which other writes wait
 
 
 class ReportCounter:

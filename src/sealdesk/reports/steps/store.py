@@ -228,7 +228,9 @@ def _before_and_after(
 
 def _facts(row: Row, reopened: tuple[int, ...], fields: Sequence[FieldChoices]) -> Facts:
     answered_at, resolved_at = row["first_response_at"], row["resolved_at"] or row["closed_at"]
-    clocks, rated = decode_clocks(row["clocks"]), decode_satisfaction(row["satisfaction"])
+    rated = decode_satisfaction(row["satisfaction"])
+    # Most tickets are counted when they are new, and have kept or missed no promise yet.
+    clocks = decode_clocks(row["clocks"]) if answered_at or resolved_at else None
     return Facts(
         created_at=row["created_at"],
         source=row["source"],

@@ -80,10 +80,9 @@ class Clocks(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def due(self) -> Due | None:
         """As the API shows them; None if nothing is due."""
-        times = {target: clock.iso_or_none(each.due_us) for target, each in self.each()}
-        if not any(times.values()):
-            return None
-        return Due(self.policy_id, *(times.get(target) for target in TARGETS))
+        clocks = (self.first_response, self.next_response, self.resolution)
+        times = [clock.iso_or_none(each.due_us) if each else None for each in clocks]
+        return Due(self.policy_id, *times) if any(times) else None
 
     def due_us(self) -> int | None:
         """What is due first."""
