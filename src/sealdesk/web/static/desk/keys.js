@@ -65,7 +65,7 @@ const isChord = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 const LEFT_WITHIN_MS = 2000; // Unless the address is one of a file.
 let leavingUntil = 0;
 const expectLeaving = (event) => {
-  if (!event.isTrusted) return;
+  if (!event.isTrusted || event.defaultPrevented) return;
   leavingUntil = performance.now() + LEFT_WITHIN_MS;
   setTimeout(() => {
     if (event.defaultPrevented) leavingUntil = 0; // Whoever was asked may have stayed.
