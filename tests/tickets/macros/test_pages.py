@@ -38,6 +38,10 @@ def test_a_macro_is_added_changed_and_deleted(
     (changed,) = admin.get(MACROS).json()["data"]
     assert (changed["name"], changed["status"], changed["tags"]) == ("Money back", None, ["vip"])
     assert changed["assignee_id"] == agent
+    page = visitor.submit(form, name="Of another page", tags=[])
+    assert page.status == 412 and "Somebody else has changed this" in page.text
+    assert page.form(path).value("name") == "Of another page"
+    assert [each["name"] for each in admin.get(MACROS).json()["data"]] == ["Money back"]
     page = visitor.get(f"{path}/delete")
     assert "Money back" in page.text
     page = visitor.submit(page.form(f"{path}/delete"))

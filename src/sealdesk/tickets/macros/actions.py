@@ -94,10 +94,15 @@ async def change_macro(
     now_us: int,
     reader: Reader = OF_THE_DESK,
     attachment_ids: Sequence[str] | None = None,
+    seen: str = "",
 ) -> Macro:
-    """The macro after the change; None leaves its files. Raises NotFound, ValidationFailed."""
+    """The macro after the change. seen: the `updated_at` that the caller has seen, "" for any.
+
+    Without attachment_ids its files stay. Raises NotFound, PreconditionFailed, ValidationFailed.
+    """
     await _lock_macros(tx, caller)
     macro = await get_macro(tx, caller.tenant_id, macro_id, reader)
+    representation.check_seen(seen, str(macro.updated_at))
     changed = rules.changed(macro, change, now_us)
     tenant_id = caller.tenant_id
     if attachment_ids is not None and await attachments.keep_for_macro(

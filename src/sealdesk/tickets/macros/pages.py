@@ -4,7 +4,7 @@ from typing import Any
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, NotFound, ValidationFailed
+from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
 from sealdesk.resources.identity import is_visible
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.macros import actions, errors, labels, rules, store, variables
@@ -101,8 +101,9 @@ async def show_macro(request: Request, macro_id: str) -> Response:
 
 @page
 async def change_macro(request: Request, macro_id: str) -> Response:
-    macro = await _get_macro(request, macro_id)
-    typed = _read_fields(forms.read(request))
+    """Change a macro, unless somebody else has changed it since the form was opened."""
+    macro, form = await _get_macro(request, macro_id), forms.read(request)
+    typed, seen = _read_fields(form), form.text("seen")
     try:
         change = body.convert(_wanted(typed), MacroChange)
         reader = _reader(request)
@@ -113,9 +114,12 @@ async def change_macro(request: Request, macro_id: str) -> Response:
             now_us=request.now_us,
             reader=reader,
             attachment_ids=typed["attachment_ids"],
+            seen=seen,
         )
     except ValidationFailed as error:
-        return await _form(request, typed, error, macro)
+        return await _form(request, typed, error, macro, seen=seen)
+    except PreconditionFailed as error:
+        return await _form(request, typed, error, await _get_macro(request, macro_id))
     return render.redirect(request, _PATH)
 
 
@@ -186,8 +190,12 @@ async def _form(
     typed: dict[str, Any],
     error: ApiError | None = None,
     macro: Macro | None = None,
+    seen: str = "",
 ) -> Response:
-    """The form with what was typed and a message beside each invalid field."""
+    """The form with what was typed and a message beside each invalid field.
+
+    seen: the `updated_at` with which it was opened; "" for that of the macro.
+    """
     tenant_id, assignee_id = request.caller.tenant_id, typed["assignee_id"]
 
     async def work(tx: Tx) -> tuple[list[assignees.Assignee], bool, list[TeamOption]]:
@@ -201,6 +209,7 @@ async def _form(
         "macros/macro.html",
         error,
         macro=macro,
+        seen=seen or (macro.updated_at if macro else ""),
         typed={**typed, "tags": [tag[:_SHOWN_OF_TAG] for tag in typed["tags"][:_SHOWN_TAGS]]},
         statuses=STATUSES,
         priorities=PRIORITIES,
