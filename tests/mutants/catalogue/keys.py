@@ -169,7 +169,7 @@ MUTANTS = (
     Mutant(
         "a stale form restores removed permissions",
         "api_keys/actions.py",
-        "    _check_unchanged(seen, rules.settings_hash(key))\n",
+        "    check_seen(seen, rules.settings_hash(key))\n",
         "",
         ("tests/api_keys/test_pages.py::test_a_stale_form_does_not_restore_a_permission",),
     ),

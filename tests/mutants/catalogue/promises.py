@@ -37,7 +37,7 @@ MUTANTS = (
     Mutant(
         "reports count a merged ticket beside the one it was merged into",
         "reports/steps/store.py",
-        '    if row["merged_into_id"] is not None:\n        return None\n',
+        '    if row["merged_into_id"] is not None:\n        return before, None\n',
         "",
         (
             "tests/reports/test_counting.py"
