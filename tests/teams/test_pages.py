@@ -48,6 +48,10 @@ def test_settings_of_a_team_are_changed(desk: TeamDesk, visitor: Visitor) -> Non
     visitor.submit(form, name="Refunds", assignment="by_hand", capacity="7")
     (team,) = desk.admin.get(TEAMS).json()["data"]
     assert (team["name"], team["assignment"], team["capacity"]) == ("Refunds", "by_hand", 7)
+    stale = visitor.submit(form, name="Mine")
+    assert stale.status == 412 and stale.form(f"{AT}/{team_id}").value("name") == "Mine"
+    assert desk.admin.get(TEAMS).json()["data"] == [team]
+    assert "Mine" in visitor.submit(stale.form(f"{AT}/{team_id}")).text
 
 
 @pytest.mark.parametrize("capacity", ["0", "101", "many", "-1", "99999"])

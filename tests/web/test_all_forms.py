@@ -24,6 +24,20 @@ _GARBAGE = (
     *("<b>", "a@b", "javascript:alert(1)", "a,\n" * 300, "null", "[]", "\u0663", "\u202e"),
 )  # fmt: skip
 _OF_PROGRAMS = re.compile(r"Expected \w+,|cannot be null|`errors`|bytes of JSON|%\(\w+\)s")
+_NO_FIELDS = {TOKEN, "current_password", "query", "next"}
+_VERSIONS = {"seen", "etag"}
+# They add something, or change one thing that they name.
+_WITHOUT_VERSION = {
+    *(
+        "/reports/weekly",
+        "/settings/people/invite",
+        "/settings/teams/new",
+        "/settings/webhooks/new",
+    ),
+    *("/tickets/new", "/tickets/{id}/links", "/tickets/{id}/participants", "/tickets/{id}/split"),
+    *("/settings/email/{id}/application", "/settings/tags/rename", "/settings/api-keys/debug"),
+    "/settings/webhooks/new",
+}
 _PLACES = 2  # pages of one kind that are looked at
 
 
@@ -104,6 +118,18 @@ def test_ids_of_another_tenant_in_a_form_are_like_those_of_nobody(ours: Ours) ->
             page = _submit(visitor, form._replace(fields=[*others, (name, value)]), token)
             assert page.status < 500 and CANARY not in page.answer.text, (form.action, name, value)
     assert ours.contents() == before
+
+
+@pytest.mark.prove
+def test_a_form_of_several_fields_says_which_version_it_changes(ours: Ours) -> None:
+    """So that it replaces nothing that somebody else has saved since it was opened."""
+    without = {
+        _ID.sub("{id}", form.action.partition("?")[0])
+        for form in _forms(logged_in(ours.tenant))
+        if len(dict(form.fields).keys() - _NO_FIELDS) > 1
+        and not _VERSIONS & dict(form.fields).keys()
+    }
+    assert without == _WITHOUT_VERSION
 
 
 @SQLITE_FIRST

@@ -179,6 +179,9 @@ def test_edit_changes_only_its_fields(visitor: Visitor, admin: Person, receiver:
     (webhook,) = admin.get(API).json()["data"]
     assert (webhook["description"], webhook["events"]) == ("New words", ["customer.created"])
     assert webhook["url"] == receiver.url
+    stale = visitor.submit(form, description="Mine")
+    assert stale.status == 412 and stale.form(f"{at}/edit").value("description") == "Mine"
+    assert admin.get(API).json()["data"] == [webhook]
 
 
 def test_pausing_and_activating_are_one_click_each(

@@ -1,5 +1,6 @@
 """How the API represents resources: the types of shared fields, responses and ETags."""
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Collection
@@ -155,6 +156,11 @@ def check_match(if_match: tuple[str, ...] | None, current: str) -> None:
     """Raises PreconditionFailed when If-Match does not name the current ETag (RFC 9110, 13)."""
     if if_match is not None and "*" not in if_match and current not in if_match:
         raise PreconditionFailed(VERSION_MISMATCH, current=current)
+
+
+def fingerprint(value: object) -> str:
+    """A short text that is another one after each change of a value, which JSON can hold."""
+    return hashlib.sha256(msgspec.json.encode(value)).hexdigest()[:16]
 
 
 def check_seen(seen: str, current: str) -> None:

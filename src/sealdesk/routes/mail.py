@@ -10,6 +10,7 @@ from sealdesk.mail.contact_form.guard import PublicGuard
 from sealdesk.mail.customer_page import pages as customer_page
 from sealdesk.mail.customer_page.rules import MAX_BODY_BYTES as MAX_REPLY_BYTES
 from sealdesk.mail.mailboxes import api as mailboxes
+from sealdesk.mail.mailboxes import consent_pages as consents
 from sealdesk.mail.mailboxes import pages
 from sealdesk.mail.ratings import pages as ratings
 from sealdesk.mail.ratings import settings_pages as rating_settings
@@ -87,11 +88,16 @@ MAIL_PAGES: tuple[Route, ...] = (
     Route("POST", "/settings/email/form", _REAUTHENTICATED, form_settings.save),
     Route("GET", "/settings/email/ratings", _ADMIN_PAGE, rating_settings.show),
     Route("POST", "/settings/email/ratings", _REAUTHENTICATED, rating_settings.save),
-    Route("GET", "/settings/email/callback", _ADMIN_PAGE, pages.take_consent),
+    Route("GET", "/settings/email/callback", _ADMIN_PAGE, consents.take_consent),
     Route("GET", "/settings/email/{id}", _ADMIN_PAGE, pages.show_mailbox),
-    Route("POST", "/settings/email/{id}/connect", _REAUTHENTICATED, pages.connect_mailbox),
-    Route("GET", "/settings/email/{id}/application", _ADMIN_PAGE, pages.show_application),
-    Route("POST", "/settings/email/{id}/application", _REAUTHENTICATED, pages.connect_application),
+    Route("POST", "/settings/email/{id}/connect", _REAUTHENTICATED, consents.connect_mailbox),
+    Route("GET", "/settings/email/{id}/application", _ADMIN_PAGE, consents.show_application),
+    Route(
+        "POST",
+        "/settings/email/{id}/application",
+        _REAUTHENTICATED,
+        consents.connect_application,
+    ),
     Route("GET", "/settings/email/{id}/edit", _ADMIN_PAGE, pages.edit_mailbox),
     Route("POST", "/settings/email/{id}/edit", _REAUTHENTICATED, pages.change_mailbox, _LONG),
     Route("POST", "/settings/email/{id}/test", _ADMIN_PAGE, pages.test_mailbox),

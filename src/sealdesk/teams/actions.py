@@ -12,6 +12,7 @@ from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid, mu
 from sealdesk.records import audit
 from sealdesk.resources import merge_patch
 from sealdesk.resources.paging import PageRequest
+from sealdesk.resources.representation import check_seen, fingerprint
 from sealdesk.teams import store
 from sealdesk.teams.errors import TOO_MANY_MEMBERS, TOO_MANY_TEAMS
 from sealdesk.teams.rules import MAX_MEMBERS
@@ -46,11 +47,15 @@ async def create_team(tx: Tx, caller: Caller, new: NewTeam, *, now_us: int) -> T
 
 
 async def change_team(
-    tx: Tx, caller: Caller, team_id: str, change: TeamChange, *, now_us: int
+    tx: Tx, caller: Caller, team_id: str, change: TeamChange, *, now_us: int, seen: str = ""
 ) -> Team:
-    """Raises NotFound, and ValidationFailed for a name that is taken."""
+    """The team after the change. seen: its `fingerprint` as the caller has seen it, "" for any.
+
+    Raises NotFound, PreconditionFailed, and ValidationFailed for a name that is taken.
+    """
     await _lock_teams(tx, caller)
     team = await get_current(tx, caller.tenant_id, team_id)
+    check_seen(seen, fingerprint(team))
     changed = msgspec.structs.replace(team, **merge_patch.given_fields(change))
     changes = merge_patch.differences(team, changed, _CHANGEABLE)
     if not changes:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, ValidationFailed, invalid
+from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed, invalid
 from sealdesk.resources.paging import PageRequest
+from sealdesk.resources.representation import fingerprint
 from sealdesk.teams import actions, errors, labels, rules, store
 from sealdesk.teams.types import (
     MAX_CAPACITY,
@@ -65,12 +66,15 @@ async def show_team(request: Request, team_id: str) -> Response:
 
 @page
 async def change_team(request: Request, team_id: str) -> Response:
-    """Change the settings of a team."""
+    """Change the settings of a team, unless somebody else did so since the page was opened."""
     form = forms.read(request)
+    seen = form.text("seen")
     try:
         change = body.convert(_as_json(form), TeamChange)
-        await request.act(actions.change_team, team_id, change, now_us=request.now_us)
+        await request.act(actions.change_team, team_id, change, now_us=request.now_us, seen=seen)
     except ValidationFailed as error:
+        return await _show(request, team_id, error, _typed(form), seen=seen)
+    except PreconditionFailed as error:
         return await _show(request, team_id, error, _typed(form))
     return render.redirect(request, f"{_PATH}/{team_id}")
 
@@ -150,8 +154,10 @@ async def _show(
     error: ApiError | None = None,
     typed: dict[str, str] | None = None,
     own: Mapping[str, str] | None = None,
+    seen: str = "",
 ) -> Response:
-    """own: the capacities of members as they were typed."""
+    """own: the capacities of members as they were typed. seen: see `actions.change_team`; "" for
+    the team as it is."""
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[Team, list[Member], list[Assignee]]:
@@ -167,6 +173,7 @@ async def _show(
         "teams/team.html",
         error,
         team=team,
+        seen=seen or fingerprint(team),
         typed=typed or _stored(team),
         own={each.user_id: str(each.capacity or "") for each in members} | {**(own or {})},
         most=MAX_CAPACITY,

@@ -14,6 +14,7 @@ from sealdesk.event_log import events
 from sealdesk.records import audit
 from sealdesk.records.endpoints import seal_context
 from sealdesk.resources.paging import PageRequest
+from sealdesk.resources.representation import check_seen
 from sealdesk.webhooks import rules
 from sealdesk.webhooks.errors import (
     EVENT_DELETED,
@@ -72,11 +73,22 @@ async def create_webhook(
 
 
 async def change_webhook(
-    tx: Tx, caller: Caller, endpoint_id: str, change: WebhookChange, *, now_us: int
+    tx: Tx,
+    caller: Caller,
+    endpoint_id: str,
+    change: WebhookChange,
+    *,
+    now_us: int,
+    seen: str = "",
 ) -> WebhookResponse:
-    """Change an endpoint; a new URL has been checked. Raises NotFound."""
+    """Change an endpoint; a new URL has been checked.
+
+    seen: its `settings_hash` as the caller has seen it, "" for any.
+    Raises NotFound, PreconditionFailed.
+    """
     await _lock_endpoint(tx, caller.tenant_id, endpoint_id)
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
+    check_seen(seen, rules.settings_hash(endpoint))
     changed = rules.changed(endpoint, change)
     if changed == endpoint:
         return rules.endpoint_response(endpoint, now_us)

@@ -33,9 +33,12 @@ async def create_webhook(request: Request, new: NewWebhook) -> WebhookWithSecret
 
 
 async def change_webhook(
-    request: Request, endpoint_id: str, change: WebhookChange
+    request: Request, endpoint_id: str, change: WebhookChange, seen: str = ""
 ) -> WebhookResponse:
-    """Change an endpoint; a new URL must be reachable. Raises NotFound, ValidationFailed."""
+    """Change an endpoint; a new URL must be reachable. seen: as in `actions.change_webhook`.
+
+    Raises NotFound, PreconditionFailed, ValidationFailed.
+    """
     caller = request.caller
     endpoint = await request.fetch(actions.get_webhook, endpoint_id)
     write = request.write
@@ -43,7 +46,9 @@ async def change_webhook(
         await _check_url(request, change.url)
         write = request.write_more
     return await write(
-        lambda tx: actions.change_webhook(tx, caller, endpoint_id, change, now_us=request.now_us)
+        lambda tx: actions.change_webhook(
+            tx, caller, endpoint_id, change, now_us=request.now_us, seen=seen
+        )
     )
 
 

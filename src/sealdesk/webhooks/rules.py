@@ -9,7 +9,7 @@ from sealdesk import clock
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log import events
 from sealdesk.resources import merge_patch
-from sealdesk.resources.representation import response_builder
+from sealdesk.resources.representation import fingerprint, response_builder
 from sealdesk.webhooks.types import (
     EVERY_TYPE,
     SUBSCRIBABLE,
@@ -64,6 +64,11 @@ def changed(endpoint: Endpoint, change: WebhookChange) -> Endpoint:
     if wanted.get("is_active") and not endpoint.is_active:
         wanted |= {"disabled_reason": None, "failing_since": None}
     return msgspec.structs.replace(endpoint, **wanted)
+
+
+def settings_hash(endpoint: Endpoint) -> str:
+    """A short hash of the settings that can be edited, to notice concurrent changes."""
+    return fingerprint((endpoint.url, endpoint.events, endpoint.description))
 
 
 def differences(before: Endpoint, after: Endpoint) -> events.Changes:

@@ -22,6 +22,8 @@ def test_an_administrator_switches_the_form_on_and_off(tenant: Tenant, server: M
     form = visitor.get(HOME).form(HOME)
     page = visitor.submit(form, path_name=name, is_on="yes")
     assert page.status == 200 and "Saved." in page.text and f"/{name}/new" in page.text
+    stale = visitor.submit(form, path_name=f"{name}-mine")
+    assert stale.status == 412 and stale.form(HOME).value("path_name") == f"{name}-mine"
     stranger = Stranger(desk)
     assert stranger.get(f"/{name}/new").status == 200
     assert stranger.get(f"/{desk.name}/new").status == 404

@@ -46,6 +46,8 @@ def test_a_mailbox_is_added_changed_paused_and_deleted(
     shown = admin.get(f"{MAILBOXES}/{at.rpartition('/')[2]}").json()["data"]
     assert shown["aliases"] == [f"1-{address}", f"2-{address}"]
     assert shown["options"] == ["strict_dmarc"]
+    stale = visitor.submit(form, signature="Mine")
+    assert stale.status == 412 and stale.form(f"{at}/edit").value("signature") == "Mine"
     assert visitor.get(f"{at}/edit").form(f"{at}/edit").value("options") == "strict_dmarc"
     assert (shown["signature"], shown["has_smtp_password"]) == ("Best wishes", True)
     # A team that is deleted stays until somebody chooses another one.

@@ -166,3 +166,8 @@ def test_wrong_settings_are_named(desk: FormDesk) -> None:
         )
         == []
     )
+    form = visitor.get(HOME).form(HOME)
+    switch_on(desk)
+    stale = visitor.submit(form, delay_hours="5")
+    assert stale.status == 412 and stale.form(HOME).value("delay_hours") == "5"
+    assert "Saved." in visitor.submit(stale.form(HOME)).text

@@ -40,6 +40,11 @@ def test_a_field_is_added_changed_and_listed(visitor: Visitor, admin: Person) ->
     (changed,) = admin.get(FIELDS).json()["data"]
     assert (changed["label"], changed["choices"]) == ("By", ["UPS"])
     assert changed["required_on_resolve"] is True
+    stale = visitor.submit(form, choices="UPS\nGLS")
+    assert stale.status == 412 and stale.form(at).value("choices") == "UPS\nGLS"
+    assert admin.get(FIELDS).json()["data"] == [changed]
+    visitor.submit(stale.form(at))
+    assert admin.get(FIELDS).json()["data"][0]["choices"] == ["UPS", "GLS"]
 
 
 def test_a_field_is_added_with_a_message_and_deleted_after_a_question(

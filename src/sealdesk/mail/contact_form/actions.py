@@ -21,7 +21,12 @@ from sealdesk.mail.sending.types import OutgoingMessage
 from sealdesk.mail.threads import actions as threads
 from sealdesk.mail.threads.types import Participant
 from sealdesk.records import audit
-from sealdesk.resources.representation import email_identity, with_ascii_domain
+from sealdesk.resources.representation import (
+    check_seen,
+    email_identity,
+    fingerprint,
+    with_ascii_domain,
+)
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.rules import Values
@@ -35,10 +40,17 @@ _UNKNOWN_FIELD = gettext_noop("There is no such custom field.")
 _AUDITED = ("path_name", "mailbox_id", "base_url", "is_on", "has_ticket_pages")
 
 
-async def save_form(tx: Tx, caller: Caller, wanted: FormSettings, *, now_us: int) -> ContactForm:
-    """Store the settings of the tenant's form. Raises ValidationFailed."""
+async def save_form(
+    tx: Tx, caller: Caller, wanted: FormSettings, *, now_us: int, seen: str = ""
+) -> ContactForm:
+    """Store the settings of the tenant's form.
+
+    seen: the `fingerprint` of the form that the caller has seen, "" for any.
+    Raises ValidationFailed, PreconditionFailed.
+    """
     # Two tenants cannot take a name at the same time.
     await tx.lock("contact forms")
+    check_seen(seen, fingerprint(await store.find_form_of(tx, caller.tenant_id)))
     await _check(tx, caller.tenant_id, wanted)
     form = ContactForm(
         path_name=wanted.path_name,

@@ -3,11 +3,12 @@
 from typing import Any, NamedTuple
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ValidationFailed
+from sealdesk.errors import ApiError, PreconditionFailed, ValidationFailed
 from sealdesk.mail.contact_form import actions, store
 from sealdesk.mail.contact_form.types import ContactForm, FormSettings
 from sealdesk.mail.mailboxes.store import mailboxes
 from sealdesk.mail.mailboxes.types import Mailbox
+from sealdesk.resources.representation import fingerprint
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.web import body
@@ -35,11 +36,15 @@ async def show(request: Request) -> Response:
 
 @page
 async def save(request: Request) -> Response:
-    typed = _read(forms.read(request))
+    """Store the settings, unless somebody else did so since the page was opened."""
+    form = forms.read(request)
+    typed, seen = _read(form), form.text("seen")
     try:
         wanted = body.convert(typed, FormSettings)
-        await request.act(actions.save_form, wanted, now_us=request.now_us)
+        await request.act(actions.save_form, wanted, seen=seen, now_us=request.now_us)
     except ValidationFailed as error:
+        return await _respond(request, await _load(request), typed, error, seen=seen)
+    except PreconditionFailed as error:
         return await _respond(request, await _load(request), typed, error)
     return render.redirect(request, f"{_PATH}?saved={_YES}")
 
@@ -83,15 +88,18 @@ async def _respond(
     request: Request,
     found: _Settings,
     typed: dict[str, Any],
-    error: ValidationFailed | None = None,
+    error: ApiError | None = None,
     *,
     is_saved: bool = False,
+    seen: str = "",
 ) -> Response:
+    """seen: see `actions.save_form`; "" for the form as it is."""
     form = found.form
     return await forms.show(
         request,
         "contact_form/settings.html",
         error,
+        seen=seen or fingerprint(found.form),
         typed=typed,
         chosen=typed["field_keys"],
         mailboxes=found.mailboxes,

@@ -87,8 +87,9 @@ async def change_mailbox(
     key_ring: KeyRing,
     if_match: tuple[str, ...] | None,
     now_us: int,
+    seen: str = "",
 ) -> Mailbox:
-    """The mailbox after the change.
+    """The mailbox after the change. seen: the version that the caller has seen, "" for any.
 
     Raises NotFound, PreconditionFailed, ValidationFailed, Conflict for a taken address, and to
     resume a mailbox whose address is not verified.
@@ -96,6 +97,7 @@ async def change_mailbox(
     await _lock_mailboxes(tx, caller.tenant_id)
     before = await get_mailbox(tx, caller.tenant_id, mailbox_id)
     representation.check_match(if_match, rules.etag(before))
+    representation.check_seen(seen, str(before.version))
     after = rules.changed(before, change, now_us)
     faults = rules.find_log_in_faults(before, after, change)
     faults += rules.find_password_faults(before, after, change)

@@ -6,7 +6,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import (
     ApiError,
     Conflict,
-    NotFound,
+    PreconditionFailed,
     TooManyRequests,
     ValidationFailed,
 )
@@ -15,7 +15,6 @@ from sealdesk.mail.blocks import store as block_store
 from sealdesk.mail.blocks.types import Block, NewMailBlock
 from sealdesk.mail.mailboxes import (
     actions,
-    consents,
     domain_check,
     errors,
     labels,
@@ -27,7 +26,6 @@ from sealdesk.mail.mailboxes.types import (
     LANGUAGES,
     Mailbox,
     MailboxChange,
-    NewApplication,
     NewMailbox,
 )
 from sealdesk.oauth.providers import PROVIDERS
@@ -46,7 +44,6 @@ _PATH = render.EMAIL_PATH
 NAV_ITEM = NavItem(_PATH, gettext_noop("E-mail"))
 ROOM = Room("mail.mailboxes", errors, labels, NAV_ITEM, object_type="mailbox")
 _PASSWORDS = ("imap_password", "smtp_password")
-_OF_APPLICATION = ("directory", "client_id", "client_secret")
 _TEXTS = ("address", "display_name", "signature", "receives")
 _OPTIONAL = (
     *("team_id", "language", "acknowledgement"),
@@ -153,87 +150,6 @@ async def test_mailbox(request: Request, mailbox_id: str) -> Response:
 
 
 @page
-async def connect_mailbox(request: Request, mailbox_id: str) -> Response:
-    """Lead to the provider, which asks for consent. Raises NotFound for one without a client."""
-    if request.proof.pending_refusal is not None:
-        return await show(request, mailbox_id, request.proof.pending_refusal)
-    chosen = forms.read(request).text("provider")
-    name = next((n for n in request.state.settings.mail.oauth_clients if n == chosen), None)
-    if name is None:
-        raise NotFound
-    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
-    began = consents.begin(request, mailbox, name)
-    # A link, because the policy of pages lets no form lead to another site.
-    response = await render.page(
-        request,
-        "mailboxes/connect.html",
-        mailbox=mailbox,
-        title=PROVIDERS[name].title,
-        url=began.url,
-    )
-    response.headers.append(began.cookie)
-    return response
-
-
-@page
-async def take_consent(request: Request) -> Response:
-    """Connect the mailbox for which a provider sends the browser back.
-
-    Raises NotFound, Conflict for an answer that this browser has not asked for.
-    """
-    answer = forms.read_query(request)
-    mailbox_id = consents.asked_mailbox(request, answer)
-    try:
-        consent = await consents.take(request, answer)
-        await request.act(
-            actions.connect_mailbox,
-            mailbox_id,
-            consent,
-            key_ring=request.state.key_ring,
-            now_us=request.now_us,
-        )
-        response = render.redirect(request, f"{_PATH}/{mailbox_id}")
-    except Conflict as error:
-        response = await show(request, mailbox_id, error)
-    response.headers.append(consents.end(request))
-    return response
-
-
-@page
-async def show_application(request: Request, mailbox_id: str) -> Response:
-    """The form of an application at Microsoft with which the mailbox logs in by itself."""
-    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
-    return await _application_form(request, mailbox, dict.fromkeys(_OF_APPLICATION, ""))
-
-
-@page
-async def connect_application(request: Request, mailbox_id: str) -> Response:
-    """Connect the mailbox with an application of its own, which the test then tries."""
-    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
-    form = forms.read(request)
-    typed = {name: form.text(name).strip() for name in _OF_APPLICATION}
-    try:
-        await request.act(
-            actions.connect_mailbox,
-            mailbox_id,
-            rules.consent_of(mailbox, body.convert(typed, NewApplication)),
-            key_ring=request.state.key_ring,
-            now_us=request.now_us,
-        )
-    except (ValidationFailed, Conflict) as error:
-        return await _application_form(request, mailbox, typed, error)
-    return render.redirect(request, f"{_PATH}/{mailbox_id}")
-
-
-async def _application_form(
-    request: Request, mailbox: Mailbox, typed: dict[str, str], error: ApiError | None = None
-) -> Response:
-    return await forms.show(
-        request, "mailboxes/application.html", error, mailbox=mailbox, typed=typed
-    )
-
-
-@page
 async def edit_mailbox(request: Request, mailbox_id: str) -> Response:
     mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
     return await _form(request, _typed_of(mailbox), mailbox=mailbox)
@@ -241,12 +157,17 @@ async def edit_mailbox(request: Request, mailbox_id: str) -> Response:
 
 @page
 async def change_mailbox(request: Request, mailbox_id: str) -> Response:
-    mailbox = await request.fetch(actions.get_mailbox, mailbox_id)
-    typed = _read_fields(forms.read(request))
+    """Change a mailbox, unless somebody else has changed it since the form was opened."""
+    mailbox, form = await request.fetch(actions.get_mailbox, mailbox_id), forms.read(request)
+    typed, seen = _read_fields(form), form.text("seen")
     try:
-        await _change(request, mailbox_id, body.convert(_wanted(typed, mailbox), MailboxChange))
+        change = body.convert(_wanted(typed, mailbox), MailboxChange)
+        await _change(request, mailbox_id, change, seen)
     except (ValidationFailed, Conflict) as error:
-        return await _form(request, typed, error, mailbox)
+        return await _form(request, typed, error, mailbox, seen=seen)
+    except PreconditionFailed as error:
+        changed = await request.fetch(actions.get_mailbox, mailbox_id)
+        return await _form(request, typed, error, changed)
     return render.redirect(request, f"{_PATH}/{mailbox.id}")
 
 
@@ -319,7 +240,9 @@ async def count_failing(request: Request) -> int:
     return await request.fetch(mailboxes.count_failing)
 
 
-async def _change(request: Request, mailbox_id: str, change: MailboxChange) -> Mailbox:
+async def _change(
+    request: Request, mailbox_id: str, change: MailboxChange, seen: str = ""
+) -> Mailbox:
     return await request.act(
         actions.change_mailbox,
         mailbox_id,
@@ -327,6 +250,7 @@ async def _change(request: Request, mailbox_id: str, change: MailboxChange) -> M
         key_ring=request.state.key_ring,
         if_match=None,
         now_us=request.now_us,
+        seen=seen,
     )
 
 
@@ -373,14 +297,19 @@ async def _form(
     typed: dict[str, Any],
     error: ApiError | None = None,
     mailbox: Mailbox | None = None,
+    seen: str = "",
 ) -> Response:
-    """The form with what was typed, without passwords, and a message beside each invalid field."""
+    """The form with what was typed, without passwords, and a message beside each invalid field.
+
+    seen: the version with which it was opened; "" for that of the mailbox.
+    """
     listed = await request.fetch(teams.list_choices, typed["team_id"])
     return await forms.show(
         request,
         "mailboxes/form.html",
         error,
         mailbox=mailbox,
+        seen=seen or (mailbox.version if mailbox else ""),
         typed=typed,
         teams=listed,
         mail_languages=[(code, LANGUAGE_NAMES[code]) for code in LANGUAGES],

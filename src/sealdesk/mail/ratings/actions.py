@@ -18,6 +18,7 @@ from sealdesk.mail.threads import redaction
 from sealdesk.mail.threads import store as threads
 from sealdesk.mail.threads.redaction import Secrets, redact
 from sealdesk.records import audit
+from sealdesk.resources.representation import check_seen, fingerprint
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets import checks
 from sealdesk.tickets.promises.keeping import email_of
@@ -33,8 +34,16 @@ class LinkedTicket(NamedTuple):
     secrets: Secrets
 
 
-async def save_settings(tx: Tx, caller: Caller, wanted: AskSettings, *, now_us: int) -> AskSettings:
-    """Store whether a desk asks for ratings by e-mail. Raises ValidationFailed."""
+async def save_settings(
+    tx: Tx, caller: Caller, wanted: AskSettings, *, now_us: int, seen: str = ""
+) -> AskSettings:
+    """Store whether a desk asks for ratings by e-mail.
+
+    seen: the `fingerprint` of the settings that the caller has seen, "" for any.
+    Raises ValidationFailed, PreconditionFailed.
+    """
+    await tx.lock("rating settings", caller.tenant_id)
+    check_seen(seen, fingerprint(await store.find_settings(tx, caller.tenant_id)))
     if faults := faults_of_url(wanted.base_url):
         raise invalid(faults)
     settings = AskSettings(wanted.is_on, wanted.delay_hours, wanted.base_url.rstrip("/"))

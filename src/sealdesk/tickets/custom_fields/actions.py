@@ -7,6 +7,7 @@ from sealdesk.errors import Conflict, Fault, gettext_noop, must_exist, raise_any
 from sealdesk.records import audit
 from sealdesk.resources import merge_patch
 from sealdesk.resources.identity import is_among
+from sealdesk.resources.representation import check_seen
 from sealdesk.tickets.custom_fields import rules, store
 from sealdesk.tickets.custom_fields.errors import NO_KEYS_LEFT, TOO_MANY_FIELDS
 from sealdesk.tickets.custom_fields.rules import Values
@@ -55,11 +56,15 @@ async def define_field(tx: Tx, caller: Caller, new: NewField, *, now_us: int) ->
 
 
 async def change_field(
-    tx: Tx, caller: Caller, field_id: str, change: FieldChange, *, now_us: int
+    tx: Tx, caller: Caller, field_id: str, change: FieldChange, *, now_us: int, seen: str = ""
 ) -> Field:
-    """Raises NotFound, ValidationFailed, Conflict above the limit."""
+    """The field after the change. seen: the `updated_at` that the caller has seen, "" for any.
+
+    Raises NotFound, PreconditionFailed, ValidationFailed, Conflict above the limit.
+    """
     fields = await _lock(tx, caller.tenant_id)
     field = await get_field(tx, caller.tenant_id, field_id)
+    check_seen(seen, str(field.updated_at))
     after = rules.changed(field, change, now_us)
     faults = rules.choice_faults(after)
     if after.label != field.label:

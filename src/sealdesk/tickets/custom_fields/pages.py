@@ -5,7 +5,13 @@ from typing import Any
 
 import msgspec
 
-from sealdesk.errors import ApiError, Conflict, ValidationFailed, gettext_noop
+from sealdesk.errors import (
+    ApiError,
+    Conflict,
+    PreconditionFailed,
+    ValidationFailed,
+    gettext_noop,
+)
 from sealdesk.tickets.custom_fields import actions, errors, labels, store
 from sealdesk.tickets.custom_fields.types import (
     MAX_ACTIVE,
@@ -99,17 +105,19 @@ async def delete_field(request: Request, field_id: str) -> Response:
 
 
 async def _save(request: Request, form: Form, field: Field) -> Response:
-    typed = _read_fields(form)
+    typed, seen = _read_fields(form), form.text("seen")
     try:
         change = body.convert(_with_choices(typed, field.type), FieldChange)
-        await _change(request, field, change)
+        await _change(request, field, change, seen)
     except ValidationFailed as error:
-        return await _form(request, typed, error, field)
+        return await _form(request, typed, error, field, seen=seen)
+    except PreconditionFailed as error:
+        return await _form(request, typed, error, await request.fetch(actions.get_field, field.id))
     return render.redirect(request, _PATH)
 
 
-async def _change(request: Request, field: Field, change: FieldChange) -> None:
-    await request.act(actions.change_field, field.id, change, now_us=request.now_us)
+async def _change(request: Request, field: Field, change: FieldChange, seen: str = "") -> None:
+    await request.act(actions.change_field, field.id, change, now_us=request.now_us, seen=seen)
 
 
 def _read_fields(form: Form) -> dict[str, Any]:
@@ -146,14 +154,19 @@ async def _form(
     typed: dict[str, Any],
     error: ApiError | None = None,
     field: Field | None = None,
+    seen: str = "",
 ) -> Response:
-    """The form with the submitted values and a message beside each invalid field."""
+    """The form with the submitted values and a message beside each invalid field.
+
+    seen: the `updated_at` with which it was opened; "" for that of the field.
+    """
     return await forms.show(
         request,
         "custom_fields/field.html",
         error,
         typed=typed,
         field=field,
+        seen=seen or (field.updated_at if field else ""),
         types=TYPES,
         type_names=_TYPE_NAMES,
     )

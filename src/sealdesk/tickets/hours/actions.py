@@ -1,6 +1,5 @@
 """What administrators do with business hours."""
 
-import hashlib
 from collections.abc import Iterable
 from datetime import date
 from typing import Any
@@ -12,7 +11,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, gettext_noop, invalid, raise_any
 from sealdesk.event_log.events import Changes
 from sealdesk.records import audit
-from sealdesk.resources.representation import check_seen
+from sealdesk.resources.representation import check_seen, fingerprint
 from sealdesk.tickets.hours import parsing, public_holidays, store
 from sealdesk.tickets.hours.types import MAX_HOLIDAYS, Hours, HoursBody
 from sealdesk.tickets.promises import rules
@@ -108,7 +107,7 @@ async def find_own(tx: Tx, tenant_id: str, team_id: str) -> Hours | None:
 
 def version_of(hours: Hours | None) -> str:
     """A text that is another one after each change of the hours."""
-    return hashlib.sha256(msgspec.json.encode(_texts(hours))).hexdigest()[:16]
+    return fingerprint(_texts(hours))
 
 
 def _changes(before: Hours | None, after: Hours | None) -> Changes:

@@ -6,7 +6,7 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, ValidationFailed
+from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.event_log import events
 from sealdesk.resources.paging import PageRequest
 from sealdesk.web import body
@@ -125,18 +125,25 @@ def _shown_filters(wanted: DeliveryFilter) -> dict[str, str]:
 @page
 async def edit_webhook(request: Request, endpoint_id: str) -> Response:
     endpoint = await request.fetch(actions.get_webhook, endpoint_id)
-    return await _form(request, "edit.html", msgspec.structs.asdict(endpoint), webhook=endpoint)
+    return await _edit_form(request, endpoint, msgspec.structs.asdict(endpoint))
 
 
 @page
 async def change_webhook(request: Request, endpoint_id: str) -> Response:
-    """Change an endpoint; a new URL must be reachable."""
+    """Change an endpoint, unless somebody else has changed it since the form was opened.
+
+    A new URL must be reachable.
+    """
     form, endpoint = forms.read(request), await request.fetch(actions.get_webhook, endpoint_id)
+    typed, seen = _read_fields(form), form.text("seen")
     try:
-        change = body.convert(_read_fields(form), WebhookChange)
-        await endpoint_service.change_webhook(request, endpoint.id, change)
+        change = body.convert(typed, WebhookChange)
+        await endpoint_service.change_webhook(request, endpoint.id, change, seen)
     except ValidationFailed as error:
-        return await _form(request, "edit.html", _read_fields(form), error, webhook=endpoint)
+        return await _edit_form(request, endpoint, typed, error, seen)
+    except PreconditionFailed as error:
+        changed = await request.fetch(actions.get_webhook, endpoint_id)
+        return await _edit_form(request, changed, typed, error)
     return render.redirect(request, f"{_PATH}/{endpoint.id}")
 
 
@@ -206,6 +213,18 @@ def _read_fields(form: Form) -> dict[str, Any]:
         "description": form.text("description").strip() or None,
         "events": [EVERY_TYPE] if is_everything else form.texts("events"),
     }
+
+
+async def _edit_form(
+    request: Request,
+    endpoint: Endpoint,
+    typed: dict[str, Any],
+    error: ApiError | None = None,
+    seen: str = "",
+) -> Response:
+    """seen: see `actions.change_webhook`; "" for the endpoint as it is."""
+    seen = seen or rules.settings_hash(endpoint)
+    return await _form(request, "edit.html", typed, error, webhook=endpoint, seen=seen)
 
 
 async def _form(
