@@ -37,6 +37,7 @@ def test_due_times_are_counted_down_on_a_ticket_and_in_the_list(
     row = page.locator("[data-ticket]")
     expect(row).to_contain_text("First response due 2 h")
     _expect_the_words_of_the_server(page)
+    _expect_due_times_are_whole(page)
     _expect_fixed_columns(page)
     page.goto(f"/tickets/{ticket['id']}")
     kinds = page.locator(".kinds")
@@ -56,6 +57,14 @@ def _expect_the_words_of_the_server(page: Page) -> None:
         shown = page.evaluate(_SHOWN_DUE, [NOW_MS, due_ms])
         is_late = "late" if minutes <= 0 else "turn"
         assert shown == [due_text(due_ms * 1000, NOW_MS * 1000), is_late]
+
+
+def _expect_due_times_are_whole(page: Page) -> None:
+    said = page.locator(".wait time")
+    said.evaluate("time => time.textContent = '59 Min. zu spät'")  # the longest, in German
+    for width in (1440, 1280, 1024, 768):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert said.evaluate("time => time.scrollWidth - time.clientWidth") <= 0, width
 
 
 def _expect_fixed_columns(page: Page) -> None:
