@@ -207,11 +207,13 @@ def test_a_tag_that_is_typed_while_the_next_ticket_loads_is_saved(
         ),
         pytest.param(
             {"status": 403, "body": ""},
-            "You may no longer read this ticket.",
+            "You may no longer read the ticket you asked for.",
             marks=pytest.mark.prove,
         ),
         pytest.param(
-            {"status": 404, "body": ""}, "This ticket no longer exists.", marks=pytest.mark.prove
+            {"status": 404, "body": ""},
+            "The ticket you asked for no longer exists.",
+            marks=pytest.mark.prove,
         ),
         ({"status": 303, "headers": {"location": "/login"}}, "Your log-in has expired."),
     ],
