@@ -57,7 +57,7 @@ def _figure(name: str, body: bytes) -> Figure:
         diagnose(parts, _NO_SIGNATURE, secret="0f" * 32, api_key="", host=b"desk.test")
         values.append((time.process_time() - started_s) * 1000)
     title = f"diagnosis of a signature over {name} and 2 KiB of target"
-    return Figure(title, "ms", False, 2, 2, values)
+    return Figure(title, "ms", False, 1, 0.3, values)
 
 
 def _in_server(plan: Plan, built: Data, body: bytes) -> list[Figure]:
@@ -70,7 +70,7 @@ def _in_server(plan: Plan, built: Data, body: bytes) -> list[Figure]:
         diagnoses.append(medians_ms["diagnosed"] - medians_ms["recorded"])
         bare.append(medians_ms["bare"])
     return [
-        Figure("such a diagnosis in the server", "ms", False, 2, 2, diagnoses),
+        Figure("such a diagnosis in the server", "ms", False, 1, 0.3, diagnoses),
         Figure("such a refusal after 300 of an address", "ms", False, None, None, bare),
     ]
 

@@ -45,10 +45,10 @@ class _Ratio(NamedTuple):
 
 _RATIOS = (
     _Ratio("GET of 25 on PostgreSQL ÷ pgbench with its query", 0.15, 0.30, _GET, _GET_PGBENCH),
-    _Ratio("GET of 25 on PostgreSQL ÷ conventional stack", 4, 8, _GET, _GET_CONVENTIONAL),
-    _Ratio("POST on PostgreSQL ÷ pgbench -N", 0.40, 0.60, _POST, _POST_PGBENCH),
+    _Ratio("GET of 25 on PostgreSQL ÷ conventional stack", 10, 15, _GET, _GET_CONVENTIONAL),
+    _Ratio("POST on PostgreSQL ÷ pgbench -N", 0.45, 0.60, _POST, _POST_PGBENCH),
     _Ratio("the same, all in one tenant", None, None, _POST_ONE_TENANT, _POST_PGBENCH),
-    _Ratio("POST on PostgreSQL ÷ conventional stack", 4, 8, _POST, _POST_CONVENTIONAL),
+    _Ratio("POST on PostgreSQL ÷ conventional stack", 8, 10, _POST, _POST_CONVENTIONAL),
     _Ratio("two processes ÷ one, the same CPU quota each", 1.6, 1.9, *_QUOTA_ROUNDS, has_cpu=False),
 )
 

@@ -246,13 +246,13 @@ def _build_tails(rounds: Rounds) -> list[Figure]:
     name = f"p99 ÷ p50 at {CONNECTIONS} connections"
     return [
         Figure(f"{name}, GET", "", False, 3, 2, tails[_GET]),
-        Figure(f"{name}, POST", "", False, 4, 3, tails[_POST]),
+        Figure(f"{name}, POST", "", False, 3, 2, tails[_POST]),
     ]
 
 
 def _build_starts(starts: list[tuple[float, float]]) -> list[Figure]:
     ready, rss = zip(*starts, strict=True)
     return [
-        Figure("ready to answer after start", "s", False, 1.0, 0.5, list(ready)),
+        Figure("ready to answer after start", "s", False, 0.8, 0.5, list(ready)),
         Figure("memory at start", "MiB", False, 80, 60, list(rss)),
     ]

@@ -31,6 +31,8 @@ from sealdesk.settings import Settings, from_env
 
 _OPEN_TICKETS, _ALL_TICKETS = "/tickets", "/tickets?status=all"
 _INBOX_ROW, _ROWS = b"<li data-ticket", 50
+# Floor and aim of a page with the filtered views, by the end of a figure's name.
+_PAGE_BOUNDS_MS = {"": (6, 4), POSTGRES_SUFFIX: (9, 6)}
 _INBOX_NAME = "GET the inbox, one connection"
 _KIB = 1024
 _VIEWS_NAME = "GET views of the inbox in turn, one connection"
@@ -118,7 +120,7 @@ def _build_figures(
     medians = [round_.p50_ms or 0.0 for round_ in found_rounds]
     tails = [round_.tail for round_ in found_rounds]
     return [
-        Figure(f"{name}, median{suffix}", "ms", False, 15, 15, medians),
+        Figure(f"{name}, median{suffix}", "ms", False, *_PAGE_BOUNDS_MS[suffix], medians),
         Figure(f"{name}, p99 ÷ p50{suffix}", "", False, 3, 3, tails),
         *_build_view_figures(plan, rounds, prefix, suffix),
         *search.build_search_figures(plan, rounds, prefix, suffix, slowdowns),
@@ -182,7 +184,7 @@ def _build_view_figures(plan: Plan, rounds: Rounds, prefix: str, suffix: str) ->
     name = f"views of the inbox by filters, and {plan.depth:,} deep"
     medians, tails = [r.p50_ms or 0.0 for r in found_rounds], [r.tail for r in found_rounds]
     return [
-        Figure(f"{name}, median{suffix}", "ms", False, 15, 15, medians),
+        Figure(f"{name}, median{suffix}", "ms", False, *_PAGE_BOUNDS_MS[suffix], medians),
         Figure(f"{name}, p99 ÷ p50{suffix}", "", False, 3, 3, tails),
     ]
 
