@@ -16,7 +16,12 @@ from tests.servers import NotHere, ServerFailed
 from bench.databases import build, cluster
 from bench.databases.build import progress_bars
 from bench.databases.cluster import CONVENTIONAL, DATABASE, PGBENCH, Cluster, Passwords
-from bench.databases.sqlite_data import DATA_DIR, Data, rows_of_tickets_and_customers
+from bench.databases.sqlite_data import (
+    ALL_HANDLED,
+    DATA_DIR,
+    Data,
+    rows_of_tickets_and_customers,
+)
 from bench.peers import pgbench
 from bench.peers.conventional import tables as conventional_tables
 from bench.plan import Plan
@@ -140,6 +145,7 @@ def delete_rows_of_runs(postgres: PostgresData, data: Data) -> None:
                 f" WHERE created_at >= to_timestamp({until_us} / 1e6)",
                 DATABASE,
             )
+        running.sql(ALL_HANDLED, DATABASE)
         running.sql("TRUNCATE pgbench_history", PGBENCH)
         _vacuum(running)
 

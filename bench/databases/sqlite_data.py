@@ -72,6 +72,12 @@ _WRITTEN_BY_RUNS = (
     "DELETE FROM endpoints WHERE tenant_id = ? AND id >= ?",
 )
 
+# Otherwise consumers would miss the deleted events, and build the search and the reports anew
+# beside what is measured.
+ALL_HANDLED = """
+UPDATE log_positions SET position = (SELECT position FROM log_positions WHERE name = 'sequencer')
+"""
+
 
 class BuildStamp(msgspec.Struct, frozen=True):
     """The fingerprint and the time of a database; written when the database is complete."""
@@ -203,6 +209,7 @@ def delete_rows_of_runs(data: Data) -> None:
     connection.execute("BEGIN IMMEDIATE")
     for statement in _WRITTEN_BY_RUNS:
         connection.executemany(statement, [(tenant, since) for tenant in data.stamp.tenant_ids])
+    connection.execute(ALL_HANDLED)
     connection.execute("COMMIT")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
