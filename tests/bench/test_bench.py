@@ -79,7 +79,7 @@ def test_bench_measures_every_figure_and_deletes_its_rows(home: Path, data: Data
 
 
 @pytest.mark.prove
-def test_a_run_deletes_changes_of_tickets_that_another_run_created(home: Path, data: Data) -> None:
+def test_what_a_run_deletes_is_gone_for_the_consumers_too(home: Path, data: Data) -> None:
     caller = Caller(data.big, SYSTEM, frozenset(), "")
     now_us = data.stamp.until_us + 1
     with closing(connect(data.settings.database_path)) as connection:
@@ -91,12 +91,15 @@ def test_a_run_deletes_changes_of_tickets_that_another_run_created(home: Path, d
         drive(
             tickets.change_ticket(tx, caller, opened.id, change, if_match=None, now_us=now_us + 1)
         )
+        connection.execute("INSERT OR REPLACE INTO log_positions VALUES ('reports', 0)")
         connection.execute("COMMIT")
         assert _count(connection, "ticket_changes") > 0
 
         prepare(TINY, home)
 
         assert _count(connection, "ticket_changes") == 0
+        positions = connection.execute("SELECT DISTINCT position FROM log_positions LIMIT 2")
+        assert len(positions.fetchall()) == 1
 
 
 @pytest.mark.prove
