@@ -41,8 +41,10 @@ _WRITTEN_BY_RUNS = (
     ("events", "id"),
 )
 _WRITTEN_BY_CONVENTIONAL = ("outbox_events", "tickets", "customers")
-# Foreign keys were valid in SQLite, and checking them again would take longer.
-_LOADING_SETTINGS = "SET session_replication_role = replica; SET maintenance_work_mem = '512MB'"
+# Foreign keys were valid in SQLite, and what belongs to a ticket is deleted before it. To look for
+# its tags takes 45 ms: their index begins with the tag.
+_UNCHECKED = "SET session_replication_role = replica"
+_LOADING_SETTINGS = f"{_UNCHECKED}; SET maintenance_work_mem = '512MB'"
 _INDEXES = """
 SELECT indexname, indexdef FROM pg_indexes
 WHERE schemaname = 'public' AND indexname NOT IN (SELECT conname FROM pg_constraint)
@@ -135,7 +137,7 @@ def delete_rows_of_runs(postgres: PostgresData, data: Data) -> None:
     with cluster.running_cluster(postgres.directory, postgres.passwords) as running:
         for table, column in _WRITTEN_BY_RUNS:
             running.sql(
-                f"DELETE FROM {table} WHERE tenant_id IN (SELECT id FROM tenants)"
+                f"{_UNCHECKED}; DELETE FROM {table} WHERE tenant_id IN (SELECT id FROM tenants)"
                 f" AND {column} >= '{ids.lowest(until_us)}'",
                 DATABASE,
             )
