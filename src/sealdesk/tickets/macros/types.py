@@ -46,9 +46,11 @@ MacroBody = Annotated[str, Meta(max_length=65536, extra={"check": check_variable
 MacroText = Annotated[
     str, Meta(min_length=1, max_length=65536, extra={"check": _check_text})
 ]  # of a rule, which sends it
-# What rules and selected tickets get of a macro goes to customers.
+# Personal macros are made on the pages. What rules and selected tickets get of a macro goes to
+# customers.
 _MISTAKEN = dict.fromkeys(
-    ReplyBody.MISTAKEN, "The text of a macro is a public reply; `note` of a rule is internal."
+    (*ReplyBody.MISTAKEN, "personal", "restriction", "ownerid", "userid"),
+    "A macro of the API is for everybody of the desk, and its text is a public reply.",
 )
 
 
